@@ -1,0 +1,49 @@
+"""The exception tree.
+
+RPMSError               anything this package raises on purpose
+├── InputError          a user's file, flag or name is wrong: one line, exit code 2
+│   └── FileError       … and it is in a file, at a known line
+├── WorldError          a simulator failed; the episode is marked, the run goes on
+└── ModelError          a model could not answer
+    ├── ModelUnavailable    endpoint, key or package missing: the run stops and can be resumed
+    └── ContextOverflow     the prompt is too long for the model
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+
+class RPMSError(Exception):
+    """Base of every error this package raises on purpose; its text is one line for a person."""
+
+
+class InputError(RPMSError):
+    """Something the user gave is wrong. The text says what, where, and what to do."""
+
+
+class FileError(InputError):
+    """A user's file is wrong, at a known place."""
+
+    def __init__(self, file: str | PurePath, line: int | None, problem: str) -> None:
+        self.file = str(file)
+        self.line = line
+        self.problem = problem
+        place = self.file if line is None else f"{self.file}:{line}"
+        super().__init__(f"{place}: {problem}")
+
+
+class WorldError(RPMSError):
+    """A simulator died, hung or misbehaved in the middle of an episode."""
+
+
+class ModelError(RPMSError):
+    """A model could not answer this request."""
+
+
+class ModelUnavailable(ModelError):
+    """No request can succeed until the user changes something: a key, a server, a package."""
+
+
+class ContextOverflow(ModelError):
+    """The prompt does not fit the model's context window."""

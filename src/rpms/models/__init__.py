@@ -1,0 +1,1 @@
+"""Models: prompt in, answer and usage out."""

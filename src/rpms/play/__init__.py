@@ -1,0 +1,1 @@
+"""Episodes: one, and many at once."""

@@ -1,0 +1,1 @@
+"""Where values meet disk."""
