@@ -1,0 +1,155 @@
+"""Rules-first arbitration, φ of Algorithm 1: where memory and rules disagree, rules win.
+
+What an entry claims about actions is held against the active rules and the known facts. A claim that a rule refutes on
+known facts is a conflict; one that cannot be decided is a doubt. The hard layer drops conflicts, the soft layer tags
+what it may not or cannot drop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from rpms.core.belief import Situation
+from rpms.core.facts import Clause, Facts, Truth
+from rpms.core.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet
+from rpms.core.rules import ActiveRules, Instance, Simulated
+from rpms.core.verdict import Candidate, Fate, Verdict
+
+
+class Arbitration(StrEnum):
+    """The modes of Table 4."""
+
+    NONE = "none"
+    SOFT = "soft"
+    HARD = "hard"
+    HARD_SOFT = "hard+soft"
+
+    @property
+    def hard(self) -> bool:
+        return self in (Arbitration.HARD, Arbitration.HARD_SOFT)
+
+    @property
+    def soft(self) -> bool:
+        return self in (Arbitration.SOFT, Arbitration.HARD_SOFT)
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """What speaks against an entry."""
+
+    conflict: bool
+    """A rule is broken on known facts; otherwise it is only a doubt."""
+    reason: str
+    rule: str
+    fact: str
+
+
+def arbitrate(
+    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, mode: Arbitration
+) -> Iterator[Candidate]:
+    """M_arb: judge what earlier stages have kept; lazily, so that only what is needed is judged."""
+    for candidate in candidates:
+        if candidate.verdict.fate is Fate.KEPT:
+            yield replace(candidate, verdict=judge(candidate.entry, rules, situation, mode))
+        else:
+            yield candidate
+
+
+def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitration) -> Verdict:
+    """φ(m): the entry's fate under a mode. Critical failures are warnings themselves and are always kept."""
+    if mode is Arbitration.NONE or isinstance(entry, CriticalFailure):
+        return Verdict(Fate.KEPT)
+    objection = object_to(entry, rules, situation)
+    if objection is None:
+        return Verdict(Fate.KEPT)
+    if objection.conflict and mode.hard:
+        return Verdict(Fate.DROPPED, objection.reason, objection.rule, objection.fact)
+    if mode.soft:
+        return Verdict(Fate.WARNED, objection.reason, objection.rule, objection.fact)
+    return Verdict(Fate.KEPT)
+
+
+def object_to(entry: Entry, rules: ActiveRules, situation: Situation) -> Objection | None:
+    """The gravest objection to an entry: the first conflict if there is one, else the first doubt."""
+    match entry:
+        case SuccessSnippet(actions=actions):
+            return _object_to_plan(actions, rules, situation)
+        case FailureLesson(failed_action=action):
+            return _object_to_lesson(action, rules, situation)
+        case CriticalFailure():
+            return None
+        case _:
+            return _object_to_template(entry.action_template, rules, situation)
+
+
+def _object_to_plan(actions: Iterable[str], rules: ActiveRules, situation: Situation) -> Objection | None:
+    """A snippet claims that its actions can be done one after the other from here."""
+    facts = Simulated(situation, rules)
+    doubt: Objection | None = None
+    for action in actions:
+        instance = rules.instance(action)
+        if instance is None:
+            if rules.environment:
+                doubt = doubt or Objection(False, f"no rule covers `{action}`", "", "")
+            continue
+        objection = _forbidden(instance, action, rules, facts) or _infeasible(instance, action, rules, facts)
+        if objection is not None and objection.conflict:
+            return objection
+        doubt = doubt or objection
+        facts.apply(instance)
+    return doubt
+
+
+def _object_to_lesson(action: str, rules: ActiveRules, situation: Situation) -> Objection | None:
+    """A lesson claims that its action fails; where all its preconditions are known to hold, the rules say otherwise."""
+    instance = rules.instance(action)
+    if instance is None or not instance.schema.preconditions or instance.feasible(situation) is not Truth.TRUE:
+        return None
+    clause = next(instance.preconditions())
+    fact = _settled(clause, rules, situation)
+    return Objection(True, f"the rules allow `{action}` now: its preconditions hold", instance.schema.id, fact)
+
+
+def _object_to_template(template: str, rules: ActiveRules, situation: Situation) -> Objection | None:
+    """A schema claims that an action works; a rule may forbid that action for this goal."""
+    instance = rules.instance(template)
+    if instance is None:
+        return Objection(False, f"no rule covers `{template}`", "", "") if rules.environment else None
+    return _forbidden(instance, template, rules, situation)
+
+
+def _forbidden(instance: Instance, action: str, rules: ActiveRules, facts: Facts) -> Objection | None:
+    for rule in rules.rules:
+        for prohibition in rule.forbids:
+            if prohibition.action != instance.schema.name:
+                continue
+            clauses = [clause.bind(instance.binding) for clause in prohibition.when]
+            value = Truth.TRUE
+            for clause in clauses:
+                value = value & clause.truth(facts)
+            if value is not Truth.FALSE:
+                fact = "; ".join(_settled(clause, rules, facts) for clause in clauses)
+                return Objection(value is Truth.TRUE, f"`{action}` goes against {rule.id}: {rule.text}", rule.id, fact)
+    return None
+
+
+def _infeasible(instance: Instance, action: str, rules: ActiveRules, facts: Facts) -> Objection | None:
+    doubt: Objection | None = None
+    for clause in instance.preconditions():
+        value = clause.truth(facts)
+        if value is Truth.TRUE:
+            continue
+        fact = _settled(clause, rules, facts)
+        if value is Truth.FALSE:
+            return Objection(True, f"`{action}` cannot be done: {fact}", instance.schema.id, fact)
+        doubt = doubt or Objection(False, f"`{action}`: {fact}", instance.schema.id, fact)
+    return doubt
+
+
+def _settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
+    """The fact behind a clause's value, in words: of an unknown clause the unknown one, else the first."""
+    values = [(literal.atom, facts.truth(literal.atom)) for literal in clause.literals]
+    atom, value = next((pair for pair in values if pair[1] is Truth.UNKNOWN), values[0])
+    return rules.say(atom, value)

@@ -1,0 +1,137 @@
+"""The task-facing belief b of Section 3.1 and its signature σ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import unquote
+
+from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.goal import Goal, escape
+
+_EMPTY_WORDS = {"holding": "none", "inventory": "empty"}
+"""How the paper writes that a field is known to be empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateSignature:
+    """σ: what of a belief is kept with an experience.
+
+    Its text form is the paper's: `holding=none|open=fridge 1,microwave 1`. A field that is not there is unknown; a
+    field with no values is known to be empty.
+    """
+
+    fields: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    @classmethod
+    def of(cls, **fields: tuple[str, ...] | None) -> StateSignature:
+        """Make one from named fields, in the order given; None means unknown."""
+        return cls(tuple((name, values) for name, values in fields.items() if values is not None))
+
+    def get(self, name: str) -> tuple[str, ...] | None:
+        """The values of a field: empty if known to be so, None if unknown."""
+        return next((values for field, values in self.fields if field == name), None)
+
+    @property
+    def occupied(self) -> bool | None:
+        """Whether the hand (or the inventory) holds something; None if unknown."""
+        for name in _EMPTY_WORDS:
+            values = self.get(name)
+            if values is not None:
+                return bool(values)
+        return None
+
+    @property
+    def coarse(self) -> StateSignature:
+        """What decides whether two experiences are the same: occupancy instead of names, no open containers."""
+        kept = [
+            (name, ("something",) if values and name in _EMPTY_WORDS else values)
+            for name, values in self.fields
+            if name not in ("open", "location")
+        ]
+        return StateSignature(tuple(kept))
+
+    def __str__(self) -> str:
+        pieces = []
+        for name, values in self.fields:
+            text = ",".join(escape(value, "|,") for value in values) or _EMPTY_WORDS.get(name, "none")
+            pieces.append(f"{escape(name, '|=')}={text}")
+        return "|".join(pieces)
+
+    @classmethod
+    def parse(cls, text: str) -> StateSignature:
+        """Read the text form. A ValueError says what is wrong."""
+        fields: list[tuple[str, tuple[str, ...]]] = []
+        for piece in text.split("|") if text.strip() else ():
+            name, equals, values = piece.partition("=")
+            name = unquote(name.strip())
+            if not equals or not name or any(name == known for known, _ in fields):
+                raise ValueError(f"state signature {text!r} is not `field=value|field=value,value`")
+            empty = values.strip() == _EMPTY_WORDS.get(name, "none")
+            fields.append((name, () if empty else tuple(unquote(value.strip()) for value in values.split(","))))
+        return cls(tuple(fields))
+
+
+class Belief(Protocol):
+    """b = (location, hand, container states, last-seen objects), as each world's own frozen value keeps it."""
+
+    @property
+    def location(self) -> str | None:
+        """ℓ: where the agent is, by name; None if unknown or nowhere in particular."""
+        ...
+
+    @property
+    def holding(self) -> tuple[str, ...]:
+        """h: what the agent carries."""
+        ...
+
+    @property
+    def containers(self) -> Mapping[str, bool]:
+        """C: which containers are known to be open (True) or closed (False)."""
+        ...
+
+    @property
+    def last_seen(self) -> Mapping[str, str]:
+        """Π: where each object was last seen."""
+        ...
+
+    def truth(self, atom: Atom, /) -> Truth:
+        """Say what is known of a fact that the world's manual names."""
+        ...
+
+    def signature(self) -> StateSignature:
+        """σ(b)."""
+        ...
+
+    def lines(self) -> tuple[str, ...]:
+        """The belief as the prompt shows it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A belief with the goal it serves: the facts that rules are checked against.
+
+    Beside the world's own predicates it knows those of the goal: `kind(x, K)`, `goal_object(x)`,
+    `goal_destination(x)`, `goal_state(s)` and `goal_type(t)`.
+    """
+
+    belief: Belief
+    goal: Goal
+
+    def truth(self, atom: Atom, /) -> Truth:
+        check = _GOAL_FACTS.get(atom.predicate)
+        return self.belief.truth(atom) if check is None else Truth.of(check(self.goal, *atom.args))
+
+
+_GOAL_FACTS: dict[str, Callable[..., bool]] = {
+    "kind": lambda _goal, name, kind: kind_of(name) == kind,
+    "goal_object": lambda goal, name: kind_of(name) == goal.object,
+    "goal_destination": lambda goal, name: kind_of(name) == goal.destination,
+    "goal_state": lambda goal, state: goal.state == state,
+    "goal_type": lambda goal, type_: goal.type == type_,
+}
+
+GOAL_PREDICATES = {"kind": 2, "goal_object": 1, "goal_destination": 1, "goal_state": 1, "goal_type": 1}
+"""The predicates every manual may use, with the number of their arguments."""

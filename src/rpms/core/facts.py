@@ -1,0 +1,127 @@
+"""Facts with three values, and the small conditions that rules put on them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+
+class Truth(Enum):
+    """What a belief can say of a fact. Kleene's strong logic: unknown stays unknown unless it cannot matter."""
+
+    TRUE = "true"
+    FALSE = "false"
+    UNKNOWN = "unknown"
+
+    @classmethod
+    def of(cls, value: bool | None) -> Truth:
+        """Turn a bool into a truth value; None means unknown."""
+        return cls.UNKNOWN if value is None else cls.TRUE if value else cls.FALSE
+
+    def __invert__(self) -> Truth:
+        return _NEGATION[self]
+
+    def __and__(self, other: Truth) -> Truth:
+        if Truth.FALSE in (self, other):
+            return Truth.FALSE
+        return Truth.UNKNOWN if Truth.UNKNOWN in (self, other) else Truth.TRUE
+
+    def __or__(self, other: Truth) -> Truth:
+        return ~(~self & ~other)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a Truth has three values: compare it with `is Truth.TRUE`")
+
+
+_NEGATION = {Truth.TRUE: Truth.FALSE, Truth.FALSE: Truth.TRUE, Truth.UNKNOWN: Truth.UNKNOWN}
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One fact by name: a predicate and its arguments, `in(apple 1, fridge 1)`."""
+
+    predicate: str
+    args: tuple[str, ...] = ()
+
+    def bind(self, binding: Mapping[str, str]) -> Atom:
+        """Put names of this world in place of a schema's parameters."""
+        return Atom(self.predicate, tuple(binding.get(arg, arg) for arg in self.args))
+
+    def __str__(self) -> str:
+        return f"{self.predicate}({', '.join(self.args)})"
+
+
+class Facts(Protocol):
+    """Anything that can be asked for the truth of a fact."""
+
+    def truth(self, atom: Atom, /) -> Truth:
+        """Say whether the fact holds; unknown where nothing is known, never an error."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A fact or its negation."""
+
+    atom: Atom
+    negated: bool = False
+
+    def truth(self, facts: Facts) -> Truth:
+        value = facts.truth(self.atom)
+        return ~value if self.negated else value
+
+    def bind(self, binding: Mapping[str, str]) -> Literal:
+        return Literal(self.atom.bind(binding), self.negated)
+
+    def __str__(self) -> str:
+        return f"not {self.atom}" if self.negated else str(self.atom)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Literals of which one must hold, such as `open(place) or not openable(place)`."""
+
+    literals: tuple[Literal, ...]
+
+    def truth(self, facts: Facts) -> Truth:
+        value = Truth.FALSE
+        for literal in self.literals:
+            value = value | literal.truth(facts)
+        return value
+
+    def bind(self, binding: Mapping[str, str]) -> Clause:
+        return Clause(tuple(literal.bind(binding) for literal in self.literals))
+
+    def __str__(self) -> str:
+        return " or ".join(map(str, self.literals))
+
+
+_LITERAL = re.compile(r"\s*(?P<no>not\s+)?(?P<predicate>[a-z_]+)\s*(?:\((?P<args>[^()]*)\))?\s*")
+
+
+def parse_literal(text: str) -> Literal:
+    """Read `holding(object)`, `not closed(place)` or a bare `hand_empty`. A ValueError says what is wrong."""
+    match = _LITERAL.fullmatch(text)
+    if match is None:
+        raise ValueError(f"cannot read {text!r}; write it like `holding(object)` or `not open(place)`")
+    args = tuple(arg.strip() for arg in (match["args"] or "").split(",")) if (match["args"] or "").strip() else ()
+    if not all(args):
+        raise ValueError(f"an argument of {text.strip()!r} is empty")
+    return Literal(Atom(match["predicate"], args), negated=bool(match["no"]))
+
+
+def parse_clause(text: str) -> Clause:
+    """Read one or more literals joined by `or`."""
+    return Clause(tuple(parse_literal(piece) for piece in re.split(r"\sor\s", text)))
+
+
+_NUMBERED = re.compile(r"(.*\S)\s+\d+")
+
+
+def kind_of(name: str) -> str:
+    """Say what sort of thing a name is: `apple 1` is an `apple`, `metal pot` a `metal pot`."""
+    match = _NUMBERED.fullmatch(name)
+    return match[1] if match else name

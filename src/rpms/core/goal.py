@@ -1,0 +1,79 @@
+"""Goals, their signature γ, and how far along one is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import unquote
+
+UNKNOWN_GOAL = "unknown"
+"""The type of a goal whose text fits no template."""
+
+
+def escape(text: str, signs: str) -> str:
+    """Percent-encode the signs that separate the fields of a signature."""
+    for sign in "%" + signs:
+        text = text.replace(sign, f"%{ord(sign):02X}")
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class GoalSignature:
+    """γ: the key by which experience is recalled.
+
+    Its text form is the paper's, `pick_heat_then_place_in_recep:mug:hot:cabinet`; empty fields at the end are left
+    out, so that a world may use fewer, as ScienceWorld's `F3:melt:water` does.
+    """
+
+    type: str
+    object: str = ""
+    state: str = ""
+    destination: str = ""
+
+    def __str__(self) -> str:
+        fields = (self.type, self.object, self.state, self.destination)
+        return ":".join(escape(field, ":") for field in fields).rstrip(":")
+
+    @classmethod
+    def parse(cls, text: str) -> GoalSignature:
+        """Read the text form. A ValueError says what is wrong."""
+        fields = [unquote(field.strip()) for field in text.split(":")]
+        if not fields[0] or len(fields) > 4:
+            raise ValueError(f"goal signature {text!r} is not `type:object:state:destination`")
+        return cls(*fields)
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is to be done. A world with more to say of a goal extends this class."""
+
+    type: str
+    object: str = ""
+    state: str = ""
+    destination: str = ""
+    text: str = ""
+    """The goal as the world put it."""
+
+    @cached_property
+    def signature(self) -> GoalSignature:
+        return GoalSignature(self.type, self.object, self.state, self.destination)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where an agent stands on the way to its goal, as far as its belief tells."""
+
+    sub_goal: str
+    """The kind of the current sub-goal: `find_object`."""
+    target: str
+    """What it is about: `apple`."""
+    done: int
+    total: int
+
+    @property
+    def text(self) -> str:
+        return f"{self.sub_goal} - {self.target}" if self.target else self.sub_goal
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // self.total if self.total else 0

@@ -1,0 +1,208 @@
+"""Episodic memory: the four kinds of entries of Appendix F, and how stores are merged."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import NamedTuple
+
+from rpms.core.belief import StateSignature
+from rpms.core.goal import GoalSignature
+
+
+class Kind(StrEnum):
+    """The kinds, by the paper's names for them, in the order a prompt shows them."""
+
+    CRITICAL_FAILURE = "critical_failure"
+    SUCCESS = "success"
+    FAILURE = "failure"
+    SCHEMA = "schema"
+
+
+class Origin(NamedTuple):
+    """Where an entry was learned. The same origin twice is one piece of evidence."""
+
+    episode: str
+    step: int
+    failed: bool = False
+    """For schemas: the action was tried here and failed."""
+
+
+def _evidence(count: int) -> float:
+    """More observations weigh more, but ever less so."""
+    return 1.0 + math.log(count) if count > 1 else 1.0
+
+
+_NUMBER = re.compile(r"\b\d+\b")
+
+
+def canonical(text: str) -> str:
+    """A text without what sets near-duplicates apart: letter case, spacing, and the numbers of instances."""
+    return _NUMBER.sub("#", " ".join(text.casefold().split()))
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessSnippet:
+    """A sequence of actions that reached a sub-goal, with a snapshot of what held before it."""
+
+    goal_signature: GoalSignature
+    state_signature: StateSignature
+    sub_goal_type: str
+    actions: tuple[str, ...]
+    precondition: Mapping[str, object] = field(default_factory=dict)
+    outcome: Mapping[str, object] = field(default_factory=dict)
+    origins: frozenset[Origin] = frozenset()
+    id: str = ""
+
+    kind = Kind.SUCCESS
+    prefix = "success"
+
+    @property
+    def success_count(self) -> int:
+        return len(self.origins)
+
+    @property
+    def strength(self) -> float:
+        return _evidence(self.success_count)
+
+    def key(self) -> tuple[str, ...]:
+        actions = "\n".join(map(canonical, self.actions))
+        return (str(self.goal_signature), str(self.state_signature.coarse), self.sub_goal_type, actions)
+
+
+@dataclass(frozen=True, slots=True)
+class FailureLesson:
+    """An action that failed, and the rule that would have avoided it."""
+
+    goal_signature: GoalSignature
+    state_signature: StateSignature
+    failed_action: str
+    corrective_rule: str
+    failure_type: str = "precondition_not_met"
+    failure_message: str = ""
+    origins: frozenset[Origin] = frozenset()
+    id: str = ""
+
+    kind = Kind.FAILURE
+    prefix = "failure"
+
+    @property
+    def occurrence_count(self) -> int:
+        return len(self.origins)
+
+    @property
+    def strength(self) -> float:
+        return _evidence(self.occurrence_count)
+
+    def key(self) -> tuple[str, ...]:
+        state = str(self.state_signature.coarse)
+        action, rule = canonical(self.failed_action), canonical(self.corrective_rule)
+        return (str(self.goal_signature), state, action, self.failure_type, rule)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedSchema:
+    """An action with preconditions and effects that experience has confirmed."""
+
+    action_template: str
+    action_type: str
+    preconditions: tuple[str, ...] = ()
+    effects: tuple[str, ...] = ()
+    origins: frozenset[Origin] = frozenset()
+    id: str = ""
+
+    kind = Kind.SCHEMA
+    prefix = "schema"
+
+    @property
+    def success_count(self) -> int:
+        return sum(not origin.failed for origin in self.origins)
+
+    @property
+    def failure_count(self) -> int:
+        return sum(origin.failed for origin in self.origins)
+
+    @property
+    def confidence(self) -> float:
+        return self.success_count / len(self.origins) if self.origins else 0.0
+
+    @property
+    def strength(self) -> float:
+        return self.confidence * _evidence(len(self.origins))
+
+    def key(self) -> tuple[str, ...]:
+        needs, gives = "\n".join(map(canonical, self.preconditions)), "\n".join(map(canonical, self.effects))
+        return (self.action_type, canonical(self.action_template), needs, gives)
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalFailure:
+    """An action that ended an episode for good. Never taken for a near-duplicate of another."""
+
+    goal_signature: GoalSignature
+    state_signature: StateSignature
+    failed_action: str
+    corrective_rule: str
+    failure_message: str = ""
+    retrieval_weight: float = 2.0
+    origins: frozenset[Origin] = frozenset()
+    id: str = ""
+
+    kind = Kind.CRITICAL_FAILURE
+    prefix = "failure"
+
+    @property
+    def occurrence_count(self) -> int:
+        return len(self.origins)
+
+    @property
+    def strength(self) -> float:
+        return self.retrieval_weight * _evidence(self.occurrence_count)
+
+    def key(self) -> tuple[str, ...]:
+        return (
+            str(self.goal_signature),
+            str(self.state_signature),
+            self.failed_action,
+            self.corrective_rule,
+            str(self.retrieval_weight),
+        )
+
+
+Entry = SuccessSnippet | FailureLesson | VerifiedSchema | CriticalFailure
+
+
+def content_id(entry: Entry) -> str:
+    """An id that follows from what an entry says, the same on every machine."""
+    digest = hashlib.blake2b(json.dumps((entry.kind, *entry.key())).encode(), digest_size=5)
+    return f"{entry.prefix}_{digest.hexdigest()}"
+
+
+def _wording(entry: Entry) -> str:
+    """An entry's content in full, by which one of several near-duplicates is chosen."""
+    fields = [getattr(entry, name) for name in entry.__slots__ if name not in ("origins", "id")]
+    return json.dumps([value if isinstance(value, Mapping) else str(value) for value in fields], sort_keys=True)
+
+
+def merge(*stores: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Merge stores of one world, in any order and grouping, any number of times, with the same result.
+
+    Entries that say the same are one entry with all their origins; its wording is the least of theirs in
+    alphabetical order, and its id follows from its content.
+    """
+    merged: dict[tuple[str, ...], Entry] = {}
+    for store in stores:
+        for entry in store:
+            key = (entry.kind, *entry.key())
+            known = merged.get(key)
+            if known is not None:
+                chosen = min(known, entry, key=_wording)
+                merged[key] = replace(chosen, origins=known.origins | entry.origins)
+            else:
+                merged[key] = entry
+    return tuple(replace(merged[key], id=content_id(merged[key])) for key in sorted(merged))

@@ -1,0 +1,236 @@
+"""The three-tier rule manual of Section 3.2: rules as text, actions as checkable schemas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rpms.core.facts import Atom, Clause, Facts, Literal, Truth
+
+
+class Tier(StrEnum):
+    """The tiers, from general to particular."""
+
+    UNIVERSAL = "universal"
+    DOMAIN = "domain"
+    ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A fact that a manual may name, and how to say it."""
+
+    name: str
+    args: tuple[str, ...] = ()
+    yes: str = ""
+    """What it means when true, with the arguments in angle brackets: `<place> is open`."""
+    no: str = ""
+    exclusive: str = ""
+    """At most one such fact holds at a time (one place, one hand). `always`, or the name of a two-place predicate
+    that says when two of them hold together: being `at` a drawer is being at all that share its location."""
+
+    def say(self, atom: Atom, value: Truth) -> str:
+        """One fact in words, such as `drawer 3 is closed`."""
+        text = self.no if value is Truth.FALSE and self.no else self.yes
+        if not text:
+            text = f"{'not ' if value is Truth.FALSE else ''}{atom}"
+        for name, arg in zip(self.args, atom.args, strict=False):
+            text = text.replace(f"<{name}>", arg)
+        return f"unknown whether {text}" if value is Truth.UNKNOWN else text
+
+
+@dataclass(frozen=True, slots=True)
+class Prohibition:
+    """An action that a rule forbids while a condition holds."""
+
+    action: str
+    when: tuple[Clause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Locality:
+    """Where objects of a category are usually found, likeliest first."""
+
+    category: str
+    objects: tuple[str, ...]
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A sentence with an id. What else it carries lets it be checked, not only read."""
+
+    id: str
+    tier: Tier
+    group: str
+    text: str
+    goals: frozenset[str] = frozenset()
+    """The goal types it is for; none means all."""
+    when: tuple[Clause, ...] = ()
+    """A rule with a condition is shown only while the condition is known to hold."""
+    forbids: tuple[Prohibition, ...] = ()
+    locality: Locality | None = None
+
+    def concerns(self, goal_type: str, goal_object: str) -> bool:
+        """Whether it belongs to R_D(type); what is known of where things are is left out for other things."""
+        if self.goals and goal_type not in self.goals:
+            return False
+        return self.locality is None or not goal_object or goal_object in self.locality.objects
+
+
+_LONGEST_COMMAND = 300
+"""No world has a longer command; what a model writes beyond it is not worth matching."""
+_INSTANCES_KEPT = 50_000
+"""How many commands an episode's rules remember having read."""
+
+_PARAMETER = re.compile(r"<([a-z_]+)>")
+
+
+def _pattern(syntax: str) -> re.Pattern[str]:
+    pieces = _PARAMETER.split(syntax)
+    return re.compile(
+        "".join(rf"(?P<{piece}>\S.*?)" if place % 2 else re.escape(piece) for place, piece in enumerate(pieces))
+    )
+
+
+@dataclass(frozen=True)
+class ActionSchema:
+    """An action of the environment tier: how to write it, what it needs, what it does."""
+
+    name: str
+    syntax: tuple[str, ...]
+    """Ways to write it; the first is the one a prompt shows."""
+    preconditions: tuple[Clause, ...] = ()
+    effects: tuple[Literal, ...] = ()
+    warnings: tuple[str, ...] = ()
+    id: str = ""
+    _patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", self.id or f"E-{self.name.upper()}")
+        object.__setattr__(self, "_patterns", tuple(map(_pattern, self.syntax)))
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        return frozenset(name for syntax in self.syntax for name in _PARAMETER.findall(syntax))
+
+    def match(self, command: str) -> dict[str, str] | None:
+        """The names a command puts in place of the parameters; None if it is another action."""
+        for pattern in self._patterns:
+            match = pattern.fullmatch(command)
+            if match is not None:
+                return match.groupdict()
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An action schema with names in place of its parameters."""
+
+    schema: ActionSchema
+    binding: Mapping[str, str]
+
+    def preconditions(self) -> Iterator[Clause]:
+        for clause in self.schema.preconditions:
+            yield clause.bind(self.binding)
+
+    def feasible(self, facts: Facts) -> Truth:
+        """Whether every precondition holds, as far as the facts tell."""
+        value = Truth.TRUE
+        for clause in self.preconditions():
+            value = value & clause.truth(facts)
+        return value
+
+
+@dataclass(frozen=True)
+class ActiveRules:
+    """R_active = R_U ∪ R_D(type) ∪ R_E: what the manual says for one goal."""
+
+    universal: tuple[Rule, ...] = ()
+    domain: tuple[Rule, ...] = ()
+    environment: tuple[ActionSchema, ...] = ()
+    predicates: Mapping[str, Predicate] = field(default_factory=dict)
+    _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return (*self.universal, *self.domain)
+
+    def instance(self, command: str) -> Instance | None:
+        """Read a command as an instance of an action; None if no schema fits."""
+        if command not in self._instances:
+            if len(self._instances) >= _INSTANCES_KEPT:
+                self._instances.clear()
+            self._instances[command] = self._read(command) if len(command) <= _LONGEST_COMMAND else None
+        return self._instances[command]
+
+    def _read(self, command: str) -> Instance | None:
+        for schema in self.environment:
+            binding = schema.match(command)
+            if binding is not None:
+                return Instance(schema, binding)
+        return None
+
+    def say(self, atom: Atom, value: Truth) -> str:
+        """One fact in the manual's words."""
+        predicate = self.predicates.get(atom.predicate) or Predicate(atom.predicate)
+        return predicate.say(atom, value)
+
+
+@dataclass(frozen=True)
+class RuleManual:
+    """ℛ: the whole manual. The empty one is the neutral element: no rules."""
+
+    rules: tuple[Rule, ...] = ()
+    actions: tuple[ActionSchema, ...] = ()
+    predicates: Mapping[str, Predicate] = field(default_factory=dict)
+    world: str = ""
+    _active: dict[tuple[str, str], ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def active(self, goal_type: str, goal_object: str = "") -> ActiveRules:
+        """Assemble R_active for a goal type; with an object, the localities of other objects are left out."""
+        key = (goal_type, goal_object)
+        if key not in self._active:
+            self._active[key] = ActiveRules(
+                tuple(rule for rule in self.rules if rule.tier is Tier.UNIVERSAL),
+                tuple(rule for rule in self.rules if rule.tier is Tier.DOMAIN and rule.concerns(*key)),
+                self.actions,
+                self.predicates,
+            )
+        return self._active[key]
+
+
+class Simulated:
+    """Facts as they would be after some actions: effects laid over a belief that stays as it is."""
+
+    def __init__(self, base: Facts, rules: ActiveRules) -> None:
+        self._base = base
+        self._rules = rules
+        self._known: dict[Atom, Truth] = {}
+        self._only: dict[str, Atom] = {}
+
+    def truth(self, atom: Atom, /) -> Truth:
+        if atom in self._known:
+            return self._known[atom]
+        only = self._only.get(atom.predicate)
+        if only is None:
+            return self._base.truth(atom)
+        together = self._rules.predicates[atom.predicate].exclusive
+        if together == "always":
+            return Truth.FALSE
+        return self._base.truth(Atom(together, (only.args[0], atom.args[0])))
+
+    def apply(self, instance: Instance) -> None:
+        """Take over what an action does."""
+        for effect in instance.schema.effects:
+            literal = effect.bind(instance.binding)
+            atom = literal.atom
+            predicate = self._rules.predicates.get(atom.predicate)
+            if predicate is not None and predicate.exclusive and not literal.negated:
+                self._only[atom.predicate] = atom
+                self._known = {
+                    known: value for known, value in self._known.items() if known.predicate != atom.predicate
+                }
+            self._known[atom] = Truth.of(not literal.negated)

@@ -1,0 +1,53 @@
+"""What became of a memory that came to mind, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rpms.core.memory import Entry
+
+
+class Fate(StrEnum):
+    """The ends a candidate can come to."""
+
+    KEPT = "kept"
+    WARNED = "warned"
+    """Kept, with a warning for the model to judge by."""
+    DROPPED = "dropped"
+    """Its advice breaks an active rule on known facts."""
+    FILTERED = "filtered by state"
+    """It was learned in a state that is not like this one."""
+    BELOW = "below θ"
+    """Its goal is not enough like this one."""
+    CROWDED = "crowded out"
+    """Sound, but the budget had no room for it."""
+
+    @property
+    def shown(self) -> bool:
+        return self in (Fate.KEPT, Fate.WARNED)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A fate with its reason: the rule and the fact that decided it."""
+
+    fate: Fate
+    reason: str = ""
+    """In words, for a person and for the warning in the prompt."""
+    rule: str = ""
+    """The id of the rule, if one decided it."""
+    fact: str = ""
+    """The fact, such as `open(fridge 1) is false`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that came to mind, with its verdict."""
+
+    entry: Entry
+    score: float
+    """d_γ; 1 for an entry that is bound to no goal."""
+    rank: float
+    """Score times strength (retrieval weight and evidence): what candidates are ordered by."""
+    verdict: Verdict

@@ -1,0 +1,95 @@
+"""How a world words the blocks of its prompt, in the shape of the listings of Appendix D."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from rpms.core.belief import Belief
+from rpms.core.facts import Facts, Truth
+from rpms.core.goal import Goal, Progress
+from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet
+from rpms.core.prompt import Part
+from rpms.core.rules import ActionSchema, ActiveRules, Rule
+from rpms.core.verdict import Candidate, Fate
+
+HEADINGS: Mapping[Part, str] = {
+    Part.UNIVERSAL: "[RULES - CRITICAL, Always Follow]\n=== Universal Principles ===",
+    Part.DOMAIN: "=== Domain Knowledge ===",
+    Part.ENVIRONMENT: "=== Environment-Specific ===",
+    Part.SITUATION: "[Task-Specific Rules]",
+    Part.GOAL: "[Task Goal]",
+    Part.BELIEF: "[Current State]",
+    Part.MEMORY: "[Past Experience - Learned from History]",
+}
+
+
+def goal_lines(goal: Goal, progress: Progress) -> tuple[str, ...]:
+    """The goal block as the paper prints it."""
+    return (
+        f"  Goal: {goal.text}",
+        f"  Type: {goal.type}",
+        f"  Current sub-goal: {progress.text}",
+        f"  Progress: {progress.percent}%",
+    )
+
+
+def belief_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
+    """The belief block, in the belief's own words."""
+    return tuple(f"  {line}" for line in belief.lines())
+
+
+@dataclass(frozen=True)
+class Voice:
+    """The fixed texts of a prompt and the wording of its blocks."""
+
+    instruction: str
+    example: str
+    headings: Mapping[Part, str] = field(default_factory=lambda: HEADINGS)
+    goal: Callable[[Goal, Progress], tuple[str, ...]] = goal_lines
+    belief: Callable[[Belief, Progress], tuple[str, ...]] = belief_lines
+
+    def silent(self) -> Voice:
+        """The same voice without a word on goal and belief: the baseline's."""
+        return replace(self, goal=lambda _goal, _progress: (), belief=lambda _belief, _progress: ())
+
+
+def rule_line(rule: Rule) -> str:
+    """One rule, as the paper prints it."""
+    return f"  [{rule.id}] {rule.text}"
+
+
+def schema_lines(schema: ActionSchema) -> str:
+    """One action of the environment tier, as the paper prints it."""
+    lines = [f"  {schema.name.upper().replace('_', ' ')}: {schema.syntax[0]}"]
+    if schema.preconditions:
+        lines.append(f"    Needs: {'; '.join(map(str, schema.preconditions))}")
+    if schema.effects:
+        lines.append(f"    Effects: {'; '.join(map(str, schema.effects))}")
+    lines.extend(f"    CRITICAL: {warning}" for warning in schema.warnings)
+    return "\n".join(lines)
+
+
+def situation_lines(rules: ActiveRules, facts: Facts) -> tuple[str, ...]:
+    """The rules that are for just this situation: those whose condition is known to hold."""
+    return tuple(
+        f"  - {rule.id}: {rule.text}"
+        for rule in rules.rules
+        if rule.when and all(clause.truth(facts) is Truth.TRUE for clause in rule.when)
+    )
+
+
+def memory_line(candidate: Candidate) -> str:
+    """One experience, with its warning if it has one."""
+    entry, verdict = candidate.entry, candidate.verdict
+    match entry:
+        case SuccessSnippet():
+            text = f"  OK: {entry.sub_goal_type}: {' -> '.join(entry.actions)}"
+        case CriticalFailure():
+            text = f"  AVOID [CRITICAL]: {entry.failed_action}\n    Rule: {entry.corrective_rule}"
+        case FailureLesson():
+            text = f"  AVOID: {entry.failed_action}\n    Rule: {entry.corrective_rule}"
+        case _:
+            needs, gives = "; ".join(entry.preconditions) or "nothing", "; ".join(entry.effects) or "nothing"
+            text = f"  VERIFIED ({entry.confidence:.2f}): {entry.action_template} | needs: {needs} | effects: {gives}"
+    return f"{text}\n    [WARNING: {verdict.reason}]" if verdict.fate is Fate.WARNED else text

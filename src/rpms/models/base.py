@@ -1,0 +1,95 @@
+"""The one interface between the agent and whatever answers for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rpms.core.decide import Decision
+    from rpms.core.prompt import Prompt
+
+Scalar = str | int | float | bool
+"""The value of a provider's own parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How a model writes its answer. The defaults are the paper's: greedy, short, no observations of its own."""
+
+    max_tokens: int = 256
+    """New tokens at most; a world sets its own default (256 in ALFWorld, 512 in ScienceWorld)."""
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int | None = None
+    stop: tuple[str, ...] = ("\nObs:", "\nObservation:")
+    """Where to stop, so that a model cannot write the world's answer itself."""
+    extra: tuple[tuple[str, Scalar], ...] = ()
+    """A provider's other parameters by name (`top_k`, `reasoning_effort`), sent as given and part of the record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one request cost. Adding two gives the cost of both."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    """The part of `prompt_tokens` that the server did not compute again."""
+    completion_tokens: int = 0
+    requests: int = 0
+    """Requests that reached the provider: 0 for an answer from a record."""
+    seconds: float = 0.0
+    """From the question to its answer, waits between tries included."""
+    written_tokens: int = 0
+    """The part of `prompt_tokens` stored for reuse, which Anthropic bills higher; 0 where a provider does not say."""
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.requests + other.requests,
+            self.seconds + other.seconds,
+            self.written_tokens + other.written_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model."""
+
+    prompt: Prompt
+    decoding: Decoding
+    episode: str
+    """The episode that asks. A local model keeps one context for each, so that a prefix is not computed again."""
+    decision: Decision | None = field(default=None, compare=False)
+    """The step's whole decision, for models that are no LLM and read the belief instead of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model wrote, unparsed: it is data and is never evaluated."""
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    finish: str = "stop"
+    """Why it ended: `stop`, `length`, or the provider's own word."""
+    notes: tuple[str, ...] = ()
+    """What was not as asked: parameters a model does not take, history dropped to fit its context window."""
+
+
+class Model(Protocol):
+    """Prompt in, answer and usage out. `answer` may be called from several threads at once."""
+
+    @property
+    def name(self) -> str:
+        """The name as the user wrote it after `--model`."""
+        ...
+
+    def answer(self, request: Request) -> Answer:
+        """Answer, or raise ModelUnavailable (nothing will work), ContextOverflow, or ModelError (this one failed)."""
+        ...
+
+    def close(self) -> None:
+        """Release connections, processes and memory."""
+        ...
