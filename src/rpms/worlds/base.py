@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
+
+from rpms.core.belief import Belief
+from rpms.core.consistency import Compat
+from rpms.core.decide import Decision
+from rpms.core.goal import Goal, Progress
+from rpms.core.recall import Retrieval
+from rpms.core.voice import Voice
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +57,83 @@ class Game(Protocol):
 
     def close(self) -> None:
         """Release what the game holds. Calling it twice does no harm."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How the games of a run are to be had. Recorded in every result."""
+
+    data: Path | None = None
+    """A folder of game files, for worlds that read some."""
+    engine: str = "native"
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The world's own options, such as ScienceWorld's `simplifications`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An action as the simulator wants it written."""
+
+    text: str
+    repairs: tuple[str, ...] = ()
+    """What was forgiven on the way, such as `put … on` for `put … in/on`; recorded with the step."""
+
+
+class World(Protocol):
+    """Everything RPMS knows of an environment. Pure knowledge: only `open` needs a simulator."""
+
+    name: str
+    splits: tuple[str, ...]
+    """Known splits, the one to use by default first."""
+    engines: tuple[str, ...]
+    step_budget: int
+    max_tokens: int
+    """New tokens a model may write at a step."""
+    retrieval: Retrieval
+    compat: Compat
+    voice: Voice
+
+    def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
+        """The tasks of a split, in a fixed order."""
+        ...
+
+    def open(self, task: Task, setting: Setting) -> Game:
+        """Start a simulator for a task; it is reset before its first step."""
+        ...
+
+    def manual(self) -> tuple[tuple[str, str], ...]:
+        """The YAML texts of tier 2 and 3, each with a name for messages. Tier 1 is every world's."""
+        ...
+
+    def goal(self, opening: str) -> Goal:
+        """Read the goal out of the first observation; type `unknown` if it fits no template."""
+        ...
+
+    def start(self, goal: Goal) -> Belief:
+        """The belief before anything was seen."""
+        ...
+
+    def update(self, belief: Belief, action: str | None, observation: str) -> Belief:
+        """f_UPD of Eq. 1: deterministic, from text alone."""
+        ...
+
+    def progress(self, goal: Goal, belief: Belief) -> Progress:
+        """The current sub-goal and how far along it is."""
+        ...
+
+    def command(self, action: str, belief: Belief) -> Command:
+        """Forgive harmless form: letter case, a trailing dot, a synonym of the same command."""
+        ...
+
+    def infeasible(self, observation: str) -> bool:
+        """Whether the world's answer says that the command could not be done."""
+        ...
+
+    def contradictions(self, belief: Belief, game: Game) -> tuple[str, ...]:
+        """What the belief holds for known that is not so in the simulator: state drift, as a list."""
+        ...
+
+    def planner(self, decision: Decision) -> tuple[str, str]:
+        """The thought and action of the model that is no LLM: it follows belief, active rules and memories."""
         ...

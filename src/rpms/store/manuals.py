@@ -1,0 +1,311 @@
+"""Rule manuals on disk: YAML in three tiers, with every mistake reported at its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from rpms.core.belief import GOAL_PREDICATES
+from rpms.core.errors import FileError
+from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
+from rpms.core.rules import ActionSchema, Locality, Predicate, Prohibition, Rule, RuleManual, Tier
+
+LARGEST_MANUAL = 1_000_000
+"""Bytes. A manual is written by people; anything larger is not one."""
+
+_TIERS = tuple(tier.value for tier in Tier)
+_KEYS = ("world", "predicates", *_TIERS)
+_ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
+_NAME = re.compile(r"[a-z][a-z_]*")
+_CONSTANT_PLACES = {("kind", 1), ("goal_state", 0), ("goal_type", 0)}
+"""Where the goal's predicates take a plain word that names no parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManualText:
+    """A piece of a manual and where it is from, for messages."""
+
+    name: str
+    text: str
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+class _Forbids(_Strict):
+    action: str
+    when: list[str] = Field(default_factory=list)
+
+
+class _Rule(_Strict):
+    text: str = Field(min_length=1)
+    goals: list[str] = Field(default_factory=list)
+    when: list[str] = Field(default_factory=list)
+    forbids: list[_Forbids] = Field(default_factory=list)
+    category: str = ""
+    objects: list[str] = Field(default_factory=list)
+    places: list[str] = Field(default_factory=list)
+
+
+class _Action(_Strict):
+    syntax: list[str] = Field(min_length=1)
+    preconditions: list[str] = Field(default_factory=list)
+    effects: list[str] = Field(default_factory=list)
+    critical: list[str] = Field(default_factory=list)
+    id: str = ""
+
+    _lists = field_validator("syntax", "critical", mode="before")(_listed)
+
+
+class _Predicate(_Strict):
+    args: list[str] = Field(default_factory=list)
+    yes: str = ""
+    no: str = ""
+    exclusive: str = ""
+
+
+_Model = TypeVar("_Model", bound=_Strict)
+
+
+@dataclass
+class _Page:
+    """One file's tree, and the way from a place in it to a line."""
+
+    name: str
+    tree: CommentedMap
+
+    def line(self, path: Sequence[object]) -> int:
+        """The line of a place in the tree, or of the nearest place above it that has one."""
+        node: Any = self.tree
+        line = 1
+        for step in path:
+            try:
+                where = node.lc.key(step) if isinstance(node, CommentedMap) else node.lc.item(step)
+                line, node = where[0] + 1, node[step]
+            except (AttributeError, KeyError, IndexError, TypeError):
+                break
+        return line
+
+    def error(self, path: Sequence[object], problem: str) -> FileError:
+        return FileError(self.name, self.line(path), problem)
+
+    def section(self, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+        """The entries of a mapping at a place; an error if it is none."""
+        node: Any = self.tree
+        for step in path:
+            node = node[step]
+        if node is None:
+            return
+        if not isinstance(node, CommentedMap):
+            raise self.error(path, f"`{path[-1]}` must be a mapping of names to entries")
+        for key in node:
+            if not isinstance(key, str):
+                raise self.error((*path, key), f"{key!r} must be a text")
+            yield key, node[key]
+
+    def validate(self, model: type[_Model], value: object, path: tuple[object, ...]) -> _Model:
+        try:
+            return model.model_validate(_plain(value))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(map(str, first["loc"]))
+            problem = (
+                "is not a known field"
+                if first["type"] == "extra_forbidden"
+                else first["msg"][:1].lower() + first["msg"][1:]
+            )
+            raise self.error((*path, *first["loc"]), f"{path[-1]}: {place or 'entry'}: {problem}") from None
+
+
+def _plain(value: object) -> object:
+    """The tree without ruamel's types, so that strict checks see what a person wrote."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, str) else value
+
+
+def _parse(source: ManualText) -> _Page:
+    if len(source.text) > LARGEST_MANUAL:
+        raise FileError(source.name, None, f"larger than {LARGEST_MANUAL:,} bytes: not a rule manual")
+    try:
+        tree = YAML(typ="rt").load(source.text)
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise FileError(source.name, line, f"not valid YAML: {error.problem or 'cannot be read'}") from None
+    except (YAMLError, RecursionError, ValueError) as error:
+        raise FileError(
+            source.name, None, f"not valid YAML: {str(error).splitlines()[0] if str(error) else 'nested too deeply'}"
+        ) from None
+    if not isinstance(tree, CommentedMap):
+        raise FileError(source.name, 1, f"a manual is a mapping with the keys {', '.join(_KEYS)}; this file has none")
+    return _Page(source.name, tree)
+
+
+@dataclass
+class _Reader:
+    """Builds one manual out of several pages."""
+
+    world: str = ""
+    predicates: dict[str, Predicate] = field(default_factory=dict)
+    rules: list[Rule] = field(default_factory=list)
+    actions: dict[str, ActionSchema] = field(default_factory=dict)
+    ids: dict[str, str] = field(default_factory=dict)
+
+    def read(self, pages: Sequence[_Page]) -> RuleManual:
+        """Predicates first, then actions, then the rules, which may speak of both."""
+        for page in pages:
+            self._check_keys(page)
+        for page in pages:
+            for name, value in self._entries(page, "predicates"):
+                self._predicate(page, name, value)
+        for page in pages:
+            for name, value in self._entries(page, Tier.ENVIRONMENT):
+                self._action(page, name, value)
+        for page in pages:
+            for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
+                for group, _ in self._entries(page, tier):
+                    for name, value in page.section((tier.value, group)):
+                        self._rule(page, tier, group, name, value)
+        return RuleManual(tuple(self.rules), tuple(self.actions.values()), self.predicates, self.world)
+
+    @staticmethod
+    def _entries(page: _Page, key: str) -> Iterator[tuple[str, Any]]:
+        return page.section((str(key),)) if str(key) in page.tree else iter(())
+
+    def _check_keys(self, page: _Page) -> None:
+        for key in page.tree:
+            if key not in _KEYS:
+                raise page.error((key,), f"unknown tier or key {key!r}; a manual has {', '.join(_KEYS)}")
+        world = page.tree.get("world")
+        if world is not None and not isinstance(world, str):
+            raise page.error(("world",), "`world` must be a text")
+        self.world = str(world) if world else self.world
+
+    def _claim(self, page: _Page, path: tuple[str, ...], id_: str) -> None:
+        line = page.line(path)
+        if id_ in self.ids:
+            raise FileError(page.name, line, f"{id_} is already used at {self.ids[id_]}; give this one another id")
+        self.ids[id_] = f"{page.name}:{line}"
+
+    def _predicate(self, page: _Page, name: str, value: object) -> None:
+        path = ("predicates", name)
+        read = page.validate(_Predicate, value if value is not None else {}, path)
+        if not _NAME.fullmatch(name) or name in GOAL_PREDICATES:
+            raise page.error(path, f"{name!r} cannot name a predicate")
+        self._claim(page, path, name)
+        self.predicates[name] = Predicate(name, tuple(read.args), read.yes, read.no, read.exclusive)
+
+    def _action(self, page: _Page, name: str, value: object) -> None:
+        path = (Tier.ENVIRONMENT.value, name)
+        read = page.validate(_Action, value, path)
+        schema = ActionSchema(name, tuple(read.syntax), warnings=tuple(read.critical), id=read.id)
+        self._claim(page, path, schema.id)
+        names = schema.parameters
+        needs = [
+            self._clause(page, (*path, "preconditions", place), text, names)
+            for place, text in enumerate(read.preconditions)
+        ]
+        gives = [self._literal(page, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
+        _check_agreement(
+            page, (*path, "preconditions"), [clause.literals[0] for clause in needs if len(clause.literals) == 1]
+        )
+        _check_agreement(page, (*path, "effects"), gives)
+        self.actions[name] = ActionSchema(name, schema.syntax, tuple(needs), tuple(gives), schema.warnings, schema.id)
+
+    def _rule(self, page: _Page, tier: Tier, group: str, id_: str, value: object) -> None:
+        path = (tier.value, group, id_)
+        read = page.validate(_Rule, {"text": value} if isinstance(value, str) else value, path)
+        if not _ID.fullmatch(id_):
+            raise page.error(path, f"{id_!r} is no rule id; write it like D-HEAT-001")
+        self._claim(page, path, id_)
+        when = tuple(
+            self._clause(page, (*path, "when", place), text, frozenset()) for place, text in enumerate(read.when)
+        )
+        forbids = [self._prohibition(page, (*path, "forbids", place), item) for place, item in enumerate(read.forbids)]
+        locality = Locality(read.category, tuple(read.objects), tuple(read.places)) if read.places else None
+        text = " ".join(read.text.split())
+        self.rules.append(Rule(id_, tier, group, text, frozenset(read.goals), when, tuple(forbids), locality))
+
+    def _prohibition(self, page: _Page, path: tuple[object, ...], read: _Forbids) -> Prohibition:
+        action = self.actions.get(read.action)
+        if action is None:
+            raise page.error(
+                (*path, "action"), f"no action is called {read.action!r}; known: {', '.join(self.actions)}"
+            )
+        when = [
+            self._clause(page, (*path, "when", place), text, action.parameters) for place, text in enumerate(read.when)
+        ]
+        return Prohibition(read.action, tuple(when))
+
+    def _clause(self, page: _Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Clause:
+        try:
+            clause = parse_clause(text)
+        except ValueError as error:
+            raise page.error(path, str(error)) from None
+        return Clause(tuple(self._checked(page, path, literal, names) for literal in clause.literals))
+
+    def _literal(self, page: _Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Literal:
+        try:
+            literal = parse_literal(text)
+        except ValueError as error:
+            raise page.error(path, str(error)) from None
+        return self._checked(page, path, literal, names)
+
+    def _checked(self, page: _Page, path: tuple[object, ...], literal: Literal, names: frozenset[str]) -> Literal:
+        """The literal, if its predicate is known and its arguments are parameters or quoted names."""
+        predicate, args = literal.atom.predicate, literal.atom.args
+        declared = self.predicates.get(predicate)
+        wanted = len(declared.args) if declared else GOAL_PREDICATES.get(predicate)
+        if wanted is None:
+            known = ", ".join(sorted((*self.predicates, *GOAL_PREDICATES)))
+            raise page.error(path, f"unknown predicate {predicate!r}; known: {known}")
+        if len(args) != wanted:
+            raise page.error(path, f"{predicate} takes {wanted} argument(s), not {len(args)}")
+        plain = []
+        for place, arg in enumerate(args):
+            quoted = len(arg) > 2 and arg[0] == arg[-1] == '"'
+            if not quoted and arg not in names and (predicate, place) not in _CONSTANT_PLACES:
+                choice = ", ".join(sorted(names)) or "none here"
+                raise page.error(
+                    path, f"{arg!r} is no parameter of this action ({choice}); put a fixed name in double quotes"
+                )
+            plain.append(arg[1:-1] if quoted else arg)
+        return Literal(Atom(predicate, tuple(plain)), literal.negated)
+
+
+def _check_agreement(page: _Page, path: tuple[object, ...], literals: Sequence[Literal]) -> None:
+    """Report a list that asks for a fact and its negation."""
+    seen: dict[Atom, bool] = {}
+    for place, literal in enumerate(literals):
+        if seen.setdefault(literal.atom, literal.negated) != literal.negated:
+            raise page.error((*path, place), f"contradicts itself: both {literal.atom} and not {literal.atom}")
+
+
+def read_manual(*sources: ManualText) -> RuleManual:
+    """Read a manual made of one or more texts; the first mistake is a FileError with its file and line."""
+    return _Reader().read([_parse(source) for source in sources])
+
+
+def manual_text(file: Path) -> ManualText:
+    """Read a user's file."""
+    try:
+        return ManualText(str(file), file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(file, None, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise FileError(file, None, "is not UTF-8 text") from None
