@@ -1,0 +1,1 @@
+"""ScienceWorld, the second world."""

