@@ -1,0 +1,47 @@
+"""Chance that falls the same way on every machine and Python version."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Dice:
+    """Draws that depend on the key alone.
+
+    Only `random.Random.random` is used, the one method whose sequence Python promises to keep.
+    """
+
+    def __init__(self, *key: int | str) -> None:
+        digest = hashlib.sha256("/".join(map(str, key)).encode()).digest()
+        self._random = random.Random(int.from_bytes(digest, "big"))  # noqa: S311 - games, not secrets
+
+    def below(self, limit: int) -> int:
+        """Draw from 0 to limit - 1."""
+        return int(self._random.random() * limit)
+
+    def chance(self, percent: int) -> bool:
+        """Say yes in about `percent` of 100 cases."""
+        return self.below(100) < percent
+
+    def pick(self, things: Sequence[T]) -> T:
+        """Draw one, each as likely."""
+        return things[self.below(len(things))]
+
+    def weighted(self, weights: Mapping[T, int]) -> T:
+        """Draw one key in proportion to its weight; the order of the keys matters to the result."""
+        left = self.below(sum(weights.values()))
+        for thing, weight in weights.items():
+            left -= weight
+            if left < 0:
+                return thing
+        raise ValueError("nothing to draw from")
+
+    def shuffled(self, things: Sequence[T]) -> list[T]:
+        """Copy in a random order."""
+        rest = list(things)
+        return [rest.pop(self.below(len(rest))) for _ in range(len(rest))]

@@ -1,0 +1,144 @@
+"""Where things stand, and the ids that say so: `Apple|+00.25|…` and `loc|3|-2|1|60` in the letters PDDL allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rpms.worlds.alfworld.games.dice import Dice
+
+_HEIGHTS = {
+    "Cabinet": (40, 45, 152, 206),
+    "CoffeeMachine": (90,),
+    "CounterTop": (95,),
+    "Drawer": (17, 44, 74),
+    "HandTowelHolder": (158,),
+    "Microwave": (91, 162),
+    "Shelf": (28, 80, 127, 168),
+    "SinkBasin": (79,),
+    "StoveBurner": (93,),
+    "Toaster": (91,),
+    "ToiletPaperHanger": (96,),
+    "TowelHolder": (112,),
+}
+"""Centimetres above the floor, where a type does not stand on it."""
+
+_BASINS = {"SinkBasin": "Sink", "BathtubBasin": "Bathtub"}
+"""Receptacles that are part of an object: the id is the object's with the part's name at its end."""
+
+_STEP = 25
+"""Centimetres between two standing points, and the unit of the numbers in a location's id."""
+_REACH = 3
+"""Steps from a standing point to the wall."""
+_ALONG_WALL = 9
+"""Standing points along one wall, two steps apart."""
+_TILTS = ((35, 60), (90, 45), (130, 30), (175, 15))
+"""Up to which height one looks down how far."""
+
+
+def _signed(centimetres: int) -> str:
+    sign = "minus" if centimetres < 0 else "plus"
+    return f"_{sign}_{abs(centimetres) // 100:02d}_dot_{abs(centimetres) % 100:02d}"
+
+
+def _plain(number: int) -> str:
+    return f"_minus_{-number}" if number < 0 else str(number)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stand:
+    """A standing point: grid cell and the wall it faces (0 to 3)."""
+
+    x: int
+    z: int
+    facing: int
+
+    @property
+    def ahead(self) -> tuple[int, int]:
+        return ((0, 1), (1, 0), (0, -1), (-1, 0))[self.facing]
+
+    def location(self, tilt: int) -> str:
+        return "_bar_".join(["loc", *map(_plain, (self.x, self.z, self.facing, tilt))])
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A thing's id, where it can be reached from, and its place in centimetres."""
+
+    id: str
+    location: str
+    stand: _Stand
+    x: int
+    y: int
+    z: int
+
+
+class Plan:
+    """The floor plan of one house: hands out places and never the same id or unshared location twice."""
+
+    def __init__(self, dice: Dice) -> None:
+        half = _ALONG_WALL
+        stands = [
+            stand
+            for along in range(-half + 1, half, 2)
+            for stand in (
+                _Stand(along, half, 0),
+                _Stand(half, along, 1),
+                _Stand(along, -half, 2),
+                _Stand(-half, along, 3),
+            )
+        ]
+        self._stands = dice.shuffled(stands)
+        self._next = 0
+        self._ids: set[str] = set()
+        self._locations: set[str] = set()
+        self.start = self._claim(_Stand(0, 0, dice.below(4)), 30)
+
+    def _claim(self, stand: _Stand, tilt: int) -> str:
+        while (location := stand.location(tilt)) in self._locations:
+            tilt -= 15
+        self._locations.add(location)
+        return location
+
+    def _stand(self) -> _Stand:
+        """Go round the walls; a crowded house comes round again and looks at another height."""
+        stand = self._stands[self._next % len(self._stands)]
+        self._next += 1
+        return stand
+
+    def _spot(self, dice: Dice, kind: str, stand: _Stand, location: str, place: tuple[int, int, int]) -> Spot:
+        x, y, z = place
+        part = f"_bar_{kind}" if kind in _BASINS else ""
+        while True:
+            name = "_bar_".join([_BASINS.get(kind, kind), _signed(x), _signed(y), _signed(z)]) + part
+            if name not in self._ids:
+                self._ids.add(name)
+                return Spot(name, location, stand, x, y, z)
+            x, z = x + dice.below(9) - 4, z + dice.below(9) - 4
+
+    def _at_wall(self, dice: Dice, stand: _Stand, height: int) -> tuple[int, int, int]:
+        dx, dz = stand.ahead
+        x = (stand.x + _REACH * dx) * _STEP + (dice.below(31) - 15) * abs(dz)
+        z = (stand.z + _REACH * dz) * _STEP + (dice.below(31) - 15) * abs(dx)
+        return x, height, z
+
+    def receptacle(self, dice: Dice, kind: str, neighbour: Spot | None) -> Spot:
+        """Place a receptacle at a location of its own, or where its neighbour is reached from."""
+        height = dice.pick(_HEIGHTS.get(kind, (0,)))
+        stand = self._stand() if neighbour is None else neighbour.stand
+        tilt = next((tilt for top, tilt in _TILTS if height < top), 0)
+        location = self._claim(stand, tilt) if neighbour is None else neighbour.location
+        return self._spot(dice, kind, stand, location, self._at_wall(dice, stand, height))
+
+    def floor(self, dice: Dice, kind: str) -> Spot:
+        """Place something in no receptacle, at a location of its own."""
+        stand = self._stand()
+        return self._spot(dice, kind, stand, self._claim(stand, 60), self._at_wall(dice, stand, 0))
+
+    def on(self, dice: Dice, kind: str, receptacle: Spot) -> Spot:
+        """Place an object in or on a receptacle."""
+        place = (
+            receptacle.x + dice.below(41) - 20,
+            receptacle.y + 2 + dice.below(8),
+            receptacle.z + dice.below(41) - 20,
+        )
+        return self._spot(dice, kind, receptacle.stand, receptacle.location, place)

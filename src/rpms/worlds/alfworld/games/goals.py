@@ -1,0 +1,125 @@
+"""The six kinds of goal: how each is said, what it means in PDDL, and what a house needs for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rpms.worlds.alfworld.games.dice import Dice
+from rpms.worlds.alfworld.games.tables import tables
+
+_SENTENCES = {
+    "pick_and_place_simple": ("put a {object} in {receptacle}.", "put some {object} on {receptacle}."),
+    "look_at_obj_in_light": ("examine the {object} with the {receptacle}.", "look at {object} under the {receptacle}."),
+    "pick_clean_then_place_in_recep": (
+        "put a clean {object} in {receptacle}.",
+        "clean some {object} and put it in {receptacle}.",
+    ),
+    "pick_heat_then_place_in_recep": (
+        "put a hot {object} in {receptacle}.",
+        "heat some {object} and put it in {receptacle}.",
+    ),
+    "pick_cool_then_place_in_recep": (
+        "put a cool {object} in {receptacle}.",
+        "cool some {object} and put it in {receptacle}.",
+    ),
+    "pick_two_obj_and_place": ("put two {object} in {receptacle}.", "find two {object} and put them in {receptacle}."),
+}
+
+TASK_TYPES = tuple(_SENTENCES)
+"""ALFWorld's six task types, by the names that start their folders."""
+
+SENTENCES = 2
+"""Every type is said in two ways, about equally often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """What must be done to the thing before it is put down."""
+
+    verb: str
+    appliance: str
+    able: str
+    done: str
+
+
+TREATMENTS = {
+    "pick_clean_then_place_in_recep": Treatment("clean", "SinkBasin", "cleanable", "isClean"),
+    "pick_heat_then_place_in_recep": Treatment("heat", "Microwave", "heatable", "isHot"),
+    "pick_cool_then_place_in_recep": Treatment("cool", "Fridge", "coolable", "isCool"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is to be done, in type names as the ids spell them."""
+
+    type: str
+    object: str
+    receptacle: str
+    """Where the object shall be; for `look_at_obj_in_light` the lamp."""
+    sentence: int = 0
+    """Which of the two ways it is said."""
+
+    @property
+    def text(self) -> str:
+        """The sentence that `Your task is to: …` shows."""
+        template = _SENTENCES[self.type][self.sentence]
+        return template.replace("{object}", self.object.lower()).replace("{receptacle}", self.receptacle.lower())
+
+    @property
+    def folder(self) -> str:
+        """The official folder name, less the scene."""
+        return f"{self.type}-{self.object}-None-{self.receptacle}"
+
+    @property
+    def in_light(self) -> bool:
+        return self.type == "look_at_obj_in_light"
+
+    @property
+    def wanted(self) -> int:
+        """How many objects it takes."""
+        return 2 if self.type == "pick_two_obj_and_place" else 1
+
+    @property
+    def treatment(self) -> Treatment | None:
+        return TREATMENTS.get(self.type)
+
+    @property
+    def destination(self) -> str | None:
+        """The receptacle type the object goes to, or None where it stays in hand."""
+        return None if self.in_light else self.receptacle
+
+    @property
+    def forbidden(self) -> str | None:
+        """Where no such object may be at the start, lest the game begin half won; official games keep to this too."""
+        return self.destination if self.treatment is None else None
+
+    def pddl(self) -> str:
+        """The winning condition, as official problems state it."""
+        of_type = f"(objectType ?o {self.object}Type)"
+        if self.in_light:
+            return (
+                "(and (exists (?ot - object ?r - receptacle ?a - agent ?l - location)"
+                f" (and (objectType ?ot {self.receptacle}Type) (toggleable ?ot) (isToggled ?ot)"
+                " (receptacleAtLocation ?r ?l) (atLocation ?a ?l) (inReceptacle ?ot ?r)))"
+                f" (exists (?o - object ?a - agent) (and {of_type} (holds ?a ?o))))"
+            )
+        at_place = f"(receptacleType ?r {self.receptacle}Type)"
+        if self.wanted == 2:
+            first = f"(objectType ?o1 {self.object}Type) {at_place} (inReceptacle ?o1 ?r)"
+            second = f"(not (= ?o1 ?o2)) (objectType ?o2 {self.object}Type) {at_place} (inReceptacle ?o2 ?r)"
+            found = f"(exists (?o1 - object) (and {first} (exists (?o2 - object) (and {second}))))"
+        elif (treatment := self.treatment) is None:
+            found = f"(exists (?o - object) (and (inReceptacle ?o ?r) {of_type} {at_place}))"
+        else:
+            treated = f"({treatment.able} ?o) {of_type} {at_place} ({treatment.done} ?o) (inReceptacle ?o ?r)"
+            found = f"(exists (?o - object) (and {treated}))"
+        return f"(and (exists (?r - receptacle) {found}))"
+
+
+def draw_goal(dice: Dice, task_type: str) -> tuple[str, Goal]:
+    """Draw a room and a goal as often as the training games have them together."""
+    rooms = tables().goals[task_type]
+    room = dice.weighted({name: sum(pairs.values()) for name, pairs in rooms.items()})
+    thing, _, receptacle = dice.weighted(rooms[room]).partition(">")
+    return room, Goal(task_type, thing, receptacle, dice.below(SENTENCES))

@@ -1,0 +1,196 @@
+"""Making games: the same seed gives the same files, byte for byte, on every machine."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rpms.core.errors import InputError
+from rpms.worlds.alfworld.games.dice import Dice
+from rpms.worlds.alfworld.games.domain import DIALECTS, Dialect, domain
+from rpms.worlds.alfworld.games.goals import TASK_TYPES, Goal, draw_goal
+from rpms.worlds.alfworld.games.grammar import grammar
+from rpms.worlds.alfworld.games.house import House, build_house
+from rpms.worlds.alfworld.games.problem import initial_facts, problem
+from rpms.worlds.alfworld.games.prove import plan, replay
+from rpms.worlds.alfworld.games.tables import SCENES
+
+GAME_FILE = "game.tw-pddl"
+GAMES_FOLDER = "json_2.1.1"
+"""Where official games lie under `$ALFWORLD_DATA`."""
+_TRAJECTORY_FILE = "traj_data.json"
+"""ALFWorld's own loader looks for games beside this file and reads the task type from it."""
+_MARK = "rpms-games.json"
+"""Says how a folder of generated games was made, and that it may be made anew."""
+_OFFICIAL_SCENES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class MadeGame:
+    """One generated game, proved to be winnable."""
+
+    id: str
+    """`<task folder>/<trial>`, as official games are named."""
+    room: str
+    house: House
+    goal: Goal
+    data: Mapping[str, Any]
+    """What the game file holds: `pddl_domain`, `grammar`, `pddl_problem`, `solvable`, in 0.4 also `walkthrough`."""
+    walkthrough: tuple[str, ...]
+    """A shortest sequence of commands that wins."""
+
+    def text(self) -> str:
+        """The game file's text."""
+        return json.dumps(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeGames:
+    """What `make_games` wrote."""
+
+    folder: Path
+    """What `ALFWORLD_DATA` or `--data` should name."""
+    split: str
+    ids: tuple[str, ...]
+    by_type: Mapping[str, int]
+    steps: float
+    """The mean length of the walkthroughs."""
+
+
+def make_game(seed: int, index: int, dialect: Dialect = "0.3", types: Sequence[str] = TASK_TYPES) -> MadeGame:
+    """Make game number `index` of a seed; the task types take turns.
+
+    The house and the goal do not depend on the dialect, and depend on `types` only through the game's own type.
+    """
+    task_type = types[index % len(types)]
+    dice = Dice("alfworld", seed, index, task_type)
+    room, goal = draw_goal(dice, task_type)
+    house = build_house(dice, room, goal)
+    scene = SCENES[room] + _OFFICIAL_SCENES + 1 + dice.below(69)
+    trial = f"trial_S{seed}_{index:05d}"
+    walkthrough = plan(initial_facts(house), goal, dialect)
+    data: dict[str, Any] = {
+        "pddl_domain": domain(dialect),
+        "grammar": grammar(dialect, goal.text),
+        "pddl_problem": problem(f"plan_{trial}", house, goal),
+        "solvable": True,
+    }
+    if dialect == "0.4":
+        data["walkthrough"] = list(walkthrough)
+    name = f"{goal.folder}-{scene}/{trial}"
+    replay(name, data, walkthrough)
+    return MadeGame(name, room, house, goal, data, walkthrough)
+
+
+def _trajectory(game: MadeGame) -> str:
+    """Write what ALFWorld's own tools read about a game besides the game file."""
+    goal = game.goal
+    folder, _, trial = game.id.partition("/")
+    scene = int(folder.rpartition("-")[2])
+    parameters = {
+        "mrecep_target": "",
+        "object_sliced": False,
+        "object_target": goal.object,
+        "parent_target": goal.destination or "",
+        "toggle_target": goal.receptacle if goal.in_light else "",
+    }
+    about = {
+        "task_id": trial,
+        "task_type": goal.type,
+        "pddl_params": parameters,
+        "scene": {"floor_plan": f"FloorPlan{scene}", "scene_num": scene},
+    }
+    return json.dumps(about)
+
+
+def _check(seed: int, count: int, dialect: str, types: Sequence[str], split: str) -> None:
+    if seed < 0:
+        raise InputError(f"the seed must be 0 or more, not {seed}")
+    if count < 1:
+        raise InputError(f"the count must be 1 or more, not {count}")
+    if dialect not in DIALECTS:
+        raise InputError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
+    unknown = [kind for kind in types if kind not in TASK_TYPES]
+    if unknown or not types:
+        wrong = f"unknown task type {unknown[0]!r}" if unknown else "no task type given"
+        raise InputError(f"{wrong}: choose from {', '.join(TASK_TYPES)}")
+    if split == "builtin" or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", split):
+        raise InputError(f"{split!r} cannot name a split of generated games: use letters, digits, '_', '-' and '.'")
+
+
+def _check_replaceable(out: Path) -> None:
+    """Accept a missing or empty folder, or one that holds nothing but generated games."""
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise InputError(f"{out} is not a folder: name a new one with --out")
+    present = [path for path in out.rglob("*") if not path.is_dir()]
+    ours = (out / _MARK).is_file() and all(path.name in (_MARK, GAME_FILE, _TRAJECTORY_FILE) for path in present)
+    if present and not ours:
+        raise InputError(f"{out} holds files that are not generated games: name a new folder with --out")
+
+
+def _replace(new: Path, out: Path) -> None:
+    """Put a finished folder in its place; what was there goes only once the new one is complete."""
+    old = new.with_name(new.name + ".old")
+    if out.exists():
+        out.rename(old)
+    new.rename(out)
+    if old.exists():
+        shutil.rmtree(old)
+
+
+def _write(folder: Path, game: MadeGame) -> None:
+    place = folder / game.id
+    place.mkdir(parents=True)
+    (place / GAME_FILE).write_text(game.text(), encoding="utf-8", newline="\n")
+    (place / _TRAJECTORY_FILE).write_text(_trajectory(game), encoding="utf-8", newline="\n")
+
+
+def make_games(
+    seed: int,
+    count: int,
+    out: Path,
+    *,
+    dialect: Dialect = "0.3",
+    types: Sequence[str] = TASK_TYPES,
+    split: str = "train",
+) -> MadeGames:
+    """Write `count` games to the folder `out`, laid out as `alfworld-download` does, so that `--data` can name it.
+
+    A game depends on the seed and its own number alone: the first games of a larger count are the same. `out` may be
+    new, empty, or an earlier result, which is replaced; it appears complete or not at all. Raises `InputError` for
+    anything else and where the folder cannot be written.
+    """
+    _check(seed, count, dialect, types, split)
+    made = {"seed": seed, "count": count, "dialect": dialect, "types": list(types), "split": split}
+    out = out.resolve()
+    ids: list[str] = []
+    by_type: Counter[str] = Counter()
+    steps = 0
+    try:
+        _check_replaceable(out)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        new = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+        try:
+            new.chmod(0o755)
+            for index in range(count):
+                game = make_game(seed, index, dialect, types)
+                _write(new / GAMES_FOLDER / split, game)
+                ids.append(game.id)
+                by_type[game.goal.type] += 1
+                steps += len(game.walkthrough)
+            (new / _MARK).write_text(json.dumps(made) + "\n", encoding="utf-8", newline="\n")
+            _replace(new, out)
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
+    except OSError as error:
+        raise InputError(f"cannot write games to {out}: {error.strerror or error}") from error
+    return MadeGames(out, split, tuple(ids), dict(sorted(by_type.items())), steps / count)

@@ -1,0 +1,83 @@
+"""Listing games: those under `$ALFWORLD_DATA` and the builtin ones."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from rpms.core.errors import InputError
+from rpms.worlds.alfworld.games.builtin import BUILTIN, builtin_ids
+from rpms.worlds.alfworld.games.goals import TASK_TYPES
+from rpms.worlds.alfworld.games.make import GAME_FILE, GAMES_FOLDER
+from rpms.worlds.base import Task
+
+_UNSUPPORTED = ("movable", "Sliced")
+"""Tasks whose folder name holds one of these are left out of the official splits: no plan for them in these games."""
+
+_TAIL = 8192
+_UNSOLVABLE = re.compile(rb'"solvable"\s*:\s*false')
+_HELP = "set ALFWORLD_DATA or give --data DIR (alfworld-download fetches the games), or play --split builtin"
+
+
+def _type_of(folder: str) -> str | None:
+    kind = folder.partition("-")[0]
+    return kind if kind in TASK_TYPES else None
+
+
+def _is_marked_unsolvable(path: Path) -> bool:
+    """Look for the mark at the file's end, where every release writes it, without reading the rest."""
+    with path.open("rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
+        return _UNSOLVABLE.search(file.read()) is not None
+
+
+def _trials(folder: Path) -> Iterator[tuple[str, str, Path]]:
+    """Go through `<task folder>/<trial>/game.tw-pddl`; ALFWorld's own loader would accept other depths too."""
+    with os.scandir(folder) as tasks:
+        for task in tasks:
+            if any(word in task.name for word in _UNSUPPORTED) or not task.is_dir():
+                continue
+            with os.scandir(task.path) as trials:
+                for trial in trials:
+                    yield task.name, trial.name, Path(trial.path, GAME_FILE)
+
+
+def list_tasks(data: Path, split: str) -> list[Task]:
+    """List a split's games under `data` (what `ALFWORLD_DATA` names), sorted by id, as ALFWorld itself selects them.
+
+    Left out are tasks with movable receptacles or sliced objects and games marked unsolvable: 3,553 training and 140
+    seen games remain of the official download. No game is parsed; a damaged one is found when it is opened.
+    `source["path"]` is the game file.
+    """
+    folder = data / GAMES_FOLDER / split
+    tasks: list[Task] = []
+    try:
+        for task, trial, path in _trials(folder):
+            kind = _type_of(task)
+            if kind is not None and path.is_file() and not _is_marked_unsolvable(path):
+                tasks.append(Task(f"{task}/{trial}", split, kind, {"path": str(path)}))
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(_missing(data, split)) from None
+    except OSError as error:
+        raise InputError(f"cannot read {error.filename}: {error.strerror}") from error
+    if not tasks:
+        raise InputError(f"no ALFWorld games in {folder}: {_HELP}")
+    return sorted(tasks, key=lambda task: task.id)
+
+
+def _missing(data: Path, split: str) -> str:
+    """Say how far the path leads."""
+    games = data / GAMES_FOLDER
+    if not data.is_dir():
+        return f"no folder {data}: {_HELP}"
+    if not games.is_dir():
+        return f"{data} has no folder {GAMES_FOLDER}, so it is not ALFWorld data: {_HELP}"
+    splits = sorted(path.name for path in games.iterdir() if path.is_dir())
+    return f"no split {split!r} in {games} (it has: {', '.join(splits) or 'none'}): {_HELP}"
+
+
+def builtin_tasks() -> list[Task]:
+    """List the games that ship with the package, split `builtin`, sorted by id; `source["builtin"]` is the id."""
+    return [Task(name, BUILTIN, _type_of(name) or "", {"builtin": name}) for name in builtin_ids()]
