@@ -1,0 +1,295 @@
+"""A model's text, read as a thought and an action. The text is a stranger's: it is cut and compared, nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+LONGEST_TEXT = 20_000
+"""Characters of an answer that are read: many times what the decoding limits allow."""
+LONGEST_ACTION = 400
+MOST_WORDS = 14
+"""An unlabelled line with more words is prose, not a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedAnswer:
+    """What an answer says."""
+
+    thought: str
+    action: str | None
+    """The command as the model wrote it, without decoration; None where there is none."""
+    repairs: tuple[str, ...] = ()
+    """How the answer departed from `Thought: … Action: …`, in fixed words, for statistics."""
+
+
+# Every pattern is anchored or a plain alternation, with bounded repeats: time grows with the length and no faster.
+_SPECIAL = re.compile(
+    r"<\|?(?:im_end|im_start|eot_id|end_of_text|endoftext|eom_id|end|user|start_header_id|end_of_turn|start_of_turn)\|?>"
+    r"|</s>|\[/?INST\]"
+)
+_CLOSE_TAG = re.compile(r"</(?:think|thinking|reasoning|reflection|scratchpad)>", re.IGNORECASE)
+_OPEN_TAG = re.compile(r"<(?:think|thinking|reasoning|reflection|scratchpad)>", re.IGNORECASE)
+_FIELD_TAG = re.compile(r"<(/?)(thought|action|act|command|answer|response)>", re.IGNORECASE)
+_LABEL = re.compile(
+    r"(?:(?:my|the|next|first|final|best|chosen)[ ]{1,3}){0,2}"
+    r"(?P<word>thoughts?|think|thinking|reasoning|actions?|act|command|next step"
+    r"|obs|observation|human|user|environment|env|system|assistant|ai)"
+    r"[ ]{0,3}#?\d{0,3}[ ]{0,3}[*_`]{0,3}[ ]{0,3}[:：][ ]{0,3}[*_`]{0,3}",
+    re.IGNORECASE,
+)
+_INLINE_ACTION = re.compile(r"(?<![\w'’])(?:action|act)[*_ ]{0,3}:[*_ ]{0,3}", re.IGNORECASE)
+_BULLET = re.compile(r"(?:[>\-*•#+][ ]{1,3}|[>#]{1,6}[ ]{0,3}|\(?\d{1,2}[.)][ ]{1,3}|[a-c][.)][ ]{1,3}){1,3}")
+_FENCE = re.compile(r"[`~]{3,}[\w+-]{0,20}\s{0,3}$")
+_JSON_ACTION = re.compile(r"""["']action["'][ \n\t]{0,20}:[ \n\t]{0,20}["']([^"'\n]{1,400})""")
+_JSON_THOUGHT = re.compile(r"""["']thought["'][ \n\t]{0,20}:[ \n\t]{0,20}"([^"\n]{1,4000})""")
+_THEN = re.compile(r"[ ]?;|,? and then |, then ", re.IGNORECASE)
+_NOTHING = frozenset({"", "none", "n/a", "null", "nothing", "no action", "-", "..."})
+_PROSE = frozenset(
+    {"i", "i'm", "i'll", "i've", "i'd", "we", "we'll", "let", "let's", "you", "your", "my", "our", "it", "it's", "its"}
+    | {"the", "this", "that", "these", "there", "here", "here's", "since", "because", "so", "to", "as", "if", "when"}
+    | {"first,", "now,", "ok", "okay", "sorry", "sure", "yes", "no", "based", "given", "however", "but", "thus"}
+)
+_THOUGHTS = frozenset({"thought", "thoughts", "think", "thinking", "reasoning"})
+_ACTIONS = frozenset({"action", "actions", "act", "command", "next step"})
+_OTHERS = frozenset({"obs", "observation", "human", "user", "environment", "env", "system"})
+
+
+@dataclass(slots=True)
+class _Line:
+    label: str
+    """`thought`, `action`, `other`, or nothing."""
+    text: str
+    quoted: bool = False
+    """It began with `>`, as a command at a prompt does."""
+    fenced: bool = False
+
+
+def parse_answer(text: str) -> ParsedAnswer:
+    """Read an answer. Never fails: an answer without an action is one whose action is None.
+
+    The first action counts. What the model wrote in the world's or the user's name is cut. Whether the action can be
+    carried out, and in which other words the world would take it, is the world's business.
+    """
+    repairs: list[str] = []
+    if len(text) > LONGEST_TEXT:
+        repairs.append("cut to length")
+        text = text[:LONGEST_TEXT]
+    text, open_reasoning = _without_reasoning(_without_specials(text, repairs), repairs)
+    parsed = _from_json(text, repairs)
+    if parsed is None:
+        lines = _lines(_with_field_labels(text, repairs), repairs)
+        parsed = _from_labels(lines, repairs) or _unlabelled(lines, repairs, allowed=not open_reasoning)
+    thought, action = parsed
+    action = _clean_action(action, repairs) if action is not None else None
+    if action is None:
+        repairs.append("no action")
+    return ParsedAnswer(_clean(thought), action, tuple(dict.fromkeys(repairs)))
+
+
+def _without_specials(text: str, repairs: list[str]) -> str:
+    """Cut at the first control token after some text: what follows is another speaker's."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
+    pieces = _SPECIAL.split(text)
+    if len(pieces) == 1:
+        return text
+    repairs.append("control tokens")
+    first = next((piece for piece in pieces if piece.strip()), "").lstrip()
+    return first.removeprefix("assistant\n")
+
+
+def _without_reasoning(text: str, repairs: list[str]) -> tuple[str, bool]:
+    """The answer proper: after the last closing tag. Without one the reasoning was cut short, and only labels count."""
+    closings = list(_CLOSE_TAG.finditer(text))
+    if closings:
+        repairs.append("reasoning tags")
+        rest = text[closings[-1].end() :]
+        if rest.strip():
+            return rest, False
+        text = text[: closings[-1].start()]
+    opening = _OPEN_TAG.search(text)
+    if opening is None:
+        return text, bool(closings)
+    repairs.append("reasoning tags")
+    before = text[: opening.start()]
+    if any(line.label == "action" for line in _lines(before, [])):
+        return before, False
+    return before + "\n" + _OPEN_TAG.sub("\n", text[opening.end() :]), True
+
+
+def _with_field_labels(text: str, repairs: list[str]) -> str:
+    """`<action>look</action>` as a labelled line."""
+
+    def label(match: re.Match[str]) -> str:
+        word = match[2].lower()
+        if match[1] or word in {"answer", "response"}:
+            return "\n"
+        return "\nThought: " if word == "thought" else "\nAction: "
+
+    changed = _FIELD_TAG.sub(label, text)
+    if changed != text:
+        repairs.append("tags")
+    return changed
+
+
+def _from_json(text: str, repairs: list[str]) -> tuple[str, str | None] | None:
+    """The fields of an answer written as a JSON object, whole or broken off; None where it is not one."""
+    start = text.find("{")
+    if start < 0:
+        return None
+    before = text[:start]
+    if any(line.label == "action" and line.text for line in _lines(before, [])):
+        return None
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text, start)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, dict):
+        fields = {key.lower(): entry for key, entry in value.items() if isinstance(entry, str)}
+        action = next((fields[key] for key in ("action", "act", "command") if key in fields), None)
+        if action is None:
+            return None
+        thought = next((fields[key] for key in ("thought", "thoughts", "think", "reasoning") if key in fields), "")
+    else:
+        found = _JSON_ACTION.search(text, start)
+        if found is None:
+            return None
+        action = found[1]
+        reason = _JSON_THOUGHT.search(text, start)
+        thought = reason[1] if reason else ""
+    repairs.append("json")
+    return thought, action
+
+
+def _lines(text: str, repairs: list[str]) -> list[_Line]:
+    """The answer's lines with their labels read, up to where another speaker takes over."""
+    lines: list[_Line] = []
+    fenced = begun = False
+    for raw in text.split("\n"):
+        line = raw.strip()
+        if not line:
+            continue
+        if _FENCE.match(line):
+            fenced = not fenced
+            repairs.append("code fence")
+            continue
+        read = _read_line(line, fenced)
+        if read.label == "other":
+            if begun:
+                repairs.append("continuation")
+                break
+            continue
+        begun = begun or bool(read.label == "action" or read.text)
+        lines.append(read)
+    return lines
+
+
+def _read_line(line: str, fenced: bool) -> _Line:
+    quoted = line.startswith(">")
+    for _ in range(3):  # `Assistant: > Action: …` has a label before its label
+        bullet = _BULLET.match(line)
+        rest = (line[bullet.end() :] if bullet else line).lstrip("*_`# ")
+        found = _LABEL.match(rest)
+        if found is None:
+            return _Line("", rest or line, quoted, fenced)
+        word = found["word"].lower()
+        line = rest[found.end() :].strip()
+        if word in _OTHERS:
+            return _Line("other", line)
+        if word in _THOUGHTS:
+            return _Line("thought", line)
+        if word in _ACTIONS:
+            return _Line("action", line)
+    return _Line("", line, quoted, fenced)
+
+
+def _from_labels(lines: list[_Line], repairs: list[str]) -> tuple[str, str | None] | None:
+    """Thought and action by their labels; None where no line says which it is the action."""
+    for index, line in enumerate(lines):
+        if line.label != "action":
+            continue
+        later = lines[index + 1 :]
+        action = line.text
+        if not action.strip("*_`\"' ") and later and later[0].label == "":
+            action = later.pop(0).text
+        if _looks_like_thought(action):
+            continue
+        if any(other.label == "action" for other in later) or any(other.fenced or other.quoted for other in later):
+            repairs.append("several actions")
+        return _thought(lines[:index], repairs), action
+    for index, line in enumerate(lines):
+        pieces = _INLINE_ACTION.split(line.text, maxsplit=1)
+        if len(pieces) == 2 and pieces[1].strip():
+            repairs.append("labels on one line")
+            before = [*lines[:index], _Line(line.label, pieces[0])]
+            more = _INLINE_ACTION.split(pieces[1], maxsplit=1)
+            if len(more) == 2:
+                repairs.append("several actions")
+            return _thought(before, repairs), more[0]
+    return None
+
+
+def _looks_like_thought(action: str) -> bool:
+    """`Action: think: …`, as agents that have a thinking action write it."""
+    found = _LABEL.match(action)
+    return found is not None and found["word"].lower() in _THOUGHTS
+
+
+def _thought(lines: list[_Line], repairs: list[str]) -> str:
+    labelled = any(line.label == "thought" for line in lines)
+    if lines and not labelled:
+        repairs.append("thought without label")
+    return "\n".join(line.text for line in lines if line.text)
+
+
+def _unlabelled(lines: list[_Line], repairs: list[str], *, allowed: bool) -> tuple[str, str | None]:
+    """The first line that can be a command: one at a prompt sign or in a fence rather than any other."""
+    plain = [(index, line) for index, line in enumerate(lines) if not line.label and _can_be_command(line.text)]
+    marked = [(index, line) for index, line in plain if line.quoted or line.fenced]
+    candidates = marked or plain
+    if not candidates or not allowed:
+        return "\n".join(line.text for line in lines if line.text), None
+    repairs.append("action without label")
+    if len(candidates) > 1:
+        repairs.append("several actions")
+    index, chosen = candidates[0]
+    return "\n".join(line.text for line in lines[:index] if line.text), chosen.text
+
+
+def _can_be_command(text: str) -> bool:
+    if text.isdigit():  # the choice from a numbered list that a world offered
+        return len(text) <= 3
+    words = text.split(maxsplit=MOST_WORDS + 1)
+    if not words or len(words) > MOST_WORDS or text.endswith(("?", ":")):
+        return False
+    first = words[0].lower().strip("*_`\"'").replace("’", "'")
+    return first not in _PROSE and any(char.isalpha() for char in first)
+
+
+def _clean_action(action: str, repairs: list[str]) -> str | None:
+    """One command, without quotes, brackets, fences, numbering or a full stop around it."""
+    line = _clean(action).split("\n", 1)[0]
+    if line[:1] == "{":
+        found = _JSON_ACTION.search(line)
+        line = found[1] if found else line
+    line = line[: LONGEST_ACTION * 2]
+    pieces = _THEN.split(line)
+    if len(pieces) > 1 and pieces[0].strip():
+        repairs.append("several actions")
+        line = pieces[0]
+    previous = ""
+    while line != previous:
+        previous = line
+        bullet = _BULLET.match(line)
+        line = (line[bullet.end() :] if bullet else line).strip().strip('`*_"“”').rstrip(".!,").strip()
+        for left, right in (("[", "]"), ("<", ">"), ("'", "'"), ("(", ")")):
+            if len(line) > 1 and line[0] == left and line[-1] == right and left not in line[1:-1]:
+                line = line[1:-1]
+    line = " ".join(line.split())[:LONGEST_ACTION]
+    return None if line.lower() in _NOTHING else line
+
+
+def _clean(text: str) -> str:
+    """Without control characters and blank space at either end."""
+    return "".join(char for char in text if char == "\n" or char.isprintable()).strip()

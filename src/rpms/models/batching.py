@@ -1,0 +1,177 @@
+"""Questions of many threads, answered in batches by one: what makes a GPU worth having."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from rpms.core.errors import ContextOverflow, ModelUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator, Sequence
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+
+
+class OutOfMemoryError(Exception):
+    """A batch was too large for the device."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLimits:
+    """When a batch is full, and how long to wait for more."""
+
+    prompts: int = 64
+    """Prompts in a batch at most."""
+    tokens: int = 262_144
+    """Tokens in a batch at most, padding and room for the answers included: this is what bounds the memory."""
+    quiet: float = 0.02
+    """Seconds without a new question after which the batch is closed: running episodes return within milliseconds."""
+    window: float = 0.25
+    """Seconds after its first question at which the batch is closed in any case."""
+
+
+@dataclass(slots=True)
+class Job(Generic[Q, A]):
+    """One question that waits for its answer."""
+
+    question: Q
+    length: int
+    """Tokens of the prompt."""
+    room: int
+    """Tokens that the answer may have."""
+    group: Hashable
+    """Only questions of the same group, such as the same decoding, can share a batch."""
+    future: Future[A]
+
+
+class Batcher(Generic[Q, A]):
+    """Collects questions and answers them together on a thread of its own.
+
+    Who waits together is answered together: all that is waiting when a batch is closed is computed before anything that
+    comes later, shortest first, so no question waits for ever. A batch that does not fit the memory is halved, and the
+    smaller size is kept from then on.
+    """
+
+    def __init__(
+        self,
+        measure: Callable[[Q], tuple[int, int, Hashable]],
+        run: Callable[[list[Q]], Sequence[A]],
+        limits: BatchLimits | None = None,
+    ) -> None:
+        """`measure` gives length, room and group of a question; `run` answers a batch. Both run on the one thread."""
+        self._measure = measure
+        self._run = run
+        self._limits = limits or BatchLimits()
+        self._tokens = self._limits.tokens
+        self._waiting: queue.SimpleQueue[tuple[Q, Future[A]] | None] = queue.SimpleQueue()
+        self._closing = threading.Lock()
+        self._closed = False
+        self._sizes: list[int] = []
+        self._thread = threading.Thread(target=self._work, name="rpms-batches", daemon=True)
+        self._thread.start()
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of the batches answered so far."""
+        return tuple(self._sizes)
+
+    def ask(self, question: Q) -> A:
+        """Answer one question; waits. Raises what computing its batch raised."""
+        future: Future[A] = Future()
+        with self._closing:
+            if self._closed:
+                raise ModelUnavailable("the model is closed")
+            self._waiting.put((question, future))
+        return future.result()
+
+    def close(self) -> None:
+        """Answer what is waiting, then stop."""
+        with self._closing:
+            if not self._closed:
+                self._closed = True
+                self._waiting.put(None)
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _work(self) -> None:
+        more = True
+        while more:
+            asked, more = self._collect()
+            jobs = [job for job in map(self._prepare, asked) if job is not None]
+            for batch in batches(jobs, self._limits.prompts, self._tokens):
+                self._answer(batch)
+
+    def _collect(self) -> tuple[list[tuple[Q, Future[A]]], bool]:
+        """Everything that comes until it is quiet, and whether there may be more."""
+        first = self._waiting.get()
+        if first is None:
+            return [], False
+        asked = [first]
+        closes = time.monotonic() + self._limits.window
+        while True:
+            patience = min(self._limits.quiet, closes - time.monotonic())
+            try:
+                item = self._waiting.get(timeout=patience) if patience > 0 else self._waiting.get_nowait()
+            except queue.Empty:
+                return asked, True
+            if item is None:
+                return asked, False
+            asked.append(item)
+
+    def _prepare(self, asked: tuple[Q, Future[A]]) -> Job[Q, A] | None:
+        question, future = asked
+        try:
+            length, room, group = self._measure(question)
+        except Exception as error:  # noqa: BLE001  the asking thread raises it
+            future.set_exception(error)
+            return None
+        return Job(question, length, room, group, future)
+
+    def _answer(self, batch: list[Job[Q, A]]) -> None:
+        """Answer a batch, in halves where it is too large."""
+        try:
+            answers = self._run([job.question for job in batch])
+        except OutOfMemoryError as error:
+            if len(batch) == 1:
+                batch[0].future.set_exception(ContextOverflow(f"the prompt does not fit the device's memory: {error}"))
+                return
+            self._tokens = max(min(self._tokens, padded(batch)) // 2, 1)
+        except Exception as error:  # noqa: BLE001  the asking threads raise it
+            for job in batch:
+                job.future.set_exception(error)
+            return
+        else:
+            self._sizes.append(len(batch))
+            for job, answer in zip(batch, answers, strict=True):
+                job.future.set_result(answer)
+            return
+        middle = len(batch) // 2
+        self._answer(batch[:middle])
+        self._answer(batch[middle:])
+
+
+def padded(batch: Sequence[Job[Q, A]]) -> int:
+    """Tokens that a batch takes in memory: every row is as long as the longest."""
+    return len(batch) * (max(job.length for job in batch) + max(job.room for job in batch))
+
+
+def batches(jobs: Sequence[Job[Q, A]], most_prompts: int, most_tokens: int) -> Iterator[list[Job[Q, A]]]:
+    """Split into batches of one group each, sorted by length so that little is padding. A single job always fits."""
+    groups: dict[Hashable, list[Job[Q, A]]] = {}
+    for job in jobs:
+        groups.setdefault(job.group, []).append(job)
+    for members in groups.values():
+        batch: list[Job[Q, A]] = []
+        for job in sorted(members, key=lambda member: member.length):
+            if batch and (len(batch) >= most_prompts or padded([*batch, job]) > most_tokens):
+                yield batch
+                batch = []
+            batch.append(job)
+        if batch:
+            yield batch

@@ -1,0 +1,123 @@
+"""One endpoint and how to ask it: patience with its failures, and parameters that a model does not take."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from rpms.core.errors import ModelUnavailable
+from rpms.models.failures import Endpoint, Failure, Verdict, error_for, understand
+from rpms.models.guard import check_allowed
+from rpms.models.patience import Clock, Patience, persevere
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[T]):
+    """What an endpoint returned, and what it took."""
+
+    value: T
+    requests: int
+    seconds: float
+    notes: tuple[str, ...]
+
+
+class Caller:
+    """Asks one endpoint, from any number of threads.
+
+    Some models refuse parameters that others need (`max_tokens` became `max_completion_tokens`; reasoning models take
+    neither a temperature nor stop sequences). Which ones is learned from the first refusal rather than from a table of
+    names: the request is sent again without the parameter, later requests leave it out from the start, and every
+    answer's notes say so.
+    """
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        errors: tuple[type[Exception], ...],
+        adaptable: Mapping[str, str | None],
+        patience: Patience | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """`errors`: the SDK's exceptions. `adaptable`: parameters to leave out, or to rename, where refused."""
+        self.endpoint = endpoint
+        self.patience = patience or Patience()
+        self._errors: tuple[type[Exception], ...] = (*errors, json.JSONDecodeError)
+        self._adaptable = adaptable
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._adapted: dict[str, str | None] = {}
+        self._answered = False
+
+    def ask(self, send: Callable[[dict[str, Any]], T], arguments: Mapping[str, Any]) -> Reply[T]:
+        """Send until answered. `send` may itself raise TryAgain for an answer it cannot read."""
+        check_allowed(self.endpoint.url)
+        started = time.monotonic()
+        requests = 0
+
+        def attempt() -> T:
+            nonlocal requests
+            for _ in range(len(self._adaptable) + 1):
+                requests += 1
+                adapted = self._adapt(arguments)
+                value, failure = self._try(send, adapted)
+                if failure is None:
+                    self._answered = True
+                    return value  # type: ignore[return-value]  # there is one where there is no failure
+                if failure.verdict is not Verdict.PARAMETER:
+                    break
+                with self._lock:
+                    self._adapted[failure.parameter] = self._adaptable[failure.parameter]
+            assert failure is not None
+            raise self._error(failure)
+
+        value = persevere(attempt, self.patience, self.endpoint.shown, self._clock)
+        return Reply(value, requests, time.monotonic() - started, self._notes(arguments))
+
+    def _try(self, send: Callable[[dict[str, Any]], T], arguments: dict[str, Any]) -> tuple[T | None, Failure | None]:
+        """Send once. An understood failure is returned, so that no SDK exception, which may hold a key, is chained."""
+        parameters: Sequence[str] = [name for name in self._adaptable if name in arguments]
+        try:
+            return send(arguments), None
+        except self._errors as error:
+            failure = understand(error, self.endpoint, parameters)
+            if failure is None:
+                raise
+            return None, failure
+
+    def _error(self, failure: Failure) -> Exception:
+        """What to raise. A refusal before any answer is no matter of one prompt: it stops the run, not an episode."""
+        if failure.verdict in {Verdict.REFUSED, Verdict.PARAMETER} and not self._answered:
+            return ModelUnavailable(f"{self.endpoint.shown}: {failure.what}")
+        return error_for(failure, self.endpoint)
+
+    def _adapt(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        with self._lock:
+            adapted = dict(self._adapted)
+        result: dict[str, Any] = {}
+        for name, value in arguments.items():
+            new_name = adapted.get(name, name)
+            if new_name is not None:
+                result[new_name] = value
+        return result
+
+    def _notes(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+        with self._lock:
+            adapted = {name: new for name, new in self._adapted.items() if name in arguments}
+        return tuple(
+            f"{name} sent as {new}" if new else f"{name} not sent: refused by this model"
+            for name, new in sorted(adapted.items())
+        )
+
+
+def cut_at_stop(text: str, stop: Sequence[str]) -> str:
+    """The text up to the first stop sequence, for models and servers that do not stop by themselves."""
+    ends = [at for at in (text.find(mark) for mark in stop if mark) if at >= 0]
+    return text[: min(ends)] if ends else text

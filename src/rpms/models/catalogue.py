@@ -1,0 +1,135 @@
+"""From `provider/name` to a model that answers."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from rpms.core.errors import InputError, ModelUnavailable
+from rpms.models.base import Model, Scalar
+from rpms.models.overflow import ShorteningModel
+from rpms.models.patience import Patience
+from rpms.models.policy import Policy, PolicyModel
+from rpms.models.providers import Kind, ModelName, Provider, base_url_of, parse_model_name
+from rpms.models.recorded import AnswerStore, RecordedModel, ReplayModel
+from rpms.models.scripted import read_script
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """What decides, beside its name, how a model is reached."""
+
+    base_url: str | None = None
+    """Where the server is; the provider's own address and its environment variable give way to it."""
+    patience: Patience = field(default_factory=Patience)
+    batch: int = 64
+    """`hf/`: prompts computed together at most."""
+    context: int = 8_192
+    """`gguf/`: tokens of context, prompt and answer together."""
+    contexts: int = 8
+    """`gguf/`: episodes whose computed prefix is kept at most."""
+    replay_model: str | None = None
+    """`replay/`: whose answers to replay, where a record holds those of several models."""
+
+
+def open_model(
+    text: str,
+    options: ModelOptions | None = None,
+    *,
+    policy: Policy | None = None,
+    open_answers: Callable[[Path], AnswerStore] | None = None,
+    record: AnswerStore | None = None,
+) -> Model:
+    """Open the model that `provider/name` names.
+
+    `policy` is the world's planner, for `planner`; `open_answers` opens a folder of recorded answers, for `replay/`;
+    with `record`, answers are taken from that store where it holds them and kept in it where it does not. An LLM whose
+    context window is too small is asked again with a shorter history.
+    """
+    name = parse_model_name(text)
+    options = options or ModelOptions()
+    model: Model
+    match name.provider.kind:
+        case Kind.PLANNER:
+            if policy is None:
+                raise InputError("--model planner: this world has no planner")
+            model = PolicyModel(str(name), policy)
+        case Kind.SCRIPTED:
+            model = read_script(Path(name.rest), str(name))
+        case Kind.REPLAY:
+            if open_answers is None:
+                raise InputError("--model replay/…: no store of answers can be opened here")
+            return ReplayModel(str(name), open_answers(Path(name.rest)), options.replay_model)
+        case _:
+            model = ShorteningModel(_open_llm(name, options))
+    return model if record is None else RecordedModel(model, record)
+
+
+def _open_llm(name: ModelName, options: ModelOptions) -> Model:
+    provider = name.provider
+    if provider.kind is Kind.HF:
+        from rpms.models.local_hf import HFModel  # noqa: PLC0415  an extra
+
+        return HFModel(str(name), name.rest, most_prompts=options.batch)
+    if provider.kind is Kind.GGUF:
+        from rpms.models.local_gguf import GGUFModel  # noqa: PLC0415  an extra
+
+        return GGUFModel(str(name), Path(name.rest), context=options.context, contexts=options.contexts)
+    arguments: dict[str, Any] = {
+        "name": str(name),
+        "model": name.rest,
+        "base_url": _base_url(provider, options.base_url),
+        "key": _key(provider),
+        "key_variable": provider.key_variable,
+        "patience": options.patience,
+    }
+    if provider.kind is Kind.ANTHROPIC:
+        from rpms.models.claude import ClaudeModel  # noqa: PLC0415  an extra
+
+        return ClaudeModel(**arguments)
+    from rpms.models.remote import RemoteModel  # noqa: PLC0415  the SDK is slow to import
+
+    return RemoteModel(**arguments)
+
+
+def _base_url(provider: Provider, given: str | None) -> str:
+    url = base_url_of(provider, given)
+    if url is None:
+        raise InputError(f"{provider.form} needs --base-url, such as http://localhost:8000/v1")
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise InputError("the base URL must begin with http:// or https:// and name a host")
+    return url
+
+
+def _key(provider: Provider) -> str | None:
+    """The key, from the environment alone. No error text ever holds it."""
+    variable = provider.key_variable
+    key = os.environ.get(variable, "").strip() if variable else ""
+    if key and not (key.isascii() and key.isprintable()):
+        raise ModelUnavailable(f"the environment variable {variable} holds characters that no key has")
+    if not key and provider.key_needed:
+        raise ModelUnavailable(f"{provider.name} needs a key: set the environment variable {variable}")
+    return key or None
+
+
+def parse_parameter(text: str) -> tuple[str, Scalar]:
+    """Read `name=value`, a provider's own decoding parameter; numbers and true or false are read as such."""
+    name, sign, value = text.partition("=")
+    name, value = name.strip(), value.strip()
+    if not sign or not name.isidentifier():
+        raise InputError(f"{text[:60]!r}: write a decoding parameter as name=value, such as top_k=20")
+    if value.lower() in {"true", "false"}:
+        return name, value.lower() == "true"
+    for number in (int, float):
+        try:
+            return name, number(value)
+        except ValueError:
+            continue
+    return name, value

@@ -1,0 +1,169 @@
+"""Anthropic's models through its SDK (extra `anthropic`), with prompt caching."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rpms.core.errors import ModelUnavailable
+from rpms.core.prompt import Part, Prompt
+from rpms.models.base import Answer, Usage
+from rpms.models.caller import Caller, cut_at_stop
+from rpms.models.failures import Endpoint
+from rpms.models.guard import shown_url
+from rpms.models.patience import Clock, Patience, TryAgain
+from rpms.models.remote import count
+
+if TYPE_CHECKING:
+    from rpms.models.base import Request
+
+ADAPTABLE: dict[str, str | None] = {"temperature": None, "top_p": None, "stop_sequences": None}
+
+UNCHANGING = frozenset({Part.INSTRUCTION, Part.EXAMPLE, Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT})
+"""Blocks that are the same at each step of an episode, and mostly between episodes of one task type."""
+
+GROWING = frozenset({Part.HISTORY, Part.OBSERVATION})
+"""Blocks whose text at one step is the start of their text at the next."""
+
+_MARK = {"type": "ephemeral"}
+_FINISH = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length"}
+
+
+class ClaudeModel:
+    """A model of Anthropic's."""
+
+    def __init__(
+        self,
+        name: str,
+        model: str,
+        base_url: str,
+        *,
+        key: str,
+        key_variable: str | None = None,
+        patience: Patience | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        try:
+            import anthropic  # noqa: PLC0415  an extra
+        except ImportError:
+            raise ModelUnavailable(f"{name} needs the package anthropic: pip install 'rpms[anthropic]'") from None
+        self._name = name
+        self._model = model
+        patience = patience or Patience()
+        self._client = anthropic.Anthropic(api_key=key, base_url=base_url, max_retries=0, timeout=patience.timeout)
+        endpoint = Endpoint(shown_url(base_url), model, key_variable, (key,))
+        self._caller = Caller(endpoint, (anthropic.AnthropicError,), ADAPTABLE, patience, clock)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def __repr__(self) -> str:
+        return f"ClaudeModel({self._name!r}, {self._caller.endpoint.url!r})"
+
+    def answer(self, request: Request) -> Answer:
+        decoding = request.decoding
+        system, user = cached_pieces(request.prompt)
+        arguments: dict[str, Any] = {
+            "model": self._model,
+            "max_tokens": decoding.max_tokens,
+            "messages": [{"role": "user", "content": user}],
+            "temperature": decoding.temperature,
+        }
+        if system:
+            arguments["system"] = system
+        if decoding.top_p != 1.0:
+            arguments["top_p"] = decoding.top_p
+        if decoding.stop:
+            arguments["stop_sequences"] = list(decoding.stop)
+        if decoding.extra:
+            arguments["extra_body"] = dict(decoding.extra)
+        # Its seed has no counterpart there.
+        unsent = () if decoding.seed is None else ("seed not sent: this provider has none",)
+        reply = self._caller.ask(self._send, arguments)
+        text, finish, usage = reply.value
+        shortened = cut_at_stop(text, decoding.stop)
+        return Answer(
+            shortened,
+            Usage(
+                prompt_tokens=usage.prompt_tokens,
+                cached_tokens=usage.cached_tokens,
+                completion_tokens=usage.completion_tokens,
+                requests=reply.requests,
+                seconds=reply.seconds,
+                written_tokens=usage.written_tokens,
+            ),
+            "stop" if shortened != text else finish,
+            reply.notes + unsent,
+        )
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _send(self, arguments: dict[str, Any]) -> tuple[str, str, Usage]:
+        message: Any = self._client.messages.create(**arguments)
+        content = getattr(message, "content", None)
+        if not isinstance(content, list):
+            raise TryAgain("the answer is not of the protocol's form (check the base URL)")
+        texts = [getattr(block, "text", None) for block in content if getattr(block, "type", "") == "text"]
+        reason = getattr(message, "stop_reason", None)
+        used = getattr(message, "usage", None)
+        read = count(getattr(used, "cache_read_input_tokens", 0))
+        written = count(getattr(used, "cache_creation_input_tokens", 0))
+        usage = Usage(
+            prompt_tokens=count(getattr(used, "input_tokens", 0)) + read + written,
+            cached_tokens=read,
+            completion_tokens=count(getattr(used, "output_tokens", 0)),
+            written_tokens=written,
+        )
+        finish = _FINISH.get(reason, reason) if isinstance(reason, str) else "stop"
+        return "".join(text for text in texts if isinstance(text, str)), finish, usage
+
+
+def cached_pieces(prompt: Prompt) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The system's and the user's text as content blocks, marked where the provider should keep its work.
+
+    Joined, the blocks are the texts of `Prompt.messages()` to the letter. A mark stands at the end of what never
+    changes and, where nothing that changes comes before it (the `cached` layout), after the latest turn: each turn is
+    a block of its own, because a provider finds kept work at the ends of blocks only.
+    """
+    messages = prompt.messages()
+    system = [{"type": "text", "text": m.content} for m in messages if m.role == "system" and m.content]
+    content = "\n\n".join(m.content for m in messages if m.role != "system")
+    ends, marks = _cuts(prompt, content)
+    user: list[dict[str, Any]] = []
+    start = 0
+    for end in sorted({*ends, len(content)}):
+        if end > start:
+            user.append({"type": "text", "text": content[start:end]})
+            if end in marks:
+                user[-1]["cache_control"] = _MARK
+            start = end
+    if system and not marks:
+        system[-1]["cache_control"] = _MARK  # type: ignore[assignment]
+    return system, user
+
+
+def _cuts(prompt: Prompt, content: str) -> tuple[list[int], set[int]]:
+    """Where the user's text is cut into blocks, and after which of these cuts a mark stands."""
+    ends: list[int] = []
+    marks: set[int] = set()
+    at = 0
+    unchanged = True
+    for block in prompt.blocks:
+        if block.part is Part.INSTRUCTION:
+            continue
+        begin = content.find(block.text, at)
+        if begin < 0:
+            break
+        if unchanged and block.part in GROWING:
+            for item in block.items:
+                at = content.find(item, at) + len(item)
+                ends.append(at)
+        else:
+            at = begin + len(block.text)
+            unchanged = unchanged and block.part in UNCHANGING
+            if unchanged:
+                ends.append(at)
+                marks = {at}
+    growing = [end for end in ends if end > max(marks, default=0)]
+    return ends, marks | set(growing[-1:])

@@ -1,0 +1,77 @@
+"""A switch that forbids requests to other machines, and the removal of keys from every text a person may see."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+from rpms.core.errors import ModelUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+FORBID_VARIABLE = "RPMS_FORBID_REQUESTS"
+"""Set to anything but `0` or nothing, no request leaves this machine. An environment variable, so that child processes
+inherit it."""
+
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
+_KEY_SHAPE = re.compile(r"\b(?:sk|gsk|hf|pk|rk)[-_][A-Za-z0-9_\-*.]{6,}|(?i:bearer)\s+[A-Za-z0-9_\-.=]{6,}")
+_SHORTEST_SECRET = 6
+_LONGEST_EXCERPT = 240
+
+
+def requests_forbidden() -> bool:
+    """Whether the switch is on."""
+    return os.environ.get(FORBID_VARIABLE, "") not in {"", "0"}
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL names this very machine."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def check_allowed(url: str) -> None:
+    """Raise ModelUnavailable where the switch forbids a request to this address."""
+    if requests_forbidden() and not is_loopback(url):
+        raise ModelUnavailable(
+            f"requests to other machines are switched off by {FORBID_VARIABLE}, and {shown_url(url)} is one"
+        )
+
+
+def shown_url(url: str) -> str:
+    """The URL without a user name, password or query, which may hold a key."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def known_secrets() -> tuple[str, ...]:
+    """Every value in the environment whose variable is named like a secret, longest first."""
+    found = {
+        value.strip()
+        for name, value in os.environ.items()
+        if _SECRET_NAME.search(name.upper()) and len(value.strip()) >= _SHORTEST_SECRET
+    }
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def excerpt(text: str, secrets: Iterable[str] = ()) -> str:
+    """One short line of a stranger's text, safe to show: no keys, no control characters.
+
+    Servers echo keys in their errors, whole or in part. Keys known from the environment are removed before the text is
+    shortened, so that no half of one is left; what merely looks like a key is removed as well.
+    """
+    for secret in (*secrets, *known_secrets()):
+        if secret:
+            text = text.replace(secret, "[key]")
+    text = _KEY_SHAPE.sub("[key]", text[: 20 * _LONGEST_EXCERPT])
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return line if len(line) <= _LONGEST_EXCERPT else line[: _LONGEST_EXCERPT - 1] + "…"

@@ -1,0 +1,148 @@
+"""A GGUF file in this process (extra `local`), with each episode's computed prefix kept."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
+from rpms.models.base import Answer, Usage
+from rpms.models.caller import cut_at_stop
+from rpms.models.guard import excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rpms.core.prompt import Message
+    from rpms.models.base import Decoding, Request
+
+
+class GGUFModel:
+    """A GGUF file read by llama.cpp.
+
+    The weights are loaded once and one prompt is computed at a time. What was computed for an episode's last prompt is
+    kept, for a bounded number of episodes (those asked least recently give way), so that a step computes only what is
+    new since the last one; a new episode starts from what it has in common with the one before it.
+    """
+
+    def __init__(self, name: str, path: Path, *, context: int = 8_192, contexts: int = 8) -> None:
+        """`context`: tokens of prompt and answer together. `contexts`: episodes whose prefix is kept at most."""
+        self._name = name
+        self._context = context
+        self._most = max(contexts, 1)
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, Any] = OrderedDict()
+        self._current: str | None = None
+        path = path.expanduser()
+        if not path.is_file():
+            raise InputError(f"{name}: there is no such file")
+        try:
+            llama_cpp: Any = importlib.import_module("llama_cpp")
+            formats: Any = importlib.import_module("llama_cpp.llama_chat_format")
+        except (ImportError, OSError):
+            raise ModelUnavailable(f"{name} needs llama-cpp-python: pip install 'rpms[local]'") from None
+        try:
+            self._llama: Any = llama_cpp.Llama(
+                model_path=str(path), n_ctx=context, n_batch=min(512, context), n_gpu_layers=-1, verbose=False
+            )
+        except (ValueError, OSError, RuntimeError) as error:
+            raise ModelUnavailable(f"{name}: cannot be loaded: {excerpt(str(error))}") from error
+        self._format = self._formatter(formats)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def answer(self, request: Request) -> Answer:
+        started = time.monotonic()
+        with self._lock:
+            if self._llama is None:
+                raise ModelUnavailable(f"{self._name}: the model is closed")
+            tokens = self._tokens(request.prompt.messages())
+            decoding = request.decoding
+            if len(tokens) + decoding.max_tokens > self._context:
+                raise ContextOverflow(
+                    f"{self._name}: {len(tokens)} + {decoding.max_tokens} tokens exceed the context of {self._context}"
+                )
+            self._switch_to(request.episode)
+            cached = self._computed_prefix(tokens)
+            completion = self._llama.create_completion(prompt=tokens, **self._arguments(decoding))
+        choice = completion["choices"][0]
+        usage = Usage(
+            prompt_tokens=len(tokens),
+            cached_tokens=cached,
+            completion_tokens=int(completion["usage"]["completion_tokens"]),
+            requests=1,
+            seconds=time.monotonic() - started,
+        )
+        return Answer(cut_at_stop(str(choice["text"]), decoding.stop), usage, str(choice["finish_reason"] or "stop"))
+
+    def close(self) -> None:
+        with self._lock:
+            self._kept.clear()
+            if self._llama is not None:
+                self._llama.close()
+            self._llama = None
+
+    def _formatter(self, formats: Any) -> Any:
+        """The chat template that the file carries; None where it has none."""
+        template = self._llama.metadata.get("tokenizer.chat_template")
+        if not template:
+            return None
+
+        def piece(token: int) -> str:
+            return str(self._llama.detokenize([token], special=True).decode(errors="replace")) if token >= 0 else ""
+
+        end = self._llama.token_eos()
+        return formats.Jinja2ChatFormatter(
+            template=template, eos_token=piece(end), bos_token=piece(self._llama.token_bos()), stop_token_ids=[end]
+        )
+
+    def _tokens(self, messages: Sequence[Message]) -> list[int]:
+        chat = [{"role": message.role, "content": message.content} for message in messages]
+        if self._format is None:
+            text, add_bos = "\n\n".join(entry["content"] for entry in chat) + "\n", True
+        else:
+            text, add_bos = str(self._format(messages=chat).prompt), False
+        return list(self._llama.tokenize(text.encode(), add_bos=add_bos, special=True))
+
+    def _arguments(self, decoding: Decoding) -> dict[str, Any]:
+        arguments: dict[str, Any] = {
+            "max_tokens": decoding.max_tokens,
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            "stop": list(decoding.stop),
+            "repeat_penalty": 1.0,  # the library's own default would not be greedy decoding
+            **dict(decoding.extra),
+        }
+        if decoding.seed is not None:
+            arguments["seed"] = decoding.seed
+        return arguments
+
+    def _switch_to(self, episode: str) -> None:
+        """Put what was computed for another episode aside and take this one's up again."""
+        if episode == self._current:
+            return
+        if self._current is not None and self._llama.n_tokens > 0 and self._most > 1:
+            self._kept[self._current] = self._llama.save_state()
+            self._kept.move_to_end(self._current)
+        state = self._kept.pop(episode, None)
+        while len(self._kept) > self._most - 1:
+            self._kept.popitem(last=False)
+        if state is not None:
+            self._llama.load_state(state)
+        self._current = episode
+
+    def _computed_prefix(self, tokens: Sequence[int]) -> int:
+        """How many of these tokens the context holds already; the last one is always computed again."""
+        held = [int(token) for token in self._llama.input_ids[: self._llama.n_tokens]]
+        same = 0
+        for ours, theirs in zip(tokens[:-1], held, strict=False):
+            if ours != theirs:
+                break
+            same += 1
+        return same

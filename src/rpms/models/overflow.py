@@ -1,0 +1,59 @@
+"""What to do when a prompt does not fit a model's context window."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rpms.core.errors import ContextOverflow
+from rpms.core.prompt import Part, Prompt, make_block
+
+if TYPE_CHECKING:
+    from rpms.models.base import Answer, Model, Request
+
+
+class ShorteningModel:
+    """Asks a model again with a shorter history where its context window is too small.
+
+    The policy: the opening observation, which states the task, always stays; of the turns after it, the older half is
+    dropped, again and again, until the model answers or none is left. The answer's notes say how many were dropped.
+    """
+
+    def __init__(self, inner: Model) -> None:
+        self._inner = inner
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    def answer(self, request: Request) -> Answer:
+        prompt = request.prompt
+        dropped = 0
+        while True:
+            try:
+                answer = self._inner.answer(replace(request, prompt=prompt))
+            except ContextOverflow:
+                prompt, fewer = drop_older_half(prompt)
+                if not fewer:
+                    raise
+                dropped += fewer
+            else:
+                note = (f"history: {dropped} oldest turns dropped to fit the context window",) if dropped else ()
+                return replace(answer, notes=answer.notes + note)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+def drop_older_half(prompt: Prompt) -> tuple[Prompt, int]:
+    """The prompt without the older half (rounded up) of the turns after the opening one, and how many these were."""
+    blocks = list(prompt.blocks)
+    for index, block in enumerate(blocks):
+        if block.part is not Part.HISTORY or len(block.items) < 2:
+            continue
+        fewer = len(block.items) // 2
+        cut = block.items[1 : 1 + fewer]
+        blocks[index] = make_block(block.part, block.heading, (block.items[0], *block.items[1 + fewer :]))
+        noted = tuple((block.part, item) for item in cut)
+        return replace(prompt, blocks=tuple(blocks), cut=prompt.cut + noted), fewer
+    return prompt, 0

@@ -1,0 +1,37 @@
+"""A model that is no LLM: it reads the decision instead of the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from rpms.core.errors import ModelError
+from rpms.models.base import Answer
+
+if TYPE_CHECKING:
+    from rpms.core.decide import Decision
+    from rpms.models.base import Request
+
+Policy = Callable[["Decision"], tuple[str, str]]
+"""From the step's decision to a thought and an action. A world supplies the one called `planner`."""
+
+
+class PolicyModel:
+    """Answers with what a policy chooses, in the words a model would use."""
+
+    def __init__(self, name: str, policy: Policy) -> None:
+        self._name = name
+        self._policy = policy
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def answer(self, request: Request) -> Answer:
+        if request.decision is None:
+            raise ModelError(f"{self._name} reads the step's decision, and the request carries none")
+        thought, action = self._policy(request.decision)
+        return Answer(f"Thought: {thought}\nAction: {action}" if thought else f"Action: {action}")
+
+    def close(self) -> None:
+        """Nothing is held."""

@@ -1,0 +1,195 @@
+"""The table of providers: what `provider/name` may begin with, and what each needs to be there."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import socket
+from dataclasses import dataclass
+from enum import Enum, auto
+from urllib.parse import urlsplit
+
+from rapidfuzz import process
+
+from rpms.core.errors import InputError
+from rpms.models.guard import is_loopback, shown_url
+
+
+class Kind(Enum):
+    """How a provider is spoken to."""
+
+    OPENAI = auto()
+    ANTHROPIC = auto()
+    GGUF = auto()
+    HF = auto()
+    PLANNER = auto()
+    SCRIPTED = auto()
+    REPLAY = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One way to get answers."""
+
+    name: str
+    what: str
+    kind: Kind = Kind.OPENAI
+    rest: str = "MODEL"
+    """What follows the slash; nothing where the provider's name is the whole name."""
+    base_url: str | None = None
+    """Where it is unless told otherwise; None for a provider that has no address, or none to guess."""
+    key_variable: str | None = None
+    key_needed: bool = True
+    extra: str | None = None
+    package: str | None = None
+    """The module that the extra brings."""
+
+    @property
+    def form(self) -> str:
+        return f"{self.name}/{self.rest}" if self.rest else self.name
+
+    @property
+    def base_url_variable(self) -> str | None:
+        """The environment variable that moves it to another address."""
+        remote = self.kind in {Kind.OPENAI, Kind.ANTHROPIC}
+        return self.name.upper().replace("-", "_") + "_BASE_URL" if remote else None
+
+
+PROVIDERS: dict[str, Provider] = {
+    provider.name: provider
+    for provider in (
+        Provider("openai", "OpenAI", base_url="https://api.openai.com/v1", key_variable="OPENAI_API_KEY"),
+        Provider(
+            "anthropic",
+            "Anthropic, with prompt caching",
+            Kind.ANTHROPIC,
+            base_url="https://api.anthropic.com",
+            key_variable="ANTHROPIC_API_KEY",
+            extra="anthropic",
+            package="anthropic",
+        ),
+        Provider(
+            "deepinfra",
+            "DeepInfra",
+            base_url="https://api.deepinfra.com/v1/openai",
+            key_variable="DEEPINFRA_API_KEY",
+        ),
+        Provider(
+            "openrouter", "OpenRouter", base_url="https://openrouter.ai/api/v1", key_variable="OPENROUTER_API_KEY"
+        ),
+        Provider("together", "Together", base_url="https://api.together.xyz/v1", key_variable="TOGETHER_API_KEY"),
+        Provider("groq", "Groq", base_url="https://api.groq.com/openai/v1", key_variable="GROQ_API_KEY"),
+        Provider(
+            "vllm",
+            "a vLLM server",
+            base_url="http://localhost:8000/v1",
+            key_variable="VLLM_API_KEY",
+            key_needed=False,
+        ),
+        Provider(
+            "ollama",
+            "an Ollama server",
+            base_url="http://localhost:11434/v1",
+            key_variable="OLLAMA_API_KEY",
+            key_needed=False,
+        ),
+        Provider(
+            "llamacpp",
+            "a llama.cpp server",
+            base_url="http://localhost:8080/v1",
+            key_variable="LLAMACPP_API_KEY",
+            key_needed=False,
+        ),
+        Provider(
+            "openai-compatible",
+            "any server that speaks OpenAI's chat protocol, at --base-url",
+            key_variable="OPENAI_COMPATIBLE_API_KEY",
+            key_needed=False,
+        ),
+        Provider("gguf", "a GGUF file, in this process", Kind.GGUF, "PATH", extra="local", package="llama_cpp"),
+        Provider("hf", "transformers, in this process", Kind.HF, "PATH-or-NAME", extra="hf", package="transformers"),
+        Provider("planner", "no LLM: the world's own planner", Kind.PLANNER, ""),
+        Provider("scripted", "no LLM: answers from a file, line after line", Kind.SCRIPTED, "FILE"),
+        Provider("replay", "no LLM: answers recorded earlier", Kind.REPLAY, "DIR"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelName:
+    """`provider/name`, taken apart."""
+
+    provider: Provider
+    rest: str
+    """The model, path or folder after the first slash; it may hold slashes itself."""
+
+    def __str__(self) -> str:
+        return f"{self.provider.name}/{self.rest}" if self.rest else self.provider.name
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a provider could be asked now."""
+
+    provider: Provider
+    ready: bool
+    """Nothing is known to be missing. A key is not tried out, and a server elsewhere is not called."""
+    why: str
+    """What is missing, or what is there."""
+
+
+def parse_model_name(text: str) -> ModelName:
+    """Take `provider/name` apart; an unknown provider is an InputError that lists the known ones, nearest first."""
+    name, _, rest = text.strip().partition("/")
+    provider = PROVIDERS.get(name.lower())
+    if provider is None:
+        near = [match[0] for match in process.extract(name.lower(), list(PROVIDERS), limit=2, score_cutoff=60)]
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise InputError(
+            f"--model {text[:80]!r}: there is no provider {name[:40]!r}.{hint} Known: {', '.join(PROVIDERS)}"
+        )
+    if provider.rest and not rest:
+        raise InputError(f"--model {text[:80]!r}: write {provider.form}")
+    if rest and not provider.rest:
+        raise InputError(f"--model {text[:80]!r}: write {provider.name} alone")
+    return ModelName(provider, rest)
+
+
+def base_url_of(provider: Provider, given: str | None = None) -> str | None:
+    """The address in force: the one given, the environment's, or the default."""
+    variable = provider.base_url_variable
+    return given or (os.environ.get(variable) if variable else None) or provider.base_url
+
+
+def available(provider: Provider, base_url: str | None = None) -> Availability:
+    """Say what a provider needs and whether it is there now. Only addresses on this machine are tried."""
+    if provider.package and importlib.util.find_spec(provider.package) is None:
+        return Availability(provider, ready=False, why=f"needs pip install 'rpms[{provider.extra}]'")
+    if provider.key_variable and provider.key_needed and not os.environ.get(provider.key_variable, "").strip():
+        return Availability(provider, ready=False, why=f"needs the environment variable {provider.key_variable}")
+    if provider.base_url_variable is None:
+        return Availability(provider, ready=True, why=f"rpms[{provider.extra}] is installed" if provider.extra else "")
+    url = base_url_of(provider, base_url)
+    if url is None:
+        return Availability(provider, ready=False, why=f"needs --base-url or {provider.base_url_variable}")
+    if is_loopback(url):
+        listens = _listens(url)
+        why = f"a server listens at {shown_url(url)}" if listens else f"no server listens at {shown_url(url)}"
+        return Availability(provider, ready=listens, why=why)
+    key = f"{provider.key_variable} is set, " if provider.key_needed else ""
+    return Availability(provider, ready=True, why=f"{key}{shown_url(url)}")
+
+
+def all_available() -> list[Availability]:
+    """Every provider, in the order of the table."""
+    return [available(provider) for provider in PROVIDERS.values()]
+
+
+def _listens(url: str) -> bool:
+    parts = urlsplit(url)
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        with socket.create_connection((parts.hostname or "localhost", port), timeout=0.5):
+            return True
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,192 @@
+"""Answers kept under the hash of their question: recorded once, replayed by anyone without a key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from rpms.core.errors import InputError, ModelUnavailable
+from rpms.models.base import Answer, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rpms.core.prompt import Prompt
+    from rpms.models.base import Model, Request
+
+Entry = dict[str, Any]
+"""A question and its answer as JSON: `model`, `decoding`, `messages`, `parts`, `answer`."""
+
+
+class AnswerStore(Protocol):
+    """Where recorded answers are kept. Safe to use from several threads."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, for texts that a person reads."""
+        ...
+
+    def get(self, key: str) -> Entry | None:
+        """The entry under a key; None where there is none or where it is damaged."""
+        ...
+
+    def put(self, key: str, entry: Mapping[str, Any]) -> None:
+        """Keep an entry; when this returns, it survives a crash."""
+        ...
+
+    def entries(self) -> Iterator[Entry]:
+        """Every undamaged entry, in no particular order."""
+        ...
+
+
+def question(request: Request, model: str) -> dict[str, Any]:
+    """What the hash of a question is taken of: all that decides its answer, and nothing else."""
+    decoding = asdict(request.decoding)
+    decoding["stop"] = list(request.decoding.stop)
+    decoding["extra"] = dict(sorted(request.decoding.extra))
+    messages = [{"role": message.role, "content": message.content} for message in request.prompt.messages()]
+    return {"model": model, "decoding": decoding, "messages": messages}
+
+
+def question_key(asked: Mapping[str, Any]) -> str:
+    """SHA-256 of the question as canonical JSON."""
+    canonical = json.dumps(asked, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _parts(prompt: Prompt) -> dict[str, str]:
+    """A hash of each block, so that a miss can name the block that changed."""
+    return {str(block.part): hashlib.sha256(block.text.encode()).hexdigest()[:16] for block in prompt.blocks}
+
+
+def _kept(answer: Answer) -> dict[str, Any]:
+    return {
+        "text": answer.text,
+        "finish": answer.finish,
+        "notes": list(answer.notes),
+        "usage": asdict(answer.usage),
+    }
+
+
+def _replayed(entry: Entry) -> Answer | None:
+    """The answer of an entry, with its tokens and no request; None where the entry is not of this form."""
+    try:
+        answer = entry["answer"]
+        usage = Usage(**answer["usage"])
+        return Answer(
+            str(answer["text"]), replace(usage, requests=0), str(answer["finish"]), tuple(map(str, answer["notes"]))
+        )
+    except (KeyError, TypeError):
+        return None
+
+
+class RecordedModel:
+    """Answers from the store where it can; asks the model, and keeps the answer, where it cannot.
+
+    Equal questions asked at the same time are asked once.
+    """
+
+    def __init__(self, inner: Model, store: AnswerStore) -> None:
+        self._inner = inner
+        self._store = store
+        self._lock = threading.Lock()
+        self._asking: dict[str, threading.Lock] = {}
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    def answer(self, request: Request) -> Answer:
+        asked = question(request, self._inner.name)
+        key = question_key(asked)
+        with self._lock:
+            turn = self._asking.setdefault(key, threading.Lock())
+        try:
+            with turn:
+                entry = self._store.get(key)
+                known = _replayed(entry) if entry is not None else None
+                if known is not None:
+                    return known
+                answer = self._inner.answer(request)
+                self._store.put(key, {**asked, "parts": _parts(request.prompt), "answer": _kept(answer)})
+                return answer
+        finally:
+            with self._lock:
+                self._asking.pop(key, None)
+
+    def close(self) -> None:
+        self._inner.close()
+
+
+class ReplayModel:
+    """Answers from the store alone. A question it does not hold stops the run, with a line that says what changed."""
+
+    def __init__(self, name: str, store: AnswerStore, model: str | None = None) -> None:
+        """`model` is the recorded model's name; it may be left out where the store holds answers of only one."""
+        self._name = name
+        self._store = store
+        self._model = model or self._only_model()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def model(self) -> str:
+        """The model whose answers are replayed."""
+        return self._model
+
+    def answer(self, request: Request) -> Answer:
+        asked = question(request, self._model)
+        entry = self._store.get(question_key(asked))
+        answer = _replayed(entry) if entry is not None else None
+        if answer is None:
+            raise ModelUnavailable(f"{self._store.place} holds no such answer: {self._what_changed(asked, request)}")
+        return answer
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _only_model(self) -> str:
+        names = {str(entry.get("model")) for entry in self._store.entries()}
+        if not names:
+            raise InputError(f"{self._store.place} holds no recorded answers")
+        if len(names) > 1:
+            listed = ", ".join(sorted(names)[:5])
+            raise InputError(f"{self._store.place} holds answers of several models ({listed}): say which one to replay")
+        return names.pop()
+
+    def _what_changed(self, asked: dict[str, Any], request: Request) -> str:
+        """Name the difference to the nearest recorded question. Reads the whole store, which only a miss has to."""
+        parts = _parts(request.prompt)
+        nearest: Entry | None = None
+        best = -1
+        for entry in self._store.entries():
+            recorded = entry.get("parts")
+            score = 2 * sum(recorded.get(name) == value for name, value in parts.items()) if recorded else 0
+            score += 1000 * (entry.get("messages") == asked["messages"])
+            score += entry.get("model") == asked["model"]
+            if score > best:
+                nearest, best = entry, score
+        if nearest is None:
+            return "the store is empty"
+        if nearest.get("messages") == asked["messages"]:
+            return _differences(nearest, asked)
+        recorded = nearest.get("parts") or {}
+        names = [name for name in {**recorded, **parts} if recorded.get(name) != parts.get(name)]
+        return f"the prompt changed (nearest recorded one differs in {', '.join(map(str, names)) or 'its messages'})"
+
+
+def _differences(entry: Entry, asked: dict[str, Any]) -> str:
+    """What sets two questions with the same prompt apart."""
+    found = []
+    if entry.get("model") != asked["model"]:
+        found.append(f"it was recorded with the model {entry.get('model')}, not {asked['model']}")
+    recorded = entry.get("decoding") or {}
+    for name, value in asked["decoding"].items():
+        if recorded.get(name) != value:
+            found.append(f"it was recorded with {name} {recorded.get(name)!r}, not {value!r}")
+    return "; ".join(found) or "the recorded answer is damaged"

@@ -1,0 +1,129 @@
+"""Every endpoint that speaks OpenAI's chat protocol, through the official SDK."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rpms.core.errors import ModelError
+from rpms.models.base import Answer, Usage
+from rpms.models.caller import Caller, cut_at_stop
+from rpms.models.failures import Endpoint, error_for, understand_body
+from rpms.models.guard import shown_url
+from rpms.models.patience import Clock, Patience, TryAgain
+
+if TYPE_CHECKING:
+    from rpms.models.base import Request
+
+ADAPTABLE = {"max_tokens": "max_completion_tokens", "temperature": None, "top_p": None, "seed": None, "stop": None}
+"""What is left out, or renamed, where a model refuses it. Stop sequences are also applied to the answer itself."""
+
+MOST_STOPS = 4
+"""OpenAI's limit on stop sequences in one request."""
+
+
+class RemoteModel:
+    """A model behind an OpenAI-compatible endpoint."""
+
+    def __init__(
+        self,
+        name: str,
+        model: str,
+        base_url: str,
+        *,
+        key: str | None = None,
+        key_variable: str | None = None,
+        patience: Patience | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        """`name`: as the user wrote it; `model`: as the endpoint knows it. The key is held by the SDK alone."""
+        import openai  # noqa: PLC0415  half a second that only a remote model should cost
+
+        self._name = name
+        self._model = model
+        patience = patience or Patience()
+        # The SDK's own retries are off: two layers would multiply, and only one would be recorded.
+        self._client = openai.OpenAI(api_key=key or "none", base_url=base_url, max_retries=0, timeout=patience.timeout)
+        endpoint = Endpoint(shown_url(base_url), model, key_variable, (key,) if key else ())
+        self._caller = Caller(endpoint, (openai.OpenAIError,), ADAPTABLE, patience, clock)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def __repr__(self) -> str:
+        return f"RemoteModel({self._name!r}, {self._caller.endpoint.url!r})"
+
+    def answer(self, request: Request) -> Answer:
+        decoding = request.decoding
+        arguments: dict[str, Any] = {
+            "model": self._model,
+            "messages": [{"role": m.role, "content": m.content} for m in request.prompt.messages()],
+            "max_tokens": decoding.max_tokens,
+            "temperature": decoding.temperature,
+        }
+        if decoding.top_p != 1.0:
+            arguments["top_p"] = decoding.top_p
+        if decoding.seed is not None:
+            arguments["seed"] = decoding.seed
+        if decoding.stop:
+            arguments["stop"] = list(decoding.stop[:MOST_STOPS])
+        if decoding.extra:
+            arguments["extra_body"] = dict(decoding.extra)
+        reply = self._caller.ask(self._send, arguments)
+        text, finish, usage, notes = reply.value
+        shortened = cut_at_stop(text, decoding.stop)
+        return Answer(
+            shortened,
+            Usage(
+                prompt_tokens=usage.prompt_tokens,
+                cached_tokens=usage.cached_tokens,
+                completion_tokens=usage.completion_tokens,
+                requests=reply.requests,
+                seconds=reply.seconds,
+            ),
+            "stop" if shortened != text else finish,
+            reply.notes + notes,
+        )
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _send(self, arguments: dict[str, Any]) -> tuple[str, str, Usage, tuple[str, ...]]:
+        """One request. The SDK does not check what a server sends, so each field is looked at before it is used."""
+        completion: Any = self._client.chat.completions.create(**arguments)
+        choices = getattr(completion, "choices", None)
+        if isinstance(choices, list) and choices:
+            message = getattr(choices[0], "message", None)
+            if message is not None:
+                finish = getattr(choices[0], "finish_reason", None)
+                usage, notes = _usage(getattr(completion, "usage", None))
+                return _text(message), finish if isinstance(finish, str) else "stop", usage, notes
+        body = getattr(completion, "error", None)
+        if body:
+            raise error_for(understand_body(body, self._caller.endpoint), self._caller.endpoint)
+        if isinstance(choices, list):
+            raise TryAgain("the answer has no choices", lasting=ModelError)
+        raise TryAgain("the answer is not of the protocol's form (check the base URL)")
+
+
+def _text(message: Any) -> str:
+    content = getattr(message, "content", None)
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):  # some servers send parts
+        return "".join(part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str))
+    return ""
+
+
+def _usage(usage: Any) -> tuple[Usage, tuple[str, ...]]:
+    if usage is None:
+        return Usage(), ("the server reports no token counts",)
+    details = getattr(usage, "prompt_tokens_details", None)
+    prompt = count(getattr(usage, "prompt_tokens", 0))
+    cached = min(count(getattr(details, "cached_tokens", 0)), prompt)
+    return Usage(prompt, cached, count(getattr(usage, "completion_tokens", 0))), ()
+
+
+def count(value: Any) -> int:
+    """A token count as a server sent it, which may be anything."""
+    return value if isinstance(value, int) and value > 0 else 0

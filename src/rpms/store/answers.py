@@ -1,0 +1,171 @@
+"""Recorded answers on disk: one file each, named by the hash of its question.
+
+A file is written beside its place, flushed to the disk, and then renamed, so that at every moment each place holds a
+whole entry or nothing, whoever else writes, and whatever dies or runs full in between.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import itertools
+import json
+import os
+import re
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rpms.core.errors import InputError, ModelUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_KEY = re.compile(r"[0-9a-f]{64}")
+_LEFTOVER_AGE = 3600.0
+"""Seconds after which a half-written file is taken for that of a dead writer."""
+
+
+class FolderOfAnswers:
+    """A store of answers in a folder. Threads and processes may read and write it at the same time."""
+
+    def __init__(self, folder: Path, *, create: bool = True) -> None:
+        """Open a folder; without `create`, one that is not there is an InputError."""
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._numbers = itertools.count()
+        self._damaged: set[Path] = set()
+        if not create and not folder.is_dir():
+            raise InputError(f"{folder}: there is no folder of recorded answers here")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{folder}: cannot be used as a folder of answers: {error.strerror}") from error
+        self._remove_leftovers()
+
+    @property
+    def place(self) -> str:
+        return str(self._folder)
+
+    @property
+    def damaged(self) -> tuple[Path, ...]:
+        """Files found so far that hold no whole entry. Each counts as missing and is replaced when asked for again."""
+        with self._lock:
+            return tuple(sorted(self._damaged))
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The entry under a key; None where there is none or where its file is damaged."""
+        return self._read(self._path(key))
+
+    def put(self, key: str, entry: Mapping[str, Any]) -> None:
+        """Keep an entry; when this returns, it survives a crash. Of two entries for one key the first is kept.
+
+        A disk that cannot take it is a ModelUnavailable, since a run that cannot keep its answers should stop while it
+        can still be resumed.
+        """
+        path = self._path(key)
+        body = json.dumps(entry, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        data = f'{{"sha256":"{_hash(body)}","entry":{body}}}\n'.encode("utf-8", "surrogatepass")
+        beside = path.with_name(f".{path.stem}.{os.getpid()}.{threading.get_ident()}.{next(self._numbers)}.part")
+        try:
+            path.parent.mkdir(exist_ok=True)
+            try:
+                _write_through(beside, data)
+                self._place(beside, path)
+            finally:
+                beside.unlink(missing_ok=True)
+            _flush_folder(path.parent)
+        except OSError as error:
+            raise ModelUnavailable(
+                f"{self._folder}: the answer cannot be recorded: {error.strerror}; what was recorded before is whole. "
+                "Make room and run the same command again to resume"
+            ) from error
+        with self._lock:
+            self._damaged.discard(path)
+
+    def entries(self) -> Iterator[dict[str, Any]]:
+        """Every undamaged entry, in the order of its key."""
+        for path in sorted(self._folder.glob("[0-9a-f][0-9a-f]/*.json")):
+            entry = self._read(path)
+            if entry is not None:
+                yield entry
+
+    def __len__(self) -> int:
+        """How many files there are, damaged ones included."""
+        return sum(1 for _ in self._folder.glob("[0-9a-f][0-9a-f]/*.json"))
+
+    def _path(self, key: str) -> Path:
+        if not _KEY.fullmatch(key):
+            raise ValueError("a key is 64 hexadecimal digits")
+        return self._folder / key[:2] / f"{key}.json"
+
+    def _read(self, path: Path) -> dict[str, Any] | None:
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError:
+            data = b""
+        entry = _whole_entry(data)
+        if entry is None:
+            with self._lock:
+                self._damaged.add(path)
+        return entry
+
+    def _place(self, beside: Path, path: Path) -> None:
+        """Give the file its name, unless a whole entry has it already."""
+        try:
+            os.link(beside, path)
+        except FileExistsError:
+            if self._read(path) is None:
+                beside.replace(path)
+        except OSError as error:
+            if error.errno not in {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}:
+                raise
+            beside.replace(path)  # a file system without links
+
+    def _remove_leftovers(self) -> None:
+        oldest = time.time() - _LEFTOVER_AGE
+        for part in self._folder.glob("[0-9a-f][0-9a-f]/.*.part"):
+            try:
+                if part.stat().st_mtime < oldest:
+                    part.unlink()
+            except OSError:
+                continue  # another process was faster, or may write where this one may not
+
+
+def _whole_entry(data: bytes) -> dict[str, Any] | None:
+    """The entry of a file, if it is what was once written."""
+    try:
+        wrapped = json.loads(data.decode("utf-8", "surrogatepass"))
+        entry, digest = wrapped["entry"], wrapped["sha256"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    body = json.dumps(entry, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return entry if isinstance(entry, dict) and digest == _hash(body) else None
+
+
+def _hash(body: str) -> str:
+    return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _write_through(path: Path, data: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the new name itself survive a power cut, where the system can."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        return
+    finally:
+        os.close(handle)
