@@ -28,7 +28,7 @@ _DIALECT: Dialect = "0.3"
 
 @cache
 def _stored() -> dict[str, dict[str, Any]]:
-    raw = files("rpms.worlds.alfworld").joinpath(BUILTIN, _FILE).read_bytes()
+    raw = (files("rpms.worlds.alfworld") / BUILTIN / _FILE).read_bytes()
     stored: dict[str, dict[str, Any]] = json.loads(gzip.decompress(raw))
     return stored
 

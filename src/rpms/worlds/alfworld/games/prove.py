@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 from rpms.core.errors import WorldError
+from rpms.worlds.alfworld.engine import NOTHING_HAPPENS, GameFile
 from rpms.worlds.alfworld.games.domain import Dialect
 from rpms.worlds.alfworld.games.goals import Goal
 from rpms.worlds.alfworld.games.problem import Fact
@@ -148,31 +149,29 @@ class _Player:
 
 
 def _attempts(room: _Room, dialect: Dialect) -> Iterator[_Player]:
-    """Play every choice of object, appliance and destination that could lead to the goal."""
+    """Play every choice of objects, where to take them, appliance and end that could lead to the goal."""
     goal, homes = room.goal, room.homes()
-    within_reach = [
-        thing for thing in room.objects[goal.object] if homes.get(thing) and ("pickupable", thing) in room.facts
-    ]
-    if goal.in_light:
-        ends = [lamp for lamp in room.objects[goal.receptacle] if homes.get(lamp)]
-    else:
-        ends = list(room.receptacles[goal.receptacle])
+    takeable = [thing for thing in room.objects[goal.object] if ("pickupable", thing) in room.facts]
+    takes = [[(thing, home) for home in homes.get(thing, ())] for thing in takeable]
     appliances: list[str | None] = [None]
     if goal.treatment is not None:
         appliances = list(room.receptacles[goal.treatment.appliance])
-    for things in permutations(within_reach, goal.wanted):
-        for end in ends:
-            for appliance in appliances:
-                player = _Player(room, dialect)
-                for thing in things:
-                    player.take(thing, homes[thing][0])
-                    if appliance is not None:
-                        player.treat(thing, appliance)
-                    if goal.in_light:
-                        player.use(end, homes[end][0])
-                    else:
-                        player.put(thing, end)
-                yield player
+    if goal.in_light:
+        ends = [(lamp, home) for lamp in room.objects[goal.receptacle] for home in homes.get(lamp, ())]
+    else:
+        ends = [("", receptacle) for receptacle in room.receptacles[goal.receptacle]]
+    for chosen in permutations(takes, goal.wanted):
+        for pairs, appliance, (lamp, end) in product(product(*chosen), appliances, ends):
+            player = _Player(room, dialect)
+            for thing, home in pairs:
+                player.take(thing, home)
+                if appliance is not None:
+                    player.treat(thing, appliance)
+                if goal.in_light:
+                    player.use(lamp, end)
+                else:
+                    player.put(thing, end)
+            yield player
 
 
 def plan(facts: Sequence[Fact], goal: Goal, dialect: Dialect) -> tuple[str, ...]:
@@ -194,4 +193,14 @@ def plan(facts: Sequence[Fact], goal: Goal, dialect: Dialect) -> tuple[str, ...]
 
 
 def replay(name: str, game: Mapping[str, Any], commands: Sequence[str]) -> None:
-    """Play the commands in the engine; raises `Unprovable` unless the last one wins and no earlier one does."""
+    """Play the commands in the engine; raises `Unprovable` unless each does something and exactly the last one wins."""
+    engine = GameFile.from_data(dict(game), name).engine
+    state = engine.start
+    for number, command in enumerate(commands, 1):
+        if engine.won(state):
+            raise Unprovable(f"{name}: won before {command!r}, command {number} of {len(commands)}")
+        state, observation = engine.step(state, command)
+        if observation == NOTHING_HAPPENS:
+            raise Unprovable(f"{name}: nothing happens on {command!r}")
+    if not engine.won(state):
+        raise Unprovable(f"{name}: the walkthrough does not win")

@@ -1,0 +1,264 @@
+"""Generated games: deterministic, of every type and room, realistic, and proved to be winnable."""
+
+import json
+import re
+import stat
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from statistics import mean
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rpms.core.errors import InputError
+from rpms.worlds.alfworld.games import DIALECTS, TASK_TYPES, list_tasks, make_game, make_games
+from rpms.worlds.alfworld.games.goals import Goal
+from rpms.worlds.alfworld.games.problem import initial_facts
+from rpms.worlds.alfworld.games.prove import Unprovable, names, plan, replay
+from rpms.worlds.alfworld.games.tables import SCENES, tables
+
+SAMPLE = [make_game(11, index) for index in range(180)]
+
+
+def files_under(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# Determinism
+
+
+def test_the_same_seed_writes_the_same_bytes_and_a_larger_count_begins_with_them(tmp_path):
+    make_games(3, 6, tmp_path / "a")
+    make_games(3, 6, tmp_path / "b")
+    make_games(3, 9, tmp_path / "more")
+    first, more = files_under(tmp_path / "a"), files_under(tmp_path / "more")
+    assert first == files_under(tmp_path / "b")
+    games = {path: text for path, text in first.items() if path.startswith("json_2.1.1")}
+    assert len(games) == 12
+    assert games.items() <= more.items()
+
+
+def test_games_do_not_depend_on_the_hash_seed():
+    code = "from rpms.worlds.alfworld.games import make_game as m; import sys; sys.stdout.write(m(5, 3).text())"
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert texts == {make_game(5, 3).text().encode()}
+
+
+def test_seeds_and_indices_give_different_games():
+    assert len({make_game(seed, index).text() for seed in range(5) for index in range(6)}) == 30
+
+
+@pytest.mark.parametrize("index", range(6))
+def test_the_dialect_changes_words_only(index):
+    old, new = (make_game(8, index, dialect) for dialect in DIALECTS)
+    assert old.id == new.id
+    assert old.data["pddl_problem"] == new.data["pddl_problem"]
+    assert "walkthrough" not in old.data
+    assert new.data["walkthrough"] == list(new.walkthrough)
+    assert [re.sub(r"put (.*) in/on (.*)", r"move \1 to \2", command) for command in old.walkthrough] == list(
+        new.walkthrough
+    )
+
+
+# What is made
+
+
+def test_every_type_room_and_sentence_occurs():
+    assert Counter(game.goal.type for game in SAMPLE) == dict.fromkeys(TASK_TYPES, 30)
+    assert {game.room for game in SAMPLE} == set(SCENES)
+    assert {(game.goal.type, game.goal.sentence) for game in SAMPLE} == {(t, s) for t in TASK_TYPES for s in (0, 1)}
+
+
+def test_ids_have_the_official_form_and_are_unique():
+    place = r"_(plus|minus)_\d\d_dot_\d\d"
+    thing = re.compile(rf"[A-Za-z]+(_bar_{place}){{3}}(_bar_(Sink|Bathtub)Basin)?")
+    location = re.compile(r"loc(_bar_(_minus_)?\d+){4}")
+    for game in SAMPLE:
+        ids = [thing.id for thing in (*game.house.receptacles, *game.house.items)]
+        assert all(thing.fullmatch(name) for name in ids)
+        assert len({name.lower() for name in ids}) == len(ids)
+        assert all(location.fullmatch(r.location) for r in game.house.receptacles)
+        folder, trial = game.id.split("/")
+        assert re.fullmatch(rf"{game.goal.type}-[A-Za-z]+-None-[A-Za-z]+-\d+", folder)
+        assert SCENES[game.room] + 30 < int(folder.rpartition("-")[2]) < SCENES[game.room] + 100
+        assert re.fullmatch(r"trial_S11_\d{5}", trial)
+
+
+def test_nobody_starts_at_a_receptacle_and_everything_starts_closed():
+    for game in SAMPLE:
+        facts = initial_facts(game.house)
+        assert game.house.start not in {r.location for r in game.house.receptacles}
+        assert not [fact for fact in facts if fact[0] in ("opened", "isOn", "isToggled", "isHot", "isClean", "holds")]
+
+
+def test_no_goal_object_of_a_plain_placing_game_starts_at_its_destination():
+    for game in SAMPLE:
+        if game.goal.type in ("pick_and_place_simple", "pick_two_obj_and_place"):
+            there = {r.id for r in game.house.receptacles if r.type == game.goal.receptacle}
+            assert not any(there & set(item.receptacles) for item in game.house.items if item.type == game.goal.object)
+
+
+def test_houses_are_as_full_as_official_ones():
+    """Means over the training games; a fifth either way is allowed for a sample of this size."""
+    official = {"kitchen": (33.4, 53.4), "living": (13.9, 31.5), "bedroom": (14.3, 32.9), "bathroom": (14.2, 24.1)}
+    for room, (receptacles, items) in official.items():
+        houses = [game.house for game in SAMPLE if game.room == room]
+        assert mean(len(house.receptacles) for house in houses) == pytest.approx(receptacles, rel=0.2)
+        assert mean(len(house.items) for house in houses) == pytest.approx(items, rel=0.1)
+
+
+def test_most_houses_have_shared_locations_and_some_objects_stand_in_two_receptacles():
+    shared = 0
+    for game in SAMPLE:
+        at = Counter(receptacle.location for receptacle in game.house.receptacles)
+        shared += max(at.values()) > 1
+    assert 0.6 < shared / len(SAMPLE) < 0.9
+    several = [item for game in SAMPLE for item in game.house.items if len(item.receptacles) > 1]
+    assert 0.003 < len(several) / sum(len(game.house.items) for game in SAMPLE) < 0.05
+
+
+def test_every_goal_the_tables_name_can_be_made():
+    known = tables()
+    for task_type, rooms in known.goals.items():
+        for room, pairs in rooms.items():
+            for pair in pairs:
+                goal = Goal(task_type, *pair.split(">"))
+                facts = known.rooms[room]
+                places = facts.objects[goal.object].places
+                assert set(places) - {"floor", goal.forbidden}
+                if goal.destination is not None:
+                    assert goal.destination in facts.receptacles
+                    assert goal.object in known.can_contain[goal.destination]
+                if goal.treatment is not None:
+                    assert goal.object in known.attributes[goal.treatment.able]
+
+
+# Proof
+
+
+def test_names_are_numbered_downwards_within_a_word():
+    facts = [("inReceptacle", "Apple_bar_1", "Sink_bar_1_bar_SinkBasin"), ("inReceptacle", "apple_bar_2", "Sink_bar_1")]
+    assert names(facts) == {
+        "Apple_bar_1": "apple 2",
+        "apple_bar_2": "apple 1",
+        "Sink_bar_1_bar_SinkBasin": "sinkbasin 1",
+        "Sink_bar_1": "sink 1",
+    }
+
+
+def test_a_game_without_its_goal_object_is_refused():
+    game = SAMPLE[0]
+    facts = [fact for fact in initial_facts(game.house) if fact[:1] != ("pickupable",)]
+    with pytest.raises(Unprovable, match="no way to"):
+        plan(facts, game.goal, "0.3")
+
+
+def test_a_game_that_is_won_already_is_refused():
+    game = SAMPLE[0]
+    target = next(item.id for item in game.house.items if item.type == game.goal.object)
+    place = next(r.id for r in game.house.receptacles if r.type == game.goal.receptacle)
+    with pytest.raises(Unprovable, match="before the first step"):
+        plan([*initial_facts(game.house), ("inReceptacle", target, place)], game.goal, "0.3")
+
+
+@pytest.mark.parametrize("change", [lambda commands: commands[:-1], lambda commands: (*commands, "look")])
+def test_a_walkthrough_must_win_with_its_last_command(change):
+    game = SAMPLE[2]
+    with pytest.raises(Unprovable, match=game.goal.object):
+        replay(game.id, game.data, change(game.walkthrough))
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 10**9), st.integers(0, 10**5), st.sampled_from(DIALECTS))
+def test_any_game_of_any_seed_is_proved(seed, index, dialect):
+    game = make_game(seed, index, dialect)
+    assert 2 <= len(game.walkthrough) <= 12
+    replay(game.id, game.data, game.walkthrough)
+
+
+# Files
+
+
+def test_the_folder_can_be_used_as_alfworld_data(tmp_path):
+    made = make_games(1, 12, tmp_path / "deep" / "games", dialect="0.4", split="valid_seen")
+    tasks = list_tasks(made.folder, "valid_seen")
+    assert [task.id for task in tasks] == sorted(made.ids)
+    assert made.by_type == dict.fromkeys(sorted(TASK_TYPES), 2)
+    for task in tasks:
+        path = Path(task.source["path"])
+        assert json.loads(path.read_text())["solvable"] is True
+        assert json.loads((path.parent / "traj_data.json").read_text())["task_type"] == task.type
+
+
+def test_chosen_types_take_turns(tmp_path):
+    made = make_games(1, 4, tmp_path / "games", types=["look_at_obj_in_light", "pick_two_obj_and_place"])
+    assert made.by_type == {"look_at_obj_in_light": 2, "pick_two_obj_and_place": 2}
+
+
+def test_an_earlier_result_is_replaced_as_a_whole(tmp_path):
+    out = tmp_path / "games"
+    out.mkdir()
+    make_games(1, 6, out)
+    made = make_games(2, 2, out)
+    assert {task.id for task in list_tasks(out, "train")} == set(made.ids)
+    assert [path.name for path in tmp_path.iterdir()] == ["games"]
+
+
+def test_what_is_not_ours_is_left_alone(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="not generated games"):
+        make_games(1, 1, tmp_path)
+    with pytest.raises(InputError, match="not a folder"):
+        make_games(1, 1, tmp_path / "notes.txt")
+    out = tmp_path / "games"
+    make_games(1, 1, out)
+    (out / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="not generated games"):
+        make_games(1, 1, out)
+    assert (out / "notes.txt").read_text() == "mine"
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr("rpms.worlds.alfworld.games.make.make_game", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        make_games(1, 1, tmp_path / "games")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"cannot write games to .*games"):
+        make_games(1, 1, tmp_path / "file" / "games")
+
+
+def test_made_folders_can_be_read_by_others(tmp_path):
+    make_games(1, 1, tmp_path / "games")
+    assert stat.S_IMODE((tmp_path / "games").stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"count": 0}, "count must be 1 or more"),
+        ({"count": -3}, "count must be 1 or more"),
+        ({"seed": -1}, "seed must be 0 or more"),
+        ({"dialect": "0.5"}, "unknown dialect '0.5'"),
+        ({"types": ["pick_up"]}, "unknown task type 'pick_up'"),
+        ({"types": []}, "no task type"),
+        ({"split": "../up"}, "cannot name a split"),
+        ({"split": "builtin"}, "cannot name a split"),
+    ],
+)
+def test_wrong_arguments_are_explained_in_one_line(tmp_path, wrong, message):
+    with pytest.raises(InputError, match=message) as caught:
+        make_games(**{"seed": 1, "count": 1, "out": tmp_path / "games", **wrong})
+    assert "\n" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,67 @@
+"""The games that ship with the package."""
+
+from collections import Counter
+from importlib.resources import files
+
+import pytest
+
+from rpms.core.errors import InputError
+from rpms.worlds.alfworld.games import TASK_TYPES, builtin_game, builtin_ids, builtin_tasks, builtin_walkthrough
+from rpms.worlds.alfworld.games.builtin import BUILTIN_COUNT, BUILTIN_SEED, _stored, generated_builtin
+from rpms.worlds.alfworld.games.make import make_game
+from rpms.worlds.alfworld.games.prove import replay
+
+GAMES = [make_game(BUILTIN_SEED, index) for index in range(BUILTIN_COUNT)]
+
+
+def test_the_shipped_set_is_what_the_generator_makes():
+    assert _stored() == generated_builtin()
+
+
+def test_a_loaded_game_is_what_its_file_would_hold():
+    assert {game.id: game.data for game in GAMES} == {name: builtin_game(name) for name in builtin_ids()}
+
+
+def test_there_are_four_games_of_each_type():
+    tasks = builtin_tasks()
+    assert Counter(task.type for task in tasks) == dict.fromkeys(TASK_TYPES, 4)
+    assert [task.id for task in tasks] == sorted(game.id for game in GAMES)
+    assert {task.split for task in tasks} == {"builtin"}
+    assert all(task.source == {"builtin": task.id} for task in tasks)
+
+
+@pytest.mark.parametrize("name", builtin_ids())
+def test_every_game_is_won_by_its_walkthrough(name):
+    replay(name, builtin_game(name), builtin_walkthrough(name))
+
+
+def test_they_are_varied():
+    assert len({(game.goal.type, game.goal.sentence) for game in GAMES}) == 12
+    assert set(Counter(game.room for game in GAMES)) == {"kitchen", "living", "bedroom", "bathroom"}
+    assert min(Counter(game.room for game in GAMES).values()) >= 3
+    assert len({game.goal.object for game in GAMES}) >= 15
+
+
+def test_what_makes_games_hard_is_among_them():
+    hidden = shared = at_destination = several = standing_in_two = 0
+    for game in GAMES:
+        house, goal = game.house, game.goal
+        closed = {r.id for r in house.receptacles if r.openable}
+        there = {r.id for r in house.receptacles if r.type == goal.receptacle}
+        targets = [item for item in house.items if item.type == goal.object]
+        hidden += all(closed.issuperset(item.receptacles) for item in targets)
+        shared += len({r.location for r in house.receptacles}) < len(house.receptacles)
+        at_destination += any(there.intersection(item.receptacles) for item in targets)
+        several += len(targets) > goal.wanted
+        standing_in_two += any(len(item.receptacles) > 1 for item in house.items)
+    assert min(hidden, shared, at_destination, several, standing_in_two) >= 3
+
+
+def test_the_set_is_small_on_disk():
+    stored = (files("rpms.worlds.alfworld") / "builtin" / "games.json.gz").read_bytes()
+    assert len(stored) < 150_000
+
+
+def test_an_unknown_name_is_an_input_error():
+    with pytest.raises(InputError, match="no builtin game 'nope'"):
+        builtin_game("nope")
