@@ -1,0 +1,14 @@
+"""ALFWorld's engine, native: reads official game files and plays them exactly as TextWorld does.
+
+`GameFile.load` checks a file and prepares its `Engine`; an engine is a set of pure functions over `State` values.
+"""
+
+from __future__ import annotations
+
+from rpms.worlds.alfworld.engine.dialect import Dialect
+from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, Engine, Turn
+from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.layout import Layout
+from rpms.worlds.alfworld.engine.state import State
+
+__all__ = ["NOTHING_HAPPENS", "Dialect", "Engine", "GameFile", "Layout", "State", "Turn"]

@@ -1,0 +1,205 @@
+"""The PDDL domain, read into what its actions mean: order, nesting, names of bound variables and costs dropped.
+
+One oddity is meaning, not spelling: the official `examineObject` quantifies over the type `location,` (with the comma),
+which no object has. That branch is therefore never true, and the engine examines only what is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from rpms.worlds.alfworld.engine import sexpr
+from rpms.worlds.alfworld.engine.errors import Damage, quoted
+from rpms.worlds.alfworld.engine.sexpr import SExpr
+
+Meaning: TypeAlias = tuple[Any, ...]
+
+TYPES = frozenset({"agent", "location", "receptacle", "object", "rtype", "otype"})
+
+PREDICATES: Mapping[str, tuple[str, ...]] = {
+    "atlocation": ("agent", "location"),
+    "cancontain": ("rtype", "otype"),
+    "checked": ("receptacle",),
+    "cleanable": ("object",),
+    "coolable": ("object",),
+    "examined": ("location",),
+    "full": ("receptacle",),
+    "heatable": ("object",),
+    "holds": ("agent", "object"),
+    "holdsany": ("agent",),
+    "holdsanyreceptacleobject": ("agent",),
+    "inreceptacle": ("object", "receptacle"),
+    "inreceptacleobject": ("object", "object"),
+    "isclean": ("object",),
+    "iscool": ("object",),
+    "ishot": ("object",),
+    "ison": ("object",),
+    "isreceptacleobject": ("object",),
+    "isreceptacleobjectfull": ("object",),
+    "issliced": ("object",),
+    "istoggled": ("object",),
+    "moveable": ("object",),
+    "objectatlocation": ("object", "location"),
+    "objecttype": ("object", "otype"),
+    "openable": ("receptacle",),
+    "opened": ("receptacle",),
+    "pickupable": ("object",),
+    "receptacleatlocation": ("receptacle", "location"),
+    "receptacletype": ("receptacle", "rtype"),
+    "sliceable": ("object",),
+    "toggleable": ("object",),
+    "wasinreceptacle": ("object", "receptacle"),
+}
+"""Every predicate of ALFWorld, with the types of its arguments; names are lower-case throughout the engine."""
+
+_FALSE: Meaning = ("or",)
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A domain's name, its constants with their types, and the meaning of each action by lower-case name."""
+
+    name: str
+    constants: tuple[tuple[str, str], ...]
+    actions: Mapping[str, Meaning]
+
+
+def read(text: str) -> Domain:
+    """Read a domain. Raises Damage when it is damaged or speaks of types or predicates that ALFWorld lacks."""
+    top = sexpr.read(text)
+    name = header(top, "domain")
+    constants: list[tuple[str, str]] = []
+    declared: dict[str, tuple[str, ...]] = {}
+    types = {"object"}
+    actions: dict[str, Meaning] = {}
+    for section in top[2:]:
+        if not isinstance(section, list) or not section or not isinstance(section[0], str):
+            raise Damage("has a malformed section")
+        title = section[0]
+        if title == ":types":
+            pairs = sexpr.typed(sexpr.words_of(section, ":types")[1:], ":types")
+            types |= _known_types(pairs)
+        elif title == ":constants":
+            constants += sexpr.typed(sexpr.words_of(section, ":constants")[1:], ":constants")
+        elif title == ":predicates":
+            declared.update(_predicate(entry) for entry in section[1:])
+        elif title == ":action":
+            action, meaning = _Action(section, frozenset(types), frozenset(declared)).read()
+            if action in actions:
+                raise Damage(f"has two actions named {quoted(action)}")
+            actions[action] = meaning
+        elif title not in (":requirements", ":functions"):
+            raise Damage(f"has a section {quoted(title)} that no ALFWorld domain has")
+    return Domain(name, tuple(constants), actions)
+
+
+def header(top: list[SExpr], kind: str) -> str:
+    """The name in `(define (kind name) …`."""
+    if len(top) < 2 or top[0] != "define":
+        raise Damage("does not start with (define")
+    words = sexpr.words_of(top[1], f"({kind} …)")
+    if len(words) != 2 or words[0] != kind:
+        raise Damage(f"does not name its {kind}")
+    return words[1]
+
+
+def _known_types(pairs: Iterable[tuple[str, str]]) -> set[str]:
+    found = set()
+    for name, parent in pairs:
+        if name not in TYPES or parent != "object":
+            raise Damage(f"has an unknown type {quoted(name)}")
+        found.add(name)
+    return found
+
+
+def _predicate(entry: SExpr) -> tuple[str, tuple[str, ...]]:
+    words = sexpr.words_of(entry, "predicate")
+    types = tuple(kind for _, kind in sexpr.typed(words[1:], f"predicate {words[0]}"))
+    if words[0] not in PREDICATES:
+        raise Damage(f"has an unknown predicate {quoted(words[0])}")
+    if PREDICATES[words[0]] != types:
+        raise Damage(f"declares predicate {quoted(words[0])} for other types than ALFWorld does")
+    return words[0], types
+
+
+class _Action:
+    """One action being read."""
+
+    def __init__(self, section: list[SExpr], types: frozenset[str], predicates: frozenset[str]) -> None:
+        self._section = section
+        self._types = types
+        self._predicates = predicates
+
+    def read(self) -> tuple[str, Meaning]:
+        name = self._section[1] if len(self._section) > 1 else None
+        if not isinstance(name, str):
+            raise Damage("has an action without a name")
+        fields: dict[str, SExpr] = {}
+        for key, value in zip(self._section[2::2], self._section[3::2], strict=False):
+            if not isinstance(key, str) or key in fields:
+                raise Damage(f"has a malformed action {quoted(name)}")
+            fields[key] = value
+        if len(self._section) % 2 or not fields.keys() <= {":parameters", ":precondition", ":effect"}:
+            raise Damage(f"has a malformed action {quoted(name)}")
+        parameters = fields.get(":parameters", [])
+        pairs = sexpr.typed(sexpr.words_of(parameters, "parameter list"), name) if parameters else []
+        before = self._condition(fields.get(":precondition", []), {})
+        after = self._effect(fields.get(":effect", []))
+        return name, (tuple(sorted(pairs)), before, tuple(sorted(after, key=repr)))
+
+    def _condition(self, node: SExpr, bound: Mapping[str, str]) -> Meaning:
+        if node == []:
+            return ("and",)
+        if not isinstance(node, list) or not isinstance(node[0], str):
+            raise Damage("has a malformed condition")
+        head = node[0]
+        if head in ("and", "or"):
+            return _combined(head, [self._condition(part, bound) for part in node[1:]])
+        if head == "not" and len(node) == 2:
+            return ("not", self._condition(node[1], bound))
+        if head == "exists" and len(node) == 3:
+            pairs = sexpr.typed(sexpr.words_of(node[1], "variable list"), "exists")
+            if any(kind not in self._types for _, kind in pairs):
+                return _FALSE
+            fresh = {name: f"?{len(bound) + index}" for index, (name, _) in enumerate(pairs)}
+            body = self._condition(node[2], {**bound, **fresh})
+            return ("exists", tuple((fresh[name], kind) for name, kind in pairs), body)
+        return self._atom(node, bound)
+
+    def _atom(self, node: SExpr, bound: Mapping[str, str]) -> Meaning:
+        words = sexpr.words_of(node, "condition")
+        if words[0] not in self._predicates:
+            raise Damage(f"uses an undeclared predicate {quoted(words[0])}")
+        if len(words) - 1 != len(PREDICATES[words[0]]):
+            raise Damage(f"gives predicate {quoted(words[0])} {len(words) - 1} arguments")
+        return tuple(bound.get(word, word) for word in words)
+
+    def _effect(self, node: SExpr) -> set[Meaning]:
+        """Effects as a set; what an action costs is the planner's business, not the player's."""
+        if node == []:
+            return set()
+        if not isinstance(node, list) or not isinstance(node[0], str):
+            raise Damage("has a malformed effect")
+        head = node[0]
+        if head == "and":
+            return {effect for part in node[1:] for effect in self._effect(part)}
+        if head == "increase":
+            return set()
+        if head == "when" and len(node) == 3:
+            condition = self._condition(node[1], {})
+            return {("when", condition, effect) for effect in self._effect(node[2])}
+        if head == "not" and len(node) == 2:
+            return {("not", self._atom(node[1], {}))}
+        return {self._atom(node, {})}
+
+
+def _combined(head: str, parts: list[Meaning]) -> Meaning:
+    other = ("and",) if head == "or" else _FALSE
+    flat: set[Meaning] = set()
+    for part in parts:
+        if part == other:
+            return other
+        flat |= set(part[1:]) if part[0] == head else {part}
+    return next(iter(flat)) if len(flat) == 1 else (head, *sorted(flat, key=repr))

@@ -1,0 +1,302 @@
+"""The rules of ALFWorld over states that are values: what a command does, what it says, and what is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import NamedTuple
+
+from rpms.worlds.alfworld.engine.dialect import Dialect
+from rpms.worlds.alfworld.engine.goal import Test
+from rpms.worlds.alfworld.engine.layout import Layout, bits
+from rpms.worlds.alfworld.engine.state import State
+
+NOTHING_HAPPENS = "Nothing happens."
+
+_EXAMINED: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("clean", "hot", "sliced"), "This is a hot and clean sliced "),
+    (("clean", "cool", "sliced"), "This is a cool and clean sliced "),
+    (("clean", "sliced"), "This is a clean sliced "),
+    (("hot", "sliced"), "This is a hot sliced "),
+    (("cool", "sliced"), "This is a cool sliced "),
+    (("clean", "hot"), "This is a hot and clean "),
+    (("clean", "cool"), "This is a cool and clean "),
+    (("hot",), "This is a hot "),
+    (("clean",), "This is a clean "),
+    (("cool",), "This is a cold "),
+)
+"""What an examined object is called, by the first row whose states it has."""
+
+
+class Turn(NamedTuple):
+    """What a command led to."""
+
+    state: State
+    observation: str
+
+
+class Engine:
+    """One game's rules. It never changes, so any number of threads may play any number of states on it."""
+
+    def __init__(self, layout: Layout, start: State, dialect: Dialect, task: str, goal: Test, *, marks: bool) -> None:
+        """`marks` keeps track of what was looked at, for the rare goal that asks."""
+        self.layout = layout
+        self.dialect = dialect
+        self.task = task
+        self.start = start
+        self._goal = goal
+        self._marks = marks
+        self._all_goto = tuple(
+            (f"go to {name}", place)
+            for name, place in zip(layout.receptacle_names, layout.place, strict=True)
+            if place >= 0
+        )
+        self._put = ("put ", " in/on ") if dialect.name == "0.3" else ("move ", " to ")
+        self._verbs: Mapping[str, Callable[[State, str], Turn | None]] = {
+            "go": self._go,
+            "open": self._open,
+            "close": self._close,
+            "take": self._take,
+            self._put[0].strip(): self._place,
+            "examine": self._examine,
+            "use": self._use,
+            "heat": lambda state, rest: self._treat("heat", state, rest),
+            "cool": lambda state, rest: self._treat("cool", state, rest),
+            "clean": lambda state, rest: self._treat("clean", state, rest),
+            "slice": self._slice,
+        }
+
+    def reset(self) -> Turn:
+        """The first state, and the text that opens the game."""
+        if self.layout.here[self.start.location]:
+            view = self._look(self.start)
+        else:
+            seen = _listing([command.replace("go to", "a", 1) for command, _ in self._all_goto])
+            view = f"You are in the middle of a room. Looking quickly around you, you see {seen}."
+        return Turn(self.start, f"-= Welcome to TextWorld, ALFRED! =-\n\n{view}\n\nYour task is to: {self.task}")
+
+    def won(self, state: State) -> bool:
+        """Whether the goal is met."""
+        return self._goal(state)
+
+    def step(self, state: State, command: str) -> Turn:
+        """What a command does, whatever its text; a command that is not possible now changes nothing."""
+        command = command.strip()
+        if command == "look":
+            return Turn(self._checked(state, self.layout.locations, state.location), self._look(state))
+        if command == "inventory":
+            held = "not carrying anything" if state.held < 0 else f"carrying: a {self.layout.object_names[state.held]}"
+            return Turn(self._checked(state, (self.layout.agent,), 0), f"You are {held}.")
+        if command == "help" and self.dialect.help is not None:
+            return Turn(self._checked(state, (self.layout.agent,), 0), self.dialect.help)
+        verb, _, rest = command.partition(" ")
+        act = self._verbs.get(verb)
+        turn = act(state, rest) if act is not None else None
+        return turn if turn is not None else Turn(state, NOTHING_HAPPENS)
+
+    def admissible(self, state: State) -> tuple[str, ...]:
+        """Every command that is possible now, sorted."""
+        layout, held, location = self.layout, state.held, state.location
+        objects = layout.object_names
+        commands = [command for command, place in self._all_goto if place != location]
+        commands += ("inventory", "look") if self.dialect.help is None else ("inventory", "look", "help")
+        usable = 0
+        for receptacle in layout.here[location]:
+            name, contents = layout.receptacle_names[receptacle], state.contents[receptacle]
+            commands.append(f"examine {name}")
+            usable |= contents & layout.toggleable
+            reachable = True
+            if layout.openable >> receptacle & 1:
+                reachable = bool(state.opened >> receptacle & 1)
+                commands.append(f"close {name}" if reachable else f"open {name}")
+            if held < 0:
+                if reachable:
+                    commands += [f"take {objects[thing]} from {name}" for thing in bits(contents & layout.pickupable)]
+                continue
+            if reachable and layout.accepts[receptacle] >> held & 1:
+                commands.append(f"{self._put[0]}{objects[held]}{self._put[1]}{name}")
+            commands += [
+                f"{verb} {objects[held]} with {name}"
+                for verb, appliances in layout.appliances.items()
+                if appliances >> receptacle & 1 and layout.treatable[verb] >> held & 1
+            ]
+        commands += [f"use {objects[thing]}" for thing in bits(usable)]
+        if held >= 0:
+            commands.append(f"examine {objects[held]}")
+            if layout.knives >> held & 1:
+                sliceable = bits(state.around[location] & layout.sliceable)
+                commands += [f"slice {objects[thing]} with {objects[held]}" for thing in sliceable]
+        commands.sort()
+        return tuple(commands)
+
+    def _here(self, state: State, name: str) -> int:
+        """The receptacle of that name, where the agent stands before it; -1 otherwise."""
+        receptacle = self.layout.receptacle_called.get(name, -1)
+        return receptacle if receptacle >= 0 and self.layout.place[receptacle] == state.location else -1
+
+    def _reachable(self, state: State, receptacle: int) -> bool:
+        return not self.layout.openable >> receptacle & 1 or bool(state.opened >> receptacle & 1)
+
+    def _checked(self, state: State, ids: Iterable[str], index: int) -> State:
+        if not self._marks:
+            return state
+        return state._replace(checked=state.checked | {next(islice(ids, index, None))})
+
+    def _go(self, state: State, rest: str) -> Turn | None:
+        to, _, name = rest.partition(" ")
+        receptacle = self.layout.receptacle_called.get(name, -1)
+        if to != "to" or receptacle < 0:
+            return None
+        place = self.layout.place[receptacle]
+        if place < 0 or place == state.location:
+            return None
+        where = self.layout.location_names[place] if self.dialect.arrives_at_location else name
+        return Turn(state._replace(location=place), f"You arrive at {where}. {self._see(state, receptacle)}")
+
+    def _open(self, state: State, name: str) -> Turn | None:
+        receptacle = self._here(state, name)
+        if receptacle < 0 or not (self.layout.openable & ~state.opened) >> receptacle & 1:
+            return None
+        after = self._checked(
+            state._replace(opened=state.opened | 1 << receptacle), self.layout.receptacles, receptacle
+        )
+        return Turn(after, f"You open the {name}. {self._see(after, receptacle)}")
+
+    def _close(self, state: State, name: str) -> Turn | None:
+        receptacle = self._here(state, name)
+        if receptacle < 0 or not (self.layout.openable & state.opened) >> receptacle & 1:
+            return None
+        return Turn(state._replace(opened=state.opened & ~(1 << receptacle)), f"You close the {name}.")
+
+    def _take(self, state: State, rest: str) -> Turn | None:
+        name, _, source = rest.partition(" from ")
+        thing, receptacle = self.layout.object_called.get(name, -1), self._here(state, source)
+        if thing < 0 or receptacle < 0 or state.held >= 0 or not self._reachable(state, receptacle):
+            return None
+        if not (state.contents[receptacle] & self.layout.pickupable) >> thing & 1:
+            return None
+        mask, place = 1 << thing, state.location
+        after = state._replace(
+            held=thing,
+            contents=_set(state.contents, receptacle, state.contents[receptacle] & ~mask),
+            around=_set(state.around, place, state.around[place] & ~mask),
+            removed=_set(state.removed, receptacle, state.removed[receptacle] | mask),
+        )
+        return Turn(after, f"You pick up the {name} from the {source}.")
+
+    def _place(self, state: State, rest: str) -> Turn | None:
+        name, _, target = rest.partition(self._put[1])
+        thing, receptacle = self.layout.object_called.get(name, -1), self._here(state, target)
+        if thing < 0 or thing != state.held or receptacle < 0 or not self._reachable(state, receptacle):
+            return None
+        if not self.layout.accepts[receptacle] >> thing & 1:
+            return None
+        mask, place = 1 << thing, state.location
+        after = state._replace(
+            held=-1,
+            contents=_set(state.contents, receptacle, state.contents[receptacle] | mask),
+            around=_set(state.around, place, state.around[place] | mask),
+            removed=_set(state.removed, receptacle, state.removed[receptacle] & ~mask),
+        )
+        if self.dialect.name == "0.3":
+            return Turn(after, f"You put the {name} in/on the {target}.")
+        return Turn(after, f"You move the {name} to the {target}.")
+
+    def _treat(self, verb: str, state: State, rest: str) -> Turn | None:
+        name, _, tool = rest.partition(" with ")
+        thing, receptacle = self.layout.object_called.get(name, -1), self._here(state, tool)
+        if thing < 0 or thing != state.held or receptacle < 0:
+            return None
+        if not (self.layout.appliances[verb] >> receptacle & self.layout.treatable[verb] >> thing & 1):
+            return None
+        mask = 1 << thing
+        if verb == "clean":
+            after = state._replace(clean=state.clean | mask)
+        elif verb == "heat":
+            after = state._replace(hot=state.hot | mask, cool=state.cool & ~mask)
+        else:
+            after = state._replace(cool=state.cool | mask, hot=state.hot & ~mask)
+        return Turn(after, f"You {verb} the {name} using the {tool}.")
+
+    def _use(self, state: State, name: str) -> Turn | None:
+        thing = self.layout.object_called.get(name, -1)
+        if thing < 0 or not self.layout.toggleable >> thing & 1:
+            return None
+        if not any(state.contents[receptacle] >> thing & 1 for receptacle in self.layout.here[state.location]):
+            return None
+        mask = 1 << thing
+        # A second `use` says "turn on" too: the answer depends on having been used, which nothing undoes.
+        return Turn(state._replace(toggled=state.toggled | mask, lit=state.lit ^ mask), f"You turn on the {name}.")
+
+    def _slice(self, state: State, rest: str) -> Turn | None:
+        name, _, knife = rest.partition(" with ")
+        called = self.layout.object_called
+        thing, tool = called.get(name, -1), called.get(knife, -1)
+        if thing < 0 or tool < 0 or tool != state.held or not self.layout.knives >> tool & 1:
+            return None
+        if not (state.around[state.location] & self.layout.sliceable) >> thing & 1:
+            return None
+        return Turn(state._replace(sliced=state.sliced | 1 << thing), f"You sliced the {name} with the {knife}.")
+
+    def _examine(self, state: State, name: str) -> Turn | None:
+        receptacle = self._here(state, name)
+        if receptacle >= 0:
+            return Turn(self._checked(state, self.layout.receptacles, receptacle), self._see(state, receptacle))
+        thing = self.layout.object_called.get(name, -1)
+        if thing < 0 or thing != state.held:
+            return None
+        return Turn(self._checked(state, self.layout.objects, thing), self._describe(state, thing))
+
+    def _see(self, state: State, receptacle: int) -> str:
+        name = self.layout.receptacle_names[receptacle]
+        if not self.layout.openable >> receptacle & 1:
+            return f"On the {name}, you see {self._things(bits(state.contents[receptacle]))}."
+        if not state.opened >> receptacle & 1:
+            return f"The {name} is closed."
+        return f"The {name} is open. In it, you see {self._things(bits(state.contents[receptacle]))}."
+
+    def _look(self, state: State) -> str:
+        """What `look` says. Where the agent faces nothing, the real engine lists nothing, save in a game's opening."""
+        here = self.layout.here[state.location]
+        if not here:
+            return "You are in the middle of a room. Looking quickly around you, you see nothing."
+        facing = _listing([self.layout.receptacle_names[receptacle] for receptacle in here])
+        beside = [
+            thing
+            for thing in bits(state.around[state.location])
+            for receptacle in here
+            if state.removed[receptacle] >> thing & 1
+        ]
+        return f"You are facing the {facing}. Next to it, you see {self._things(beside)}."
+
+    def _describe(self, state: State, thing: int) -> str:
+        name = self.layout.object_names[thing]
+        if self.layout.vessels >> thing & 1:
+            return f"This is a normal {name}. In it, you see {self._things(self.layout.inside.get(thing, ()))}."
+        has = {
+            "hot": state.hot >> thing & 1,
+            "cool": state.cool >> thing & 1,
+            "clean": state.clean >> thing & 1,
+            "sliced": state.sliced >> thing & 1,
+        }
+        for states, words in _EXAMINED:
+            if all(has[one] for one in states):
+                return f"{words}{name}."
+        if (state.toggled & self.layout.toggleable) >> thing & 1:
+            return f"This {name} is on."
+        if has["sliced"] and self.layout.sliceable >> thing & 1:
+            return f"This is a sliced {name}."
+        return f"There's nothing special about {name}."
+
+    def _things(self, things: Iterable[int]) -> str:
+        return _listing([f"a {self.layout.object_names[thing]}" for thing in things])
+
+
+def _listing(items: list[str]) -> str:
+    if len(items) < 2:
+        return items[0] if items else "nothing"
+    return f"{', '.join(items[:-1])}, and {items[-1]}"
+
+
+def _set(row: tuple[int, ...], index: int, value: int) -> tuple[int, ...]:
+    return (*row[:index], value, *row[index + 1 :])

@@ -1,0 +1,89 @@
+"""Official game files: JSON that holds a domain, a grammar and a problem."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rpms.core.errors import FileError
+from rpms.worlds.alfworld.engine import grammar as grammars
+from rpms.worlds.alfworld.engine import problem as problems
+from rpms.worlds.alfworld.engine.dialect import Dialect, read_domain, recognise
+from rpms.worlds.alfworld.engine.engine import Engine
+from rpms.worlds.alfworld.engine.errors import Damage, about, quoted
+from rpms.worlds.alfworld.engine.goal import compile_goal, mentions
+from rpms.worlds.alfworld.engine.layout import lay_out
+
+MAX_BYTES = 16_000_000
+"""A hundred times the largest official game file."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameFile:
+    """A game read, checked and ready to play."""
+
+    path: str
+    engine: Engine
+    goal: str
+    """The goal as the game words it, such as `put a mug in desk.`"""
+    dialect: Dialect
+    walkthrough: tuple[str, ...]
+    """Commands that win, where the file tells them; unchecked."""
+
+    @classmethod
+    def load(cls, path: str | Path) -> GameFile:
+        """Read a `game.tw-pddl`. Whatever is wrong with it is a FileError of one line."""
+        place = Path(path)
+        try:
+            if not place.is_file():
+                raise FileError(path, None, "no such game file")
+            if place.stat().st_size > MAX_BYTES:
+                raise FileError(path, None, f"is larger than {MAX_BYTES:,} bytes, which no ALFWorld game is")
+            text = place.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            reason = "is not UTF-8 text" if isinstance(error, UnicodeError) else f"cannot be read: {quoted(str(error))}"
+            raise FileError(path, None, reason) from None
+        try:
+            data = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise FileError(path, error.lineno, f"is not JSON: {error.msg}") from None
+        except (ValueError, RecursionError):
+            raise FileError(path, None, "is not JSON that a game file can hold") from None
+        return cls.from_data(data, path)
+
+    @classmethod
+    def from_data(cls, data: Any, path: str | Path) -> GameFile:
+        """The same from what the file holds; `path` is for messages alone."""
+        try:
+            return cls._read(data, str(path))
+        except Damage as damage:
+            raise FileError(path, None, damage.problem) from None
+
+    @classmethod
+    def _read(cls, data: Any, path: str) -> GameFile:
+        if not isinstance(data, dict):
+            raise Damage("is not a game file: it holds no JSON object")
+        if data.get("solvable", True) is not True:
+            raise Damage("is marked as not solvable")
+        texts = {}
+        for key in ("pddl_domain", "grammar", "pddl_problem"):
+            if key not in data:
+                raise Damage(f"is not a game file: {key!r} is missing")
+            if not isinstance(data[key], str):
+                raise Damage(f"is not a game file: {key!r} is not text")
+            texts[key] = data[key]
+        walkthrough = data.get("walkthrough") or []
+        if not isinstance(walkthrough, list) or not all(isinstance(command, str) for command in walkthrough):
+            raise Damage("has a 'walkthrough' that is not a list of commands")
+        with about("pddl_domain"):
+            domain = read_domain(texts["pddl_domain"])
+        with about("grammar"):
+            dialect, task = recognise(domain, grammars.read(texts["grammar"]))
+        with about("pddl_problem"):
+            problem = problems.read(texts["pddl_problem"], domain)
+            layout, start = lay_out(problem, dialect)
+            goal = compile_goal(problem, layout)
+        engine = Engine(layout, start, dialect, task, goal, marks=mentions(problem.goal, "checked"))
+        return cls(path, engine, task, dialect, tuple(walkthrough))

@@ -1,0 +1,226 @@
+"""The goal, made into a test of a state: quantifiers are unrolled once, over what the unchanging facts allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
+from typing import TypeAlias
+
+from rpms.worlds.alfworld.engine import sexpr
+from rpms.worlds.alfworld.engine.domain import PREDICATES, TYPES
+from rpms.worlds.alfworld.engine.errors import Damage, quoted
+from rpms.worlds.alfworld.engine.layout import Layout
+from rpms.worlds.alfworld.engine.problem import Problem, check_atom
+from rpms.worlds.alfworld.engine.sexpr import SExpr
+from rpms.worlds.alfworld.engine.state import State
+
+Test: TypeAlias = Callable[[State], bool]
+Ground: TypeAlias = "bool | Test"
+"""A part of the goal for which no variable is left: already decided, or to be asked of a state."""
+Names: TypeAlias = Mapping[str, str]
+
+MAX_WORK = 200_000
+"""Variable bindings tried while unrolling; official goals try a few hundred."""
+
+_FLAGS: Mapping[str, str] = {
+    "opened": "opened",
+    "ishot": "hot",
+    "iscool": "cool",
+    "isclean": "clean",
+    "issliced": "sliced",
+    "istoggled": "toggled",
+    "ison": "lit",
+}
+"""Facts about one thing, and the mask of the state that holds them."""
+
+CHANGING = frozenset({*_FLAGS, "atlocation", "inreceptacle", "objectatlocation", "holds", "holdsany", "checked"})
+"""The predicates that actions change; the others are as true at the end as at the start."""
+
+_QUANTIFIERS = ("exists", "forall")
+
+
+def compile_goal(problem: Problem, layout: Layout) -> Test:
+    """A test that tells whether a state wins. Raises Damage for a goal that is malformed, too large, or decided."""
+    unrolled = _Unrolling(problem, layout).ground(problem.goal, {})
+    if isinstance(unrolled, bool):
+        raise Damage("has a goal that nothing can change: it is always " + ("met" if unrolled else "missed"))
+    return unrolled
+
+
+def mentions(goal: SExpr, predicate: str) -> bool:
+    """Whether a goal speaks of a predicate at all."""
+    return goal == predicate or (isinstance(goal, list) and any(mentions(part, predicate) for part in goal))
+
+
+class _Unrolling:
+    def __init__(self, problem: Problem, layout: Layout) -> None:
+        self._problem = problem
+        self._layout = layout
+        self._left = MAX_WORK
+
+    def ground(self, node: SExpr, bound: Names) -> Ground:
+        if not isinstance(node, list) or not node or not isinstance(node[0], str):
+            raise Damage("has a malformed goal")
+        head, parts = node[0], node[1:]
+        if head == "and":
+            return _all(self.ground(part, bound) for part in parts)
+        if head == "or":
+            return _any(self.ground(part, bound) for part in parts)
+        if head == "not" and len(parts) == 1:
+            return _not(self.ground(parts[0], bound))
+        if head == "imply" and len(parts) == 2:
+            return _any([_not(self.ground(parts[0], bound)), self.ground(parts[1], bound)])
+        if head in _QUANTIFIERS and len(parts) == 2:
+            return self._quantified(head, parts[0], parts[1], bound)
+        return self._atom([bound.get(word, word) for word in sexpr.words_of(node, "goal")])
+
+    def _quantified(self, head: str, variables: SExpr, body: SExpr, bound: Names) -> Ground:
+        types = dict(sexpr.typed(sexpr.words_of(variables, "variable list"), "the goal"))
+        for name, kind in types.items():
+            if kind not in TYPES or not name.startswith("?"):
+                raise Damage(f"quantifies over {quoted(name)} of type {quoted(kind)} in its goal")
+        rows = list(self._bindings(types, self._filters(head, body), {**bound, **dict.fromkeys(types, "")}))
+        if head == "exists":
+            return _any(self.ground(body, row) for row in rows)
+        return _all(self.ground(body, row) for row in rows)
+
+    def _filters(self, head: str, body: SExpr) -> list[list[str]]:
+        """The unchanging facts that a binding must satisfy to matter: it is enough to try those that do."""
+        if not isinstance(body, list) or not body:
+            return []
+        if head == "forall":
+            return self._filters("exists", body[1]) if body[0] == "imply" and len(body) == 3 else []
+        if body[0] in ("and", "exists"):
+            inner = body[1:] if body[0] == "and" else body[2:]
+            hidden = set(_words(body[1])) if body[0] == "exists" and len(body) > 1 else set()
+            return [row for part in inner for row in self._filters("exists", part) if not hidden & set(row)]
+        static = isinstance(body[0], str) and body[0] in PREDICATES and body[0] not in CHANGING
+        return [sexpr.words_of(body, "goal")] if static else []
+
+    def _bindings(self, types: Names, filters: list[list[str]], bound: dict[str, str]) -> list[dict[str, str]]:
+        """Every way to name the variables that the filters allow; one filter at a time, then the rest freely."""
+        rows = [bound]
+        for predicate, *arguments in sorted(filters, key=lambda row: len(self._problem.facts[row[0]])):
+            if len(arguments) == len(PREDICATES[predicate]):
+                rows = [self._spend(row) for old in rows for row in self._matches(predicate, arguments, old, types)]
+        for name, kind in types.items():
+            fitting = [thing for thing, other in self._problem.things.items() if kind in (other, "object")]
+            free = [row for row in rows if not row[name]]
+            self._left -= len(free) * len(fitting)
+            if self._left < 0:
+                raise Damage("has a goal that is too large to unroll")
+            rows = [row for row in rows if row[name]] + [{**row, name: thing} for row in free for thing in fitting]
+        return rows
+
+    def _matches(self, predicate: str, arguments: list[str], row: dict[str, str], types: Names) -> list[dict[str, str]]:
+        found = []
+        for fact in self._problem.facts[predicate]:
+            new = dict(row)
+            for word, thing in zip(arguments, fact, strict=True):
+                value = new.get(word, word)
+                if value == "" and types.get(word, "") in (self._problem.things[thing], "object"):
+                    new[word] = thing
+                elif value != thing:
+                    break
+            else:
+                found.append(new)
+        self._left -= len(self._problem.facts[predicate]) // 16
+        return found
+
+    def _spend(self, row: dict[str, str]) -> dict[str, str]:
+        self._left -= 1
+        if self._left < 0:
+            raise Damage("has a goal that is too large to unroll")
+        return row
+
+    def _atom(self, words: list[str]) -> Ground:
+        self._left -= 1
+        if self._left < 0:
+            raise Damage("has a goal that is too large to unroll")
+        things = self._problem.things
+        for word in words[1:]:
+            if word not in things:
+                raise Damage(f"uses an undeclared object {quoted(word)} in its goal")
+        if words[0] == "=" and len(words) == 3:
+            return words[1] == words[2]
+        types = PREDICATES.get(words[0])
+        if types is None or len(types) != len(words) - 1:
+            check_atom(words, things)
+            return False
+        if words[0] not in CHANGING:
+            return tuple(words[1:]) in self._problem.facts[words[0]]
+        return _ask(self._layout, words)
+
+
+def _words(node: SExpr) -> list[str]:
+    return [word for word in node if isinstance(word, str)] if isinstance(node, list) else []
+
+
+def _ask(layout: Layout, words: list[str]) -> Ground:
+    """The test for one fact that actions change. A thing of which nothing is known at the start never takes part."""
+    predicate, first, last = words[0], words[1], words[-1]
+    if predicate == "checked":
+        return lambda state: first in state.checked
+    if predicate in _FLAGS:
+        index = (layout.receptacles if predicate == "opened" else layout.objects).get(first)
+        return False if index is None else _flag(attrgetter(_FLAGS[predicate]), 1 << index)
+    if predicate == "inreceptacle":
+        return _entry(attrgetter("contents"), layout.receptacles.get(last), layout.objects.get(first))
+    if predicate == "objectatlocation":
+        return _entry(attrgetter("around"), layout.locations.get(last), layout.objects.get(first))
+    return first == layout.agent and _ask_agent(layout, predicate, last)
+
+
+def _ask_agent(layout: Layout, predicate: str, thing: str) -> Ground:
+    if predicate == "holdsany":
+        return lambda state: state.held >= 0
+    if predicate == "holds":
+        held = layout.objects.get(thing)
+        return held is not None and (lambda state: state.held == held)
+    place = layout.locations.get(thing)
+    return place is not None and (lambda state: state.location == place)
+
+
+def _flag(masks: Callable[[State], int], mask: int) -> Test:
+    return lambda state: bool(masks(state) & mask)
+
+
+def _entry(table: Callable[[State], tuple[int, ...]], row: int | None, thing: int | None) -> Ground:
+    if row is None or thing is None:
+        return False
+    mask, at = 1 << thing, row
+    return lambda state: bool(table(state)[at] & mask)
+
+
+def _not(part: Ground) -> Ground:
+    if isinstance(part, bool):
+        return not part
+    test = part
+    return lambda state: not test(state)
+
+
+def _all(parts: Iterable[Ground]) -> Ground:
+    tests: list[Test] = []
+    for part in parts:
+        if part is False:
+            return False
+        if part is not True:
+            tests.append(part)
+    if len(tests) <= 1:
+        return tests[0] if tests else True
+    if len(tests) == 2:
+        one, other = tests
+        return lambda state: one(state) and other(state)
+    return lambda state: all(test(state) for test in tests)
+
+
+def _any(parts: Iterable[Ground]) -> Ground:
+    tests: list[Test] = []
+    for part in parts:
+        if part is True:
+            return True
+        if part is not False:
+            tests.append(part)
+    if len(tests) <= 1:
+        return tests[0] if tests else False
+    return lambda state: any(test(state) for test in tests)

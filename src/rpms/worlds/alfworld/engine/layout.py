@@ -1,0 +1,205 @@
+"""What never changes in a game, as numbers: things are indices in the order of their ids, sets of them are bit masks.
+
+The order of ids is also the order in which the real engine lists things, so a mask read from its lowest bit is a list.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from rpms.worlds.alfworld.engine.dialect import Dialect
+from rpms.worlds.alfworld.engine.errors import Damage, quoted
+from rpms.worlds.alfworld.engine.problem import Problem
+from rpms.worlds.alfworld.engine.state import State
+
+_ESCAPES = ("_bar_", "_minus_", "_plus_", "_dot_", "_comma_")
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The indices in a mask, in order."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+def names_of(ids: Iterable[str]) -> dict[str, str]:
+    """What the engine calls each id: the part before `_bar_` and a number; the first id in order gets the highest.
+
+    An id without `_bar_` is called by itself and a trailing space, as the real engine does.
+    """
+    stems: dict[str, str] = {}
+    counts: defaultdict[str, int] = defaultdict(int)
+    ordered = sorted(ids)
+    for thing in ordered:
+        stem, bar, _ = thing.partition("_bar_")
+        if bar:
+            stems[thing] = f"{stem}basin" if "basin" in thing else stem
+            counts[stems[thing]] += 1
+    names = {}
+    for thing in ordered:
+        if thing not in stems:
+            names[thing] = f"{thing} "
+            continue
+        stem = stems[thing]
+        if any(escape in stem for escape in _ESCAPES):
+            raise Damage(f"has an object name {quoted(thing)} that no ALFWorld game can have")
+        names[thing] = f"{stem} {counts[stem]}"
+        counts[stem] -= 1
+    return names
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The unchanging part of a game."""
+
+    agent: str
+    locations: Mapping[str, int]
+    receptacles: Mapping[str, int]
+    objects: Mapping[str, int]
+    location_names: tuple[str, ...]
+    receptacle_names: tuple[str, ...]
+    object_names: tuple[str, ...]
+    place: tuple[int, ...]
+    """The location of each receptacle, -1 for none."""
+    here: tuple[tuple[int, ...], ...]
+    """The receptacles at each location."""
+    openable: int
+    accepts: tuple[int, ...]
+    """The objects that may be put into each receptacle."""
+    inside: Mapping[int, tuple[int, ...]]
+    """The objects that examining an object lists: those that were inside it at the start."""
+    vessels: int
+    pickupable: int
+    toggleable: int
+    sliceable: int
+    knives: int
+    treatable: Mapping[str, int]
+    """For `heat`, `cool` and `clean`, the objects it works on …"""
+    appliances: Mapping[str, int]
+    """… and the receptacles it works with."""
+
+    @cached_property
+    def receptacle_called(self) -> Mapping[str, int]:
+        return {name: index for index, name in enumerate(self.receptacle_names)}
+
+    @cached_property
+    def object_called(self) -> Mapping[str, int]:
+        return {name: index for index, name in enumerate(self.object_names)}
+
+
+def lay_out(problem: Problem, dialect: Dialect) -> tuple[Layout, State]:
+    """Turn a problem into its unchanging part and its first state."""
+    facts = problem.facts
+    mentioned = {word for rows in facts.values() for row in rows for word in row}
+    names = names_of(mentioned)
+    of_type: dict[str, dict[str, int]] = {kind: {} for kind in ("agent", "location", "receptacle", "object")}
+    for thing in sorted(mentioned):
+        if (index := of_type.get(problem.things[thing])) is not None:
+            index[thing] = len(index)
+    locations, receptacles, objects = of_type["location"], of_type["receptacle"], of_type["object"]
+    if len(of_type["agent"]) != 1 or len(facts["atlocation"]) != 1:
+        raise Damage("does not place exactly one agent at exactly one location")
+
+    def mask(predicate: str, index: Mapping[str, int]) -> int:
+        return sum(1 << index[row[0]] for row in facts[predicate])
+
+    def of_types(predicate: str, index: Mapping[str, int], types: tuple[str, ...]) -> int:
+        return sum(1 << number for thing, number in index.items() if any((thing, t) in facts[predicate] for t in types))
+
+    def masks(predicate: str, columns: Mapping[str, int]) -> tuple[int, ...]:
+        found = [0] * len(columns)
+        for thing, column in facts[predicate]:
+            found[columns[column]] |= 1 << objects[thing]
+        return tuple(found)
+
+    place, here = _places(problem, receptacles, locations)
+    inside = {
+        outer: tuple(sorted(objects[i] for i, o in facts["inreceptacleobject"] if objects[o] == outer and i != o))
+        for outer in {objects[o] for _, o in facts["inreceptacleobject"]}
+    }
+    layout = Layout(
+        agent=next(iter(of_type["agent"])),
+        locations=locations,
+        receptacles=receptacles,
+        objects=objects,
+        location_names=tuple(names[thing] for thing in locations),
+        receptacle_names=tuple(names[thing] for thing in receptacles),
+        object_names=tuple(names[thing] for thing in objects),
+        place=place,
+        here=here,
+        openable=mask("openable", receptacles),
+        accepts=_accepts(problem, receptacles, objects),
+        inside=inside,
+        vessels=mask("isreceptacleobject", objects),
+        pickupable=mask("pickupable", objects),
+        toggleable=mask("toggleable", objects),
+        sliceable=mask("sliceable", objects),
+        knives=of_types("objecttype", objects, ("knifetype", "butterknifetype")),
+        treatable={
+            "heat": mask("heatable", objects),
+            "cool": mask("coolable", objects),
+            "clean": mask("cleanable", objects),
+        },
+        appliances={
+            "heat": of_types("receptacletype", receptacles, ("microwavetype",)),
+            "cool": of_types("receptacletype", receptacles, ("fridgetype",)),
+            "clean": of_types(
+                "receptacletype", receptacles, ("sinktype", "sinkbasintype") if dialect.any_sink else ("sinkbasintype",)
+            ),
+        },
+    )
+    ((_, start),) = facts["atlocation"]
+    state = State(
+        location=locations[start],
+        held=_held(problem, objects),
+        opened=mask("opened", receptacles),
+        contents=masks("inreceptacle", receptacles),
+        around=masks("objectatlocation", locations),
+        removed=(0,) * len(receptacles),
+        hot=mask("ishot", objects),
+        cool=mask("iscool", objects),
+        clean=mask("isclean", objects),
+        sliced=mask("issliced", objects),
+        toggled=mask("istoggled", objects),
+        lit=mask("ison", objects),
+        checked=frozenset(row[0] for row in facts["checked"]),
+    )
+    return layout, state
+
+
+def _places(
+    problem: Problem, receptacles: Mapping[str, int], locations: Mapping[str, int]
+) -> tuple[tuple[int, ...], tuple[tuple[int, ...], ...]]:
+    place = [-1] * len(receptacles)
+    here: list[list[int]] = [[] for _ in locations]
+    for receptacle, location in sorted(problem.facts["receptacleatlocation"]):
+        index = receptacles[receptacle]
+        if place[index] >= 0:
+            raise Damage(f"places receptacle {quoted(receptacle)} at two locations")
+        place[index] = locations[location]
+        here[locations[location]].append(index)
+    return tuple(place), tuple(tuple(row) for row in here)
+
+
+def _accepts(problem: Problem, receptacles: Mapping[str, int], objects: Mapping[str, int]) -> tuple[int, ...]:
+    of_kind: defaultdict[str, int] = defaultdict(int)
+    for thing, kind in problem.facts["objecttype"]:
+        of_kind[kind] |= 1 << objects[thing]
+    holdable: defaultdict[str, int] = defaultdict(int)
+    for holder, kind in problem.facts["cancontain"]:
+        holdable[holder] |= of_kind[kind]
+    accepts = [0] * len(receptacles)
+    for receptacle, kind in problem.facts["receptacletype"]:
+        accepts[receptacles[receptacle]] |= holdable[kind]
+    return tuple(accepts)
+
+
+def _held(problem: Problem, objects: Mapping[str, int]) -> int:
+    held = [objects[thing] for _, thing in problem.facts["holds"]]
+    if len(held) > 1 or len(held) != len(problem.facts["holdsany"]):
+        raise Damage("does not say of the agent's hands either that they are empty or what one thing they hold")
+    return held[0] if held else -1

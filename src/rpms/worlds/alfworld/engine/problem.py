@@ -1,0 +1,104 @@
+"""The PDDL problem of a game: its things, what is true at the start, and the goal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rpms.worlds.alfworld.engine import sexpr
+from rpms.worlds.alfworld.engine.domain import PREDICATES, TYPES, Domain, header
+from rpms.worlds.alfworld.engine.errors import Damage, quoted
+from rpms.worlds.alfworld.engine.sexpr import SExpr
+
+MAX_THINGS = 3_000
+"""Eight times what the largest official game declares."""
+
+_ID = re.compile(r"[a-z0-9_.+-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem whose every word is declared and of the right type."""
+
+    things: Mapping[str, str]
+    """The type of each id."""
+    facts: Mapping[str, frozenset[tuple[str, ...]]]
+    """The arguments for which each predicate holds at the start; every predicate has an entry."""
+    goal: SExpr
+
+
+def read(text: str, domain: Domain) -> Problem:
+    """Read a problem. Raises Damage when it is damaged or uses words that neither it nor the domain declares."""
+    top = sexpr.read(text)
+    header(top, "problem")
+    sections: dict[str, list[SExpr]] = {}
+    for section in top[2:]:
+        if not isinstance(section, list) or not section or not isinstance(section[0], str):
+            raise Damage("has a malformed section")
+        if section[0] in sections:
+            raise Damage(f"has two sections {quoted(section[0])}")
+        sections[section[0]] = section[1:]
+    for name in (":domain", ":objects", ":init", ":goal"):
+        if name not in sections:
+            raise Damage(f"has no {name} section")
+    if unknown := sorted(sections.keys() - {":domain", ":objects", ":init", ":goal", ":requirements", ":metric"}):
+        raise Damage(f"has an unknown section {quoted(unknown[0])}")
+    if sections[":domain"] != [domain.name]:
+        raise Damage(f"is for another domain than {quoted(domain.name)}")
+    if len(sections[":goal"]) != 1:
+        raise Damage("has not exactly one goal")
+    things = _things(sections[":objects"], domain)
+    return Problem(things, _facts(sections[":init"], things), sections[":goal"][0])
+
+
+def _things(section: list[SExpr], domain: Domain) -> dict[str, str]:
+    words = sexpr.words_of(section, ":objects") if section else []
+    pairs = [*domain.constants, *sexpr.typed(words, ":objects")]
+    if len(pairs) > MAX_THINGS:
+        raise Damage(f"declares {len(pairs):,} objects; the limit is {MAX_THINGS:,}")
+    things: dict[str, str] = {}
+    for name, kind in pairs:
+        if kind not in TYPES:
+            raise Damage(f"declares {quoted(name)} of an unknown type {quoted(kind)}")
+        if name in things:
+            raise Damage(f"declares {quoted(name)} twice")
+        if not _ID.fullmatch(name):
+            raise Damage(f"has an object name {quoted(name)} that no ALFWorld game can have")
+        things[name] = kind
+    return things
+
+
+def _facts(section: list[SExpr], things: Mapping[str, str]) -> dict[str, frozenset[tuple[str, ...]]]:
+    facts: dict[str, set[tuple[str, ...]]] = {name: set() for name in PREDICATES}
+    denied: set[tuple[str, ...]] = set()
+    for fact in section:
+        if isinstance(fact, list) and fact[:1] == ["="]:
+            if fact[1:2] != [["total-cost"]]:
+                raise Damage("has a number in :init that no ALFWorld game has")
+            continue
+        if isinstance(fact, list) and fact[:1] == ["not"] and len(fact) == 2:
+            denied.add(tuple(sexpr.words_of(fact[1], "fact")))
+            continue
+        words = sexpr.words_of(fact, "fact")
+        check_atom(words, things)
+        facts[words[0]].add(tuple(words[1:]))
+    for name, *arguments in denied:
+        if tuple(arguments) in facts.get(name, ()):
+            raise Damage(f"says that {quoted(name)} both holds and does not hold")
+    return {name: frozenset(rows) for name, rows in facts.items()}
+
+
+def check_atom(words: list[str], things: Mapping[str, str]) -> None:
+    """Refuse a ground fact with an unknown predicate, an undeclared object, or objects of the wrong types."""
+    types = PREDICATES.get(words[0])
+    if types is None:
+        raise Damage(f"uses an unknown predicate {quoted(words[0])}")
+    if len(types) != len(words) - 1:
+        raise Damage(f"gives predicate {quoted(words[0])} {len(words) - 1} arguments, not {len(types)}")
+    for word, kind in zip(words[1:], types, strict=True):
+        found = things.get(word)
+        if found is None:
+            raise Damage(f"uses an undeclared object {quoted(word)}")
+        if found != kind:
+            raise Damage(f"uses {quoted(word)}, of type {found}, where {words[0]} takes a {kind}")
