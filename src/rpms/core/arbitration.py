@@ -94,7 +94,7 @@ def _object_to_plan(actions: Iterable[str], rules: ActiveRules, situation: Situa
             if rules.environment:
                 doubt = doubt or Objection(False, f"no rule covers `{action}`", "", "")
             continue
-        objection = _forbidden(instance, action, rules, facts) or _infeasible(instance, action, rules, facts)
+        objection = objection_to_action(action, rules, facts)
         if objection is not None and objection.conflict:
             return objection
         doubt = doubt or objection
@@ -118,6 +118,16 @@ def _object_to_template(template: str, rules: ActiveRules, situation: Situation)
     if instance is None:
         return Objection(False, f"no rule covers `{template}`", "", "") if rules.environment else None
     return _forbidden(instance, template, rules, situation)
+
+
+def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
+    """What speaks against doing one action now; where actions are known, one that is none of them is a conflict."""
+    instance = rules.instance(command)
+    if instance is None:
+        return Objection(True, f"`{command}` is no known action", "", "") if rules.environment else None
+    objections = _forbidden(instance, command, rules, facts), _infeasible(instance, command, rules, facts)
+    known = [objection for objection in objections if objection is not None]
+    return next((objection for objection in known if objection.conflict), known[0] if known else None)
 
 
 def _forbidden(instance: Instance, action: str, rules: ActiveRules, facts: Facts) -> Objection | None:

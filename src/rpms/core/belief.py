@@ -55,7 +55,9 @@ class StateSignature:
     def __str__(self) -> str:
         pieces = []
         for name, values in self.fields:
-            text = ",".join(escape(value, "|,") for value in values) or _EMPTY_WORDS.get(name, "none")
+            empty = _EMPTY_WORDS.get(name, "none")
+            text = ",".join(escape(value, "|,") for value in values)
+            text = f"%{ord(text[0]):02X}{text[1:]}" if text == empty else text or empty
             pieces.append(f"{escape(name, '|=')}={text}")
         return "|".join(pieces)
 

@@ -99,14 +99,14 @@ class Clause:
         return " or ".join(map(str, self.literals))
 
 
-_LITERAL = re.compile(r"\s*(?P<no>not\s+)?(?P<predicate>[a-z_]+)\s*(?:\((?P<args>[^()]*)\))?\s*")
+_LITERAL = re.compile(r"\s*(?P<no>not\s+)?(?P<predicate>[a-z][a-z_]*)\s*(?:\((?P<args>[^()]*)\))?\s*")
 
 
 def parse_literal(text: str) -> Literal:
     """Read `holding(object)`, `not closed(place)` or a bare `hand_empty`. A ValueError says what is wrong."""
     match = _LITERAL.fullmatch(text)
     if match is None:
-        raise ValueError(f"cannot read {text!r}; write it like `holding(object)` or `not open(place)`")
+        raise ValueError(f"cannot read {text!r}; write it like `holding(object)` or 'in(object, place)', quoted")
     args = tuple(arg.strip() for arg in (match["args"] or "").split(",")) if (match["args"] or "").strip() else ()
     if not all(args):
         raise ValueError(f"an argument of {text.strip()!r} is empty")

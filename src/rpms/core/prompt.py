@@ -139,11 +139,11 @@ class Prompt:
 
 def _join(blocks: Sequence[Block]) -> str:
     """One text; the observation follows on the history without a gap, so that the two read as one transcript."""
-    pieces: list[str] = []
-    for block in blocks:
-        pieces.append("\n" if pieces and block.part is Part.OBSERVATION else "\n\n" if pieces else "")
-        pieces.append(block.text)
-    return "".join(pieces)
+    text = ""
+    for place, block in enumerate(blocks):
+        follows_on = block.part is Part.OBSERVATION and place > 0 and blocks[place - 1].part is Part.HISTORY
+        text += ("\n" if follows_on else "\n\n" if place else "") + block.text
+    return text
 
 
 def make_block(part: Part, heading: str, items: Sequence[str], count: TokenCounter = estimate_tokens) -> Block:

@@ -17,10 +17,12 @@ from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
 from rpms.core.rules import ActionSchema, Locality, Predicate, Prohibition, Rule, RuleManual, Tier
+from rpms.store.files import read_text
 
 LARGEST_MANUAL = 1_000_000
 """Bytes. A manual is written by people; anything larger is not one."""
 
+_DEEPEST = 64
 _TIERS = tuple(tier.value for tier in Tier)
 _KEYS = ("world", "predicates", *_TIERS)
 _ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
@@ -139,14 +141,27 @@ def _plain(value: object) -> object:
     return str(value) if isinstance(value, str) else value
 
 
+def _check_depth(source: ManualText) -> None:
+    """Refuse brackets nested beyond all reason, on which a YAML parser would spend its time."""
+    depth = 0
+    for match in re.finditer(r"[\[\]{}]", source.text):
+        depth = max(0, depth + (1 if match[0] in "[{" else -1))
+        if depth > _DEEPEST:
+            raise FileError(
+                source.name, source.text.count("\n", 0, match.start()) + 1, "nested too deeply for a manual"
+            )
+
+
 def _parse(source: ManualText) -> _Page:
     if len(source.text) > LARGEST_MANUAL:
         raise FileError(source.name, None, f"larger than {LARGEST_MANUAL:,} bytes: not a rule manual")
+    _check_depth(source)
     try:
         tree = YAML(typ="rt").load(source.text)
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise FileError(source.name, line, f"not valid YAML: {error.problem or 'cannot be read'}") from None
+        problem = (error.problem or "cannot be read").splitlines()[0]
+        raise FileError(source.name, line, f"not valid YAML: {problem}") from None
     except (YAMLError, RecursionError, ValueError) as error:
         raise FileError(
             source.name, None, f"not valid YAML: {str(error).splitlines()[0] if str(error) else 'nested too deeply'}"
@@ -303,9 +318,4 @@ def read_manual(*sources: ManualText) -> RuleManual:
 
 def manual_text(file: Path) -> ManualText:
     """Read a user's file."""
-    try:
-        return ManualText(str(file), file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(file, None, f"cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise FileError(file, None, "is not UTF-8 text") from None
+    return ManualText(str(file), read_text(file))

@@ -1,0 +1,90 @@
+"""What happened: steps, and the episode they make up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rpms.core.decide import Decision
+from rpms.core.usage import Usage
+
+
+class Ending(StrEnum):
+    """How an episode ended. There are no other ways."""
+
+    WON = "won"
+    LOST = "lost"
+    """The world ended it for good, as ScienceWorld does with a score of -100."""
+    OUT_OF_STEPS = "out of steps"
+    STUCK = "stuck"
+    """The same failing action over and over; only where a run asks for it."""
+    MODEL_ERROR = "model error"
+    WORLD_ERROR = "world error"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision and what came of it."""
+
+    number: int
+    """From 1, as the paper counts."""
+    observation: str
+    """o_t: what the decision was made on."""
+    decision: Decision
+    answer: str
+    """What the model wrote, to the letter."""
+    thought: str
+    action: str | None
+    """The action in the answer; None if there was none, which costs a step like any other mistake."""
+    command: str
+    """What the world was given."""
+    repairs: tuple[str, ...]
+    """What was forgiven in reading the answer and writing the command."""
+    result: str
+    """What the world answered."""
+    score: float
+    infeasible: bool
+    """P1: the world could not do it."""
+    objection: str
+    """The precondition that the full manual knows to be broken, whatever the condition shows of the manual."""
+    contradictions: tuple[str, ...]
+    """P2: what the belief held for known that was not so."""
+    usage: Usage
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One attempt at one task."""
+
+    task: str
+    type: str
+    goal: str
+    ending: Ending
+    score: float
+    steps: tuple[Step, ...]
+    error: str = ""
+    """What went wrong, if a model or a world failed."""
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def won(self) -> bool:
+        return self.ending is Ending.WON
+
+    @property
+    def infeasible(self) -> int:
+        return sum(step.infeasible for step in self.steps)
+
+    @property
+    def foreseeable(self) -> int:
+        """Infeasible actions that the manual and the belief could have told from feasible ones."""
+        return sum(step.infeasible and bool(step.objection) for step in self.steps)
+
+    @property
+    def repeated_failures(self) -> int:
+        """Failing commands that had just failed in the same way."""
+        pairs = zip(self.steps, self.steps[1:], strict=False)
+        return sum(one.infeasible and two.infeasible and one.command == two.command for one, two in pairs)
+
+    @property
+    def contradictions(self) -> int:
+        return sum(len(step.contradictions) for step in self.steps)

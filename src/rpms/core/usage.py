@@ -1,0 +1,31 @@
+"""What asking a model costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one request cost. Adding two gives the cost of both."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    """The part of `prompt_tokens` that the server did not compute again."""
+    completion_tokens: int = 0
+    requests: int = 0
+    """Requests that reached the provider: 0 for an answer from a record."""
+    seconds: float = 0.0
+    """From the question to its answer, waits between tries included."""
+    written_tokens: int = 0
+    """The part of `prompt_tokens` stored for reuse, which Anthropic bills higher; 0 where a provider does not say."""
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.requests + other.requests,
+            self.seconds + other.seconds,
+            self.written_tokens + other.written_tokens,
+        )

@@ -1,0 +1,156 @@
+"""One episode: the loop around `decide`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rpms.core.arbitration import objection_to_action
+from rpms.core.belief import Situation
+from rpms.core.decide import Decision, Mind, decide
+from rpms.core.episode import Ending, Episode, Step
+from rpms.core.errors import ModelError, ModelUnavailable, WorldError
+from rpms.core.prompt import Turn
+from rpms.core.rules import RuleManual
+from rpms.core.usage import Usage
+from rpms.models.answers import parse_answer
+from rpms.models.base import Decoding, Model, Request
+from rpms.worlds.base import Command, Game, Outcome, Task, World
+
+NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
+"""What a model is told when its answer names no action."""
+_THOUGHT_KEPT = 600
+"""Characters of a thought that the history repeats; models rarely write more, and some never stop."""
+
+
+@dataclass
+class Play:
+    """An episode in the making. `step` until `ending` is set; a caller with its own loop may stop at any time."""
+
+    world: World
+    game: Game
+    task: Task
+    mind: Mind
+    manual: RuleManual
+    """The whole manual, whatever the condition shows of it: what infeasible actions are explained by."""
+    model: Model
+    decoding: Decoding
+    budget: int
+    stuck_after: int = 0
+    """End after so many failures of the same command in a row; 0 for never, which is the paper's protocol."""
+    episode_id: str = ""
+    steps: list[Step] = field(default_factory=list)
+    ending: Ending | None = None
+    error: str = ""
+
+    def __post_init__(self) -> None:
+        self._outcome = Outcome("")
+        try:
+            self._outcome = self.game.reset()
+        except WorldError as error:
+            self._stop(Ending.WORLD_ERROR, str(error))
+        self.goal = self.world.goal(self._outcome.observation)
+        self._belief = self.world.start(self.goal)
+        self._command: str | None = None
+        self._history: list[Turn] = []
+
+    def _stop(self, ending: Ending, error: str = "") -> None:
+        self.ending, self.error = ending, error
+
+    def step(self) -> None:
+        """Decide, ask, act. ModelUnavailable passes through: the run is to stop, this episode to be done again."""
+        observation = self._outcome.observation
+        decision = decide(self.mind, self.goal, self._belief, self._command, observation, self._history)
+        request = Request(decision.prompt, self.decoding, self.episode_id or self.task.id, decision)
+        try:
+            answer = self.model.answer(request)
+        except ModelUnavailable:
+            raise
+        except ModelError as error:
+            self._stop(Ending.MODEL_ERROR, str(error))
+            return
+        parsed = parse_answer(answer.text)
+        command = self.world.command(parsed.action, decision.belief) if parsed.action else Command("")
+        drift = self.world.contradictions(decision.belief, self.game)
+        try:
+            outcome = self._act(command)
+        except WorldError as error:
+            self._stop(Ending.WORLD_ERROR, str(error))
+            return
+        infeasible = parsed.action is None or self.world.infeasible(outcome.observation)
+        step = Step(
+            number=len(self.steps) + 1,
+            observation=observation,
+            decision=decision,
+            answer=answer.text,
+            thought=parsed.thought,
+            action=parsed.action,
+            command=command.text,
+            repairs=(*parsed.repairs, *command.repairs),
+            result=outcome.observation,
+            score=outcome.score,
+            infeasible=infeasible,
+            objection=self._objection(decision, command.text),
+            contradictions=drift,
+            usage=answer.usage,
+        )
+        self.steps.append(step)
+        self._history.append(Turn(observation, command.text, parsed.thought[:_THOUGHT_KEPT]))
+        self._belief, self._command, self._outcome = decision.belief, command.text, outcome
+        self._judge_end(outcome)
+
+    def _act(self, command: Command) -> Outcome:
+        if command.text:
+            return self.game.step(command.text)
+        return Outcome(NO_ACTION, self._outcome.score)
+
+    def _objection(self, decision: Decision, command: str) -> str:
+        """Why the full manual would have advised against a command, if the belief is enough to tell."""
+        rules = self.manual.active(self.goal.type, self.goal.object)
+        objection = objection_to_action(command, rules, Situation(decision.belief, self.goal))
+        return objection.reason if objection is not None and objection.conflict else ""
+
+    def _judge_end(self, outcome: Outcome) -> None:
+        if outcome.won:
+            self._stop(Ending.WON)
+        elif outcome.done:
+            self._stop(Ending.LOST)
+        elif len(self.steps) >= self.budget:
+            self._stop(Ending.OUT_OF_STEPS)
+        elif self.stuck_after and self._failing_in_a_row() >= self.stuck_after:
+            self._stop(Ending.STUCK)
+
+    def _failing_in_a_row(self) -> int:
+        last = self.steps[-1]
+        count = 0
+        for step in reversed(self.steps):
+            if not step.infeasible or step.command != last.command:
+                break
+            count += 1
+        return count
+
+    def episode(self) -> Episode:
+        """The episode so far."""
+        usage = Usage()
+        for step in self.steps:
+            usage = usage + step.usage
+        return Episode(
+            task=self.task.id,
+            type=self.task.type,
+            goal=self.goal.text,
+            ending=self.ending or Ending.OUT_OF_STEPS,
+            score=self.steps[-1].score if self.steps else 0.0,
+            steps=tuple(self.steps),
+            error=self.error,
+            usage=usage,
+        )
+
+
+def play(episode: Play, on_step: Callable[[Step], None] | None = None) -> Episode:
+    """Play an episode to its end."""
+    while episode.ending is None:
+        before = len(episode.steps)
+        episode.step()
+        if on_step is not None and len(episode.steps) > before:
+            on_step(episode.steps[-1])
+    return episode.episode()

@@ -1,0 +1,37 @@
+"""Files that are whole or not there: written beside, then renamed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from rpms.core.errors import FileError, InputError
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write a file so that a reader, or a crash at any moment, sees the old one or the new one, never a part."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(beside).replace(file)
+        except BaseException:
+            Path(beside).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written: {error.strerror or error}; nothing was changed") from None
+
+
+def read_text(file: Path) -> str:
+    """Read a user's text file, or say in one line why not."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileError(file, None, f"cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise FileError(file, None, "is not UTF-8 text") from None

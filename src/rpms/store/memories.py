@@ -1,0 +1,307 @@
+"""Episodic memory on disk: JSON Lines with the fields of Appendix F, which also reads the paper's listings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from rpms.core.belief import StateSignature
+from rpms.core.errors import FileError, InputError
+from rpms.core.goal import GoalSignature
+from rpms.core.memory import (
+    CriticalFailure,
+    Entry,
+    FailureLesson,
+    Kind,
+    Origin,
+    SuccessSnippet,
+    VerifiedSchema,
+    content_id,
+)
+from rpms.core.recall import EpisodicMemory
+from rpms.store.files import read_text, write_whole
+
+
+def _unwrapped(value: object) -> object:
+    """A text without the line breaks that a printed listing puts into it."""
+    return " ".join(value.split()) if isinstance(value, str) and "\n" in value else value
+
+
+def _as_tuples(value: object) -> object:
+    return [tuple(item) if isinstance(item, list) else item for item in value] if isinstance(value, list) else value
+
+
+Text = Annotated[str, BeforeValidator(_unwrapped)]
+Origins = Annotated[list[tuple[str, int] | tuple[str, int, bool]], BeforeValidator(_as_tuples)]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    id: str = ""
+    origins: Origins | None = None
+
+    def _sources(self, successes: int, failures: int = 0) -> frozenset[Origin]:
+        """The origins; where none are recorded, as in the paper's listings, as many as are counted."""
+        if self.origins is None:
+            numbers = range(successes + failures)
+            return frozenset(Origin(f"({self.id})", number, number >= successes) for number in numbers)
+        origins = frozenset(Origin(*origin) for origin in self.origins)
+        failed = sum(origin.failed for origin in origins)
+        if (len(origins) - failed, failed) != (successes, failures):
+            raise ValueError(f"counts {successes + failures} observations but names {len(origins)} origins")
+        return origins
+
+
+class _Success(_Record):
+    type: Literal["success"]
+    goal_signature: Text
+    state_signature: Text
+    sub_goal_type: Text
+    precondition: dict[str, Any] = Field(default_factory=dict)
+    actions: list[Text] = Field(min_length=1)
+    outcome: dict[str, Any] = Field(default_factory=dict)
+    success_count: int = Field(default=1, ge=1)
+
+    def entry(self) -> Entry:
+        return SuccessSnippet(
+            GoalSignature.parse(self.goal_signature),
+            StateSignature.parse(self.state_signature),
+            self.sub_goal_type,
+            tuple(self.actions),
+            self.precondition,
+            self.outcome,
+            self._sources(self.success_count),
+            self.id,
+        )
+
+
+class _Failure(_Record):
+    type: Literal["failure"]
+    goal_signature: Text
+    state_signature: Text
+    failed_action: Text = Field(min_length=1)
+    failure_type: Text = "precondition_not_met"
+    failure_message: Text = ""
+    corrective_rule: Text
+    occurrence_count: int = Field(default=1, ge=1)
+
+    def entry(self) -> Entry:
+        return FailureLesson(
+            GoalSignature.parse(self.goal_signature),
+            StateSignature.parse(self.state_signature),
+            self.failed_action,
+            self.corrective_rule,
+            self.failure_type,
+            self.failure_message,
+            self._sources(self.occurrence_count),
+            self.id,
+        )
+
+
+class _Schema(_Record):
+    type: Literal["schema"]
+    action_template: Text = Field(min_length=1)
+    action_type: Text
+    preconditions: list[Text] = Field(default_factory=list)
+    effects: list[Text] = Field(default_factory=list)
+    success_count: int = Field(default=1, ge=0)
+    failure_count: int = Field(default=0, ge=0)
+    confidence: float = Field(default=1.0, ge=0, le=1)
+
+    def entry(self) -> Entry:
+        return VerifiedSchema(
+            self.action_template,
+            self.action_type,
+            tuple(self.preconditions),
+            tuple(self.effects),
+            self._sources(self.success_count, self.failure_count),
+            self.id,
+        )
+
+
+class _Critical(_Record):
+    type: Literal["critical_failure"]
+    goal_signature: Text
+    state_signature: Text
+    failed_action: Text = Field(min_length=1)
+    failure_message: Text = ""
+    corrective_rule: Text
+    occurrence_count: int = Field(default=1, ge=1)
+    retrieval_weight: float = Field(default=2.0, gt=0)
+
+    def entry(self) -> Entry:
+        return CriticalFailure(
+            GoalSignature.parse(self.goal_signature),
+            StateSignature.parse(self.state_signature),
+            self.failed_action,
+            self.corrective_rule,
+            self.failure_message,
+            self.retrieval_weight,
+            self._sources(self.occurrence_count),
+            self.id,
+        )
+
+
+class _Header(BaseModel):
+    """The first line that `write_memory` puts; files without it, such as the paper's, are read as well."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    type: Literal["memory"]
+    world: str
+    version: Literal[1] = 1
+
+
+_RECORDS: dict[str, type[_Success | _Failure | _Schema | _Critical]] = {
+    Kind.SUCCESS: _Success,
+    Kind.FAILURE: _Failure,
+    Kind.SCHEMA: _Schema,
+    Kind.CRITICAL_FAILURE: _Critical,
+}
+
+
+def _objects(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The JSON objects of a text, one a line or printed over several, each with its line."""
+    decoder = json.JSONDecoder(strict=False)
+    position, line, counted = 0, 1, 0
+    while True:
+        while position < len(text) and text[position].isspace():
+            position += 1
+        if position == len(text):
+            return
+        line += text.count("\n", counted, position)
+        counted = position
+        try:
+            value, position = decoder.raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            wrong = line + text.count("\n", counted, error.pos)
+            raise FileError(file, wrong, f"not valid JSON: {error.msg}; a memory has one JSON object a line") from None
+        except RecursionError:
+            raise FileError(file, line, "not valid JSON: nested too deeply") from None
+        if not isinstance(value, dict):
+            raise FileError(file, line, "not an entry: a memory has one JSON object a line")
+        yield line, value
+
+
+def _entry(file: Path, line: int, value: dict[str, Any]) -> Entry:
+    kind = value.get("type")
+    record = _RECORDS.get(kind) if isinstance(kind, str) else None
+    if record is None:
+        raise FileError(file, line, f"unknown entry type {kind!r}; known: {', '.join(_RECORDS)}")
+    try:
+        entry = record.model_validate(value).entry()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        problem = "is not a known field" if first["type"] == "extra_forbidden" else first["msg"]
+        raise FileError(file, line, f"{kind}: {place}: {problem}") from None
+    except ValueError as error:
+        raise FileError(file, line, f"{kind}: {error}") from None
+    if entry.id:
+        return entry
+    return type(entry)(**{**_fields(entry), "id": content_id(entry)})
+
+
+def _fields(entry: Entry) -> dict[str, Any]:
+    return {name: getattr(entry, name) for name in entry.__slots__}
+
+
+def read_memory(file: Path, world: str = "") -> EpisodicMemory:
+    """Read a memory; the first mistake is a FileError with its line. A memory of another world is refused."""
+    entries: list[Entry] = []
+    ids: dict[str, int] = {}
+    for line, value in _objects(file, read_text(file)):
+        if value.get("type") == "memory":
+            try:
+                header = _Header.model_validate(value)
+            except ValidationError:
+                raise FileError(file, line, "cannot read this header; was it written by a newer version?") from None
+            if world and header.world != world:
+                raise FileError(file, line, f"is a memory of {header.world}, not of {world}")
+            world = world or header.world
+            continue
+        entry = _entry(file, line, value)
+        if entry.id in ids:
+            raise FileError(file, line, f"{entry.id} is already used at line {ids[entry.id]}")
+        ids[entry.id] = line
+        entries.append(entry)
+    if not entries:
+        raise FileError(file, None, "holds no entries; learn some with `rpms learn`, or leave the memory out")
+    return EpisodicMemory(entries, world)
+
+
+def record(entry: Entry) -> dict[str, Any]:
+    """An entry as it stands in a file."""
+    signatures = (
+        {}
+        if isinstance(entry, VerifiedSchema)
+        else {
+            "goal_signature": str(entry.goal_signature),
+            "state_signature": str(entry.state_signature),
+        }
+    )
+    head = {"id": entry.id, "type": str(entry.kind), **signatures}
+    tail = {"origins": [list(origin) if origin.failed else [*origin[:2]] for origin in sorted(entry.origins)]}
+    match entry:
+        case SuccessSnippet():
+            body: dict[str, Any] = {
+                "sub_goal_type": entry.sub_goal_type,
+                "precondition": dict(entry.precondition),
+                "actions": list(entry.actions),
+                "outcome": dict(entry.outcome),
+                "success_count": entry.success_count,
+            }
+        case FailureLesson():
+            body = {
+                "failed_action": entry.failed_action,
+                "failure_type": entry.failure_type,
+                "failure_message": entry.failure_message,
+                "corrective_rule": entry.corrective_rule,
+                "occurrence_count": entry.occurrence_count,
+            }
+        case VerifiedSchema():
+            body = {
+                "action_template": entry.action_template,
+                "action_type": entry.action_type,
+                "preconditions": list(entry.preconditions),
+                "effects": list(entry.effects),
+                "success_count": entry.success_count,
+                "failure_count": entry.failure_count,
+                "confidence": entry.confidence,
+            }
+        case CriticalFailure():
+            body = {
+                "failed_action": entry.failed_action,
+                "failure_message": entry.failure_message,
+                "corrective_rule": entry.corrective_rule,
+                "occurrence_count": entry.occurrence_count,
+                "retrieval_weight": entry.retrieval_weight,
+            }
+    return {**head, **body, **tail}
+
+
+def _lines(entries: Iterable[Entry], world: str) -> Iterator[str]:
+    yield json.dumps({"type": "memory", "world": world, "version": 1})
+    for entry in entries:
+        yield json.dumps(record(entry), ensure_ascii=False)
+
+
+def write_memory(file: Path, entries: Iterable[Entry], world: str) -> None:
+    """Write a memory, whole or not at all."""
+    if not world:
+        raise InputError("a memory is written for a world; name it")
+    write_whole(file, "\n".join(_lines(entries, world)) + "\n")
+
+
+def memory_hash(memory: EpisodicMemory) -> str:
+    """A hash of everything in a memory, in its order: the same hash, the same memory."""
+    digest = hashlib.sha256()
+    for line in _lines(memory.entries, memory.world):
+        digest.update(line.encode())
+    return digest.hexdigest()

@@ -1,0 +1,114 @@
+"""A very small world, for tests of the core that should not depend on a real one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from rpms.core.belief import StateSignature
+from rpms.core.condition import Knowledge
+from rpms.core.facts import Atom, Truth
+from rpms.core.goal import Goal, Progress
+from rpms.core.rules import RuleManual
+from rpms.core.voice import Voice
+from rpms.store.manuals import ManualText, read_manual
+
+MANUAL = """
+world: kitchen
+predicates:
+  at: {args: [place], yes: you are at <place>, no: you are not at <place>, exclusive: same_place}
+  same_place: {args: [one, other]}
+  holding: {args: [object], yes: you hold <object>, no: you do not hold <object>, exclusive: always}
+  hand_empty: {yes: your hand is empty, no: your hand is full}
+  open: {args: [place], yes: <place> is open, no: <place> is closed}
+  cool: {args: [object], yes: <object> is cool, no: <object> is not cool yet}
+universal:
+  state_management:
+    U-STATE-001: Before any action, verify preconditions against current BeliefState.
+domain:
+  object_locality:
+    D-LOC-001:
+      {text: 'Food items commonly in: fridge, countertop', category: food, objects: [apple, egg], places: [fridge]}
+    D-LOC-003: {text: 'Electronics commonly in: desk', category: electronics, objects: [laptop], places: [desk]}
+  situation:
+    S-002: {text: Hands empty - can pick up an object, when: [hand_empty]}
+  cooling:
+    D-COOL-001:
+      text: cool X with fridge keeps X in hand - do NOT put X in the fridge to cool it
+      goals: [pick_cool_then_place_in_recep]
+      forbids:
+        - {action: put, when: ['kind(place, fridge)', goal_object(object), goal_state(cool), not cool(object)]}
+environment:
+  go: {syntax: go to <place>, effects: [at(place)]}
+  open: {syntax: open <place>, preconditions: [at(place), not open(place)], effects: [open(place)]}
+  take:
+    syntax: take <object> from <place>
+    preconditions: [at(place), hand_empty, open(place)]
+    effects: [holding(object), not hand_empty]
+  put:
+    syntax: [put <object> in/on <place>, move <object> to <place>]
+    preconditions: [holding(object), at(place)]
+    effects: [not holding(object), hand_empty]
+  cool:
+    syntax: cool <object> with <place>
+    preconditions: [holding(object), at(place), 'kind(place, fridge)']
+    effects: [cool(object), holding(object)]
+    critical: Single-step atomic action. Object stays in hand.
+"""
+
+
+@dataclass(frozen=True)
+class KitchenBelief:
+    location: str | None = None
+    holding: tuple[str, ...] = ()
+    containers: Mapping[str, bool] = field(default_factory=dict)
+    last_seen: Mapping[str, str] = field(default_factory=dict)
+    cool: frozenset[str] = frozenset()
+
+    def truth(self, atom: Atom, /) -> Truth:
+        match atom.predicate, atom.args:
+            case "at", (place,):
+                return Truth.of(self.location == place if self.location else None)
+            case "same_place", (one, other):
+                return Truth.of(one == other)
+            case "holding", (thing,):
+                return Truth.of(thing in self.holding)
+            case "hand_empty", ():
+                return Truth.of(not self.holding)
+            case "open", (place,):
+                return Truth.of(self.containers.get(place))
+            case "cool", (thing,):
+                return Truth.of(thing in self.cool)
+        return Truth.UNKNOWN
+
+    def signature(self) -> StateSignature:
+        opened = tuple(sorted(name for name, is_open in self.containers.items() if is_open))
+        return StateSignature.of(holding=self.holding, open=opened or None)
+
+    def lines(self) -> tuple[str, ...]:
+        return (f"Holding: {', '.join(self.holding) or 'nothing'}", f"At: {self.location or 'nowhere'}")
+
+
+def update(belief: KitchenBelief, action: str | None, observation: str) -> KitchenBelief:
+    if action and action.startswith("go to ") and observation.startswith("You arrive"):
+        return replace(belief, location=action.removeprefix("go to "))
+    if action and action.startswith("take ") and observation.startswith("You pick up"):
+        return replace(belief, holding=(action.removeprefix("take ").partition(" from ")[0],))
+    return belief
+
+
+def progress(goal: Goal, belief: KitchenBelief) -> Progress:
+    return Progress("place", goal.destination, 1, 2) if belief.holding else Progress("find_object", goal.object, 0, 2)
+
+
+def manual() -> RuleManual:
+    return read_manual(ManualText("kitchen.yaml", MANUAL))
+
+
+def knowledge() -> Knowledge:
+    return Knowledge(update, progress, Voice("Act in a kitchen.", "Thought: go.\nAction: go to fridge 1"), manual())
+
+
+COOL_APPLE = Goal(
+    "pick_cool_then_place_in_recep", "apple", "cool", "countertop", "cool some apple and put it in countertop."
+)

@@ -1,0 +1,196 @@
+"""One step, whole: what comes to mind, what is left of it, and the prompt made of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rpms.core.arbitration import Arbitration
+from rpms.core.belief import StateSignature
+from rpms.core.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
+from rpms.core.decide import Decision, decide
+from rpms.core.goal import Goal
+from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet, VerifiedSchema, merge
+from rpms.core.prompt import SHARED, Budget, Layout, Part, Turn
+from rpms.core.recall import EpisodicMemory
+from rpms.core.verdict import Fate
+from tests.core.entries import OBJECTS, PLACES, TYPES, stores
+from tests.core.kitchen import COOL_APPLE, KitchenBelief, knowledge
+
+KNOWLEDGE = knowledge()
+OPENING = "You are in a kitchen. Your task is to: cool some apple and put it in countertop."
+words = st.text(st.characters(codec="ascii", exclude_characters="\n"), max_size=30)
+histories = st.lists(st.builds(Turn, words, words, words), max_size=6)
+conditions = st.builds(
+    Condition, st.booleans(), st.booleans(), st.sampled_from(Arbitration), st.booleans(), st.sampled_from(Layout)
+)
+goals = st.builds(
+    Goal, st.sampled_from(TYPES), st.sampled_from(OBJECTS), st.just("hot"), st.sampled_from(PLACES), words
+)
+beliefs = st.builds(KitchenBelief, st.sampled_from([None, "fridge 1"]), st.sampled_from([(), ("apple 1",)]))
+GENEROUS = replace(KNOWLEDGE, budget=Budget(prompt=100_000))
+
+HANDS = StateSignature.parse("holding=none")
+ONCE = frozenset({Origin("e", 1)})
+MEMORY = EpisodicMemory(
+    [
+        SuccessSnippet(
+            COOL_APPLE.signature, HANDS, "taken", ("go to fridge 1", "open fridge 1"), origins=ONCE, id="good"
+        ),
+        SuccessSnippet(
+            COOL_APPLE.signature, HANDS, "taken", ("take apple 1 from fridge 1",), origins=ONCE, id="closed"
+        ),
+        SuccessSnippet(
+            COOL_APPLE.signature,
+            StateSignature.parse("holding=apple 1"),
+            "placed",
+            ("open fridge 1",),
+            origins=ONCE,
+            id="full hand",
+        ),
+        FailureLesson(
+            replace(COOL_APPLE.signature, type="look", object="pen"),
+            HANDS,
+            "open pen 1",
+            "no",
+            origins=ONCE,
+            id="unlike",
+        ),
+        VerifiedSchema(
+            "cool {object} with fridge 1", "cool", ("holding target object",), ("object cooled",), ONCE, "schema"
+        ),
+        CriticalFailure(COOL_APPLE.signature, HANDS, "eat apple 1", "never eat", origins=ONCE, id="critical"),
+    ]
+)
+
+
+def step(condition: Condition, belief: KitchenBelief, memory: EpisodicMemory = MEMORY) -> Decision:
+    return decide(compose(condition, KNOWLEDGE, memory), COOL_APPLE, belief, None, OPENING, ())
+
+
+def test_every_candidate_has_its_verdict():
+    decision = step(FULL, KitchenBelief("fridge 1", containers={"fridge 1": False}))
+    fates = {candidate.entry.id: candidate.verdict.fate for candidate in decision.candidates}
+    assert fates == {
+        "critical": Fate.KEPT,
+        "good": Fate.KEPT,
+        "closed": Fate.DROPPED,
+        "full hand": Fate.FILTERED,
+        "unlike": Fate.BELOW,
+        "schema": Fate.KEPT,
+    }
+    (dropped,) = [candidate for candidate in decision.candidates if candidate.entry.id == "closed"]
+    assert (dropped.verdict.rule, dropped.verdict.fact) == ("E-TAKE", "fridge 1 is closed")
+    assert [candidate.entry.id for candidate in decision.memories] == ["critical", "good", "schema"]
+
+
+def test_the_injected_blocks_have_the_shape_of_the_papers_listings():
+    text = step(FULL, KitchenBelief("fridge 1", containers={"fridge 1": False})).prompt.text
+    for expected in (
+        "[Current State]\n  Holding: nothing",
+        "[Task Goal]\n  Goal: cool some apple and put it in countertop.\n",
+        "\n  Type: pick_cool_then_place_in_recep\n  Current sub-goal: find_object - apple\n  Progress: 0%",
+        "[RULES - CRITICAL, Always Follow]\n=== Universal Principles ===\n  [U-STATE-001] Before any action",
+        "=== Domain Knowledge ===\n  [D-LOC-001] Food items commonly in",
+        "=== Environment-Specific ===",
+        "    CRITICAL: Single-step atomic action. Object stays in hand.",
+        "[Task-Specific Rules]\n  - S-002: Hands empty - can pick up an object",
+        "[Past Experience - Learned from History]\n  AVOID [CRITICAL]: eat apple 1\n    Rule: never eat\n",
+        "\n  OK: taken: go to fridge 1 -> open fridge 1",
+    ):
+        assert expected in text
+    assert "D-LOC-003" not in text, "what is known of electronics is no use for an apple"
+
+
+def test_decide_is_algorithm_1_from_the_prior_belief():
+    mind = compose(FULL, KNOWLEDGE, MEMORY)
+    history = [Turn(OPENING, "go to fridge 1")]
+    decision = decide(mind, COOL_APPLE, KitchenBelief(), "go to fridge 1", "You arrive at fridge 1.", history)
+    assert decision.belief.location == "fridge 1"
+    assert str(decision.goal_signature) == "pick_cool_then_place_in_recep:apple:cool:countertop"
+    assert str(decision.state_signature) == "holding=none"
+    assert {rule.id for rule in decision.rules.domain} == {"D-LOC-001", "S-002", "D-COOL-001"}
+
+
+def test_the_2x2_conditions_show_what_they_name():
+    belief = KitchenBelief()
+    shown = {
+        name: {block.part for block in step(condition, belief).prompt.injected()}
+        for name, condition in zip("ABCD", (BASELINE, RULES_ONLY, MEMORY_ONLY, FULL), strict=True)
+    }
+    state, rules = {Part.GOAL, Part.BELIEF}, {Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT, Part.SITUATION}
+    assert shown == {"A": set(), "B": state | rules, "C": state | {Part.MEMORY}, "D": state | rules | {Part.MEMORY}}
+
+
+def test_filtering_can_be_switched_off_and_arbitration_needs_rules():
+    closed = KitchenBelief("fridge 1", containers={"fridge 1": False})
+    unfiltered = step(replace(FULL, state_filter=False, arbitration=Arbitration.NONE), closed)
+    assert {candidate.entry.id for candidate in unfiltered.memories} >= {"good", "closed", "full hand"}
+    assert {candidate.entry.id for candidate in step(MEMORY_ONLY, closed).memories} == {
+        "critical",
+        "good",
+        "closed",
+        "schema",
+    }
+
+
+@given(conditions, goals, beliefs, histories, stores, words)
+def test_the_baseline_prompt_is_the_same_prompt_with_blocks_left_out(
+    condition, goal, belief, history, store, observation
+):
+    memory = EpisodicMemory(merge(store))
+    rich = decide(compose(condition, GENEROUS, memory), goal, belief, None, observation, history).prompt
+    baseline = replace(condition, rules=False, memory=False)
+    plain = decide(compose(baseline, GENEROUS, memory), goal, belief, None, observation, history).prompt
+    assert plain == rich.without(set(Part) - SHARED)
+    assert {block.part for block in plain.blocks} <= SHARED
+
+
+@given(histories, words)
+def test_the_transcript_of_a_step_is_the_start_of_the_next_steps(history, observation):
+    mind = compose(replace(BASELINE, layout=Layout.CACHED), GENEROUS, EpisodicMemory())
+    now = decide(mind, COOL_APPLE, KitchenBelief(), None, observation, history).prompt.text
+    after = decide(mind, COOL_APPLE, KitchenBelief(), None, "next", [*history, Turn(observation, "go")]).prompt.text
+    assert after.startswith(now)
+
+
+@given(st.integers(0, 400), histories, stores)
+def test_a_budget_cuts_memories_then_domain_rules_then_old_turns_and_nothing_else(limit, history, store):
+    memory = EpisodicMemory(merge(store))
+    knowledge = replace(KNOWLEDGE, budget=Budget(prompt=limit))
+    tight = decide(compose(FULL, knowledge, memory), COOL_APPLE, KitchenBelief(), None, OPENING, history).prompt
+    whole = decide(compose(FULL, GENEROUS, memory), COOL_APPLE, KitchenBelief(), None, OPENING, history).prompt
+    parts = {block.part: block for block in tight.blocks}
+    full = {block.part: block for block in whole.blocks}
+    for part in set(full) - {Part.MEMORY, Part.DOMAIN, Part.HISTORY}:
+        assert parts[part] == full[part]
+    cut = {part for part, _ in tight.cut}
+    if Part.DOMAIN in cut and Part.MEMORY in full:
+        assert Part.MEMORY not in parts
+    if Part.HISTORY in cut:
+        assert Part.DOMAIN not in parts
+        assert parts[Part.HISTORY].items[0] == full[Part.HISTORY].items[0]
+    assert tight.tokens <= limit or (Part.MEMORY not in parts and Part.DOMAIN not in parts)
+
+
+def test_what_the_memory_budget_has_no_room_for_is_crowded_out():
+    knowledge = replace(KNOWLEDGE, budget=Budget(memory=25))
+    decision = decide(compose(FULL, knowledge, MEMORY), COOL_APPLE, KitchenBelief(), None, OPENING, ())
+    fates = [candidate.verdict.fate for candidate in decision.candidates if candidate.entry.id == "schema"]
+    assert fates == [Fate.CROWDED]
+    assert "VERIFIED" not in decision.prompt.text
+
+
+def test_text_from_outside_is_data():
+    evil = "{0.__class__} %s <script> {goal} \\1"
+    decision = decide(
+        compose(FULL, KNOWLEDGE, MEMORY),
+        replace(COOL_APPLE, text=evil),
+        KitchenBelief(),
+        evil,
+        evil,
+        [Turn(evil, evil, evil)],
+    )
+    assert decision.prompt.text.count(evil) == 5

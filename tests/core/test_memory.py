@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+
+from rpms.core.belief import StateSignature
+from rpms.core.goal import GoalSignature
+from rpms.core.memory import CriticalFailure, FailureLesson, Kind, Origin, SuccessSnippet, VerifiedSchema, merge
+from rpms.core.recall import EpisodicMemory, Retrieval, Similarity
+from tests.core.entries import signatures, stores
+
+GOAL = GoalSignature("pick_heat_then_place_in_recep", "mug", "hot", "cabinet")
+STATE = StateSignature.parse("holding=none")
+
+
+@given(stores, stores, stores)
+def test_merging_is_commutative_associative_and_idempotent(one, two, three):
+    assert merge(one, two) == merge(two, one)
+    assert merge(merge(one, two), three) == merge(one, merge(two, three)) == merge(one, two, three)
+    assert merge(one, one) == merge(one) == merge(merge(one))
+
+
+@given(stores)
+def test_merging_loses_no_origin(store):
+    merged = merge(store)
+    assert {origin for entry in merged for origin in entry.origins} == {
+        origin for entry in store for origin in entry.origins
+    }
+    assert len({entry.id for entry in merged}) == len(merged)
+
+
+def lesson(action: str, episode: str, step: int = 1) -> FailureLesson:
+    return FailureLesson(GOAL, STATE, action, "be there first", origins=frozenset({Origin(episode, step)}))
+
+
+def test_the_same_content_from_another_origin_raises_the_count_and_the_same_origin_does_not():
+    one, again, elsewhere = (lesson("open fridge 1", episode) for episode in ("a", "a", "b"))
+    assert [entry.occurrence_count for entry in merge([one], [again])] == [1]
+    assert [entry.occurrence_count for entry in merge([one], [elsewhere], [again])] == [2]
+
+
+def test_entries_that_differ_only_in_numbers_and_spacing_are_near_duplicates():
+    merged = merge([lesson("take mug 1 from shelf 2", "a"), lesson("Take mug 3  from shelf 1", "b")])
+    assert [entry.occurrence_count for entry in merged] == [2]
+
+
+def test_critical_failures_are_never_merged_away():
+    ordinary = lesson("focus on stove 1", "a")
+    critical = [
+        CriticalFailure(
+            GOAL, STATE, f"focus on stove {number}", "be there first", origins=frozenset({Origin("a", number)})
+        )
+        for number in (1, 2)
+    ]
+    assert sorted(entry.kind for entry in merge([ordinary], critical)) == [
+        Kind.CRITICAL_FAILURE,
+        Kind.CRITICAL_FAILURE,
+        Kind.FAILURE,
+    ]
+
+
+def test_a_schemas_confidence_follows_its_successes_and_failures():
+    tries = [
+        VerifiedSchema("cool {object}", "cool", origins=frozenset({Origin("a", n, failed=n == 3)})) for n in range(4)
+    ]
+    (schema,) = merge(tries)
+    assert (schema.success_count, schema.failure_count, schema.confidence) == (3, 1, 0.75)
+
+
+@given(stores, signatures)
+def test_recall_is_what_a_scan_of_everything_would_find(store, goal):
+    memory, retrieval = EpisodicMemory(merge(store)), Retrieval()
+    for kind in Kind:
+        found = [(candidate.rank, candidate.entry.id) for candidate in memory.recall(kind, goal, retrieval)]
+        expected = []
+        for entry in memory.entries:
+            score = 1.0 if entry.kind is Kind.SCHEMA else retrieval.similarity(goal, entry.goal_signature)
+            if entry.kind is kind and score >= retrieval.threshold:
+                expected.append((score * entry.strength, entry.id))
+        expected.sort(key=lambda pair: (-pair[0], pair[1]))
+        assert [pytest.approx(rank) for rank, _ in expected] == [rank for rank, _ in found]
+        assert sorted(id_ for _, id_ in expected) == sorted(id_ for _, id_ in found)
+
+
+def test_the_goals_type_is_exact_and_its_object_and_destination_are_fuzzy():
+    categories = {"mug": "vessel", "cup": "vessel"}
+    similarity = Similarity(category=lambda word: categories.get(word, word))
+    assert similarity(GOAL, GOAL) == pytest.approx(1.0)
+    assert similarity(GOAL, replace(GOAL, object="cup")) == pytest.approx(0.5 + 0.18 + 0.2)
+    assert similarity(GOAL, replace(GOAL, type="look")) == pytest.approx(0.5)
+    assert similarity(GOAL, replace(GOAL, object="potato", destination="shelf")) == pytest.approx(0.5)
+    assert 0.9 < similarity(GOAL, replace(GOAL, destination="cabinets")) < 1
+
+
+def test_what_the_threshold_keeps_out_is_named_as_such():
+    other = replace(lesson("open fridge 1", "a"), goal_signature=GoalSignature("look_at_obj_in_light", "pen"), id="x")
+    walk = EpisodicMemory([other]).recall(Kind.FAILURE, GOAL, Retrieval())
+    assert list(walk) == []
+    (missed,) = walk.missed(3)
+    assert (missed.entry.id, missed.score, missed.verdict.fate) == ("x", 0.0, "below θ")
+
+
+def test_rank_follows_score_weight_and_evidence():
+    seen_often = SuccessSnippet(
+        GOAL, STATE, "taken", ("a",), origins=frozenset(Origin("e", n) for n in range(5)), id="often"
+    )
+    seen_once = SuccessSnippet(GOAL, STATE, "taken", ("b",), origins=frozenset({Origin("e", 1)}), id="once")
+    unlike = replace(seen_once, goal_signature=replace(GOAL, object="potato"), id="unlike")
+    memory = EpisodicMemory([unlike, seen_once, seen_often])
+    assert [candidate.entry.id for candidate in memory.recall(Kind.SUCCESS, GOAL, Retrieval())] == [
+        "often",
+        "once",
+        "unlike",
+    ]

@@ -1,0 +1,116 @@
+"""A broken manual is reported with its file and line."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rpms.core.errors import FileError
+from rpms.core.rules import Tier
+from rpms.store.manuals import LARGEST_MANUAL, ManualText, read_manual
+from tests.core.kitchen import MANUAL, manual
+
+UNIVERSAL = files("rpms.worlds").joinpath("universal.yaml").read_text(encoding="utf-8")
+
+
+def broken(old: str, new: str) -> str:
+    assert MANUAL.count(old) >= 1
+    return MANUAL.replace(old, new, 1)
+
+
+def line_of(text: str, needle: str) -> int:
+    return next(number for number, line in enumerate(text.splitlines(), 1) if needle in line)
+
+
+@pytest.mark.parametrize(
+    ("text", "needle", "problem"),
+    [
+        (broken("domain:", "domains:"), "domains:", "unknown tier"),
+        (broken("D-LOC-003", "D-LOC-001"), "category: electronics", 'duplicate key "D-LOC-001"'),
+        (broken("hand_empty, open(place)", "hand_empty, opened(place)"), "opened(place)", "unknown predicate 'opened'"),
+        (broken("effects: [open(place)]", "effects: [open(plaice)]"), "plaice", "no parameter of this action"),
+        (broken("effects: [open(place)]", "effects: ['open(place, place)']"), "open(place, place)", "takes 1 argument"),
+        (
+            broken("effects: [open(place)]", "effects: [open(place), not open(place)]"),
+            "not open(place), not",
+            "contradict",
+        ),
+        (broken("effects: [open(place)]", "effects: 3"), "effects: 3", "list"),
+        (broken("effects: [open(place)]", "effect: [open(place)]"), "effect: [", "not a known field"),
+        (broken("syntax: open <place>, ", ""), "open: {precond", "syntax"),
+        (broken("{action: put,", "{action: throw,"), "throw", "no action is called 'throw'"),
+        (broken("S-002", "Rule two"), "Rule two", "no rule id"),
+        (broken("world: kitchen", "world: [kitchen]"), "world:", "must be a text"),
+        (broken("world: kitchen", "world: {kitchen"), "predicates:", "not valid YAML"),
+        ("- a\n- b\n", "- a", "mapping"),
+        ("", "", "mapping"),
+        ("universal: 3", "universal", "mapping"),
+        ("universal:\n  search:\n    U-A-1: ''\n", "U-A-1", "text"),
+        ("environment:\n  go:\n    syntax: go\n    preconditions: ['at(']\n", "at(", "cannot read"),
+        ("x: &a [*a]", "x", "unknown tier"),
+    ],
+)
+def test_a_mistake_is_reported_at_its_line(text, needle, problem):
+    with pytest.raises(FileError) as caught:
+        read_manual(ManualText("broken.yaml", text))
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).startswith("broken.yaml:")
+    if needle and "contradict" not in problem and "duplicate" not in problem:
+        assert abs(caught.value.line - line_of(text, needle)) <= 1
+
+
+def test_a_duplicate_id_names_both_places():
+    with pytest.raises(FileError, match=r"broken.yaml:\d+: D-LOC-001 is already used at broken.yaml:\d+"):
+        read_manual(
+            ManualText(
+                "broken.yaml",
+                broken("D-LOC-003", "D-LOC-001")
+                .replace("    D-LOC-001:\n", "    D-LOC-002:\n")
+                .replace("  situation:\n", "  situation:\n    D-LOC-001: again\n"),
+            )
+        )
+
+
+def test_a_duplicate_id_across_files_names_both_places():
+    with pytest.raises(FileError, match=r"^b.yaml:\d+: .* is already used at a.yaml:\d+"):
+        read_manual(ManualText("a.yaml", UNIVERSAL), ManualText("b.yaml", UNIVERSAL))
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_manual_or_a_file_error(text):
+    try:
+        read_manual(ManualText("any.yaml", text))
+    except FileError as error:
+        assert "\n" not in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 5_000, "a: " * 3_000, " " * (LARGEST_MANUAL + 1), "a: !!python/object:os.system x", "\x00"]
+)
+def test_hostile_texts_are_refused(text):
+    with pytest.raises(FileError):
+        read_manual(ManualText("hostile.yaml", text))
+
+
+def test_active_rules_are_universal_domain_for_the_goal_and_environment():
+    whole = read_manual(
+        ManualText("universal.yaml", UNIVERSAL), ManualText("kitchen.yaml", MANUAL.replace("U-STATE-001", "U-X-001"))
+    )
+    for goal_type, has_cooling in (("pick_cool_then_place_in_recep", True), ("look_at_obj_in_light", False)):
+        active = whole.active(goal_type)
+        assert {rule.id for rule in active.universal} == {
+            rule.id for rule in whole.rules if rule.tier is Tier.UNIVERSAL
+        }
+        assert ("D-COOL-001" in {rule.id for rule in active.domain}) is has_cooling
+        assert active.environment == whole.actions
+
+
+def test_an_action_may_be_written_in_several_ways():
+    put = next(action for action in manual().actions if action.name == "put")
+    binding = {"object": "mug 1", "place": "shelf 2"}
+    assert put.match("put mug 1 in/on shelf 2") == put.match("move mug 1 to shelf 2") == binding
+    assert put.match("put mug 1 on shelf 2") is None
