@@ -1,0 +1,110 @@
+"""A live game on the native engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rpms.worlds.alfworld.engine import Engine, GameFile, State, Turn
+from rpms.worlds.alfworld.engine.layout import bits
+from rpms.worlds.base import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What is true in a game at one moment, by name: for checking beliefs, never for playing."""
+
+    location: str
+    """The name of the agent's location, such as `loc 17`."""
+    here: tuple[str, ...]
+    """The receptacles at that location: those that the agent can handle."""
+    held: str | None
+    places: Mapping[str, str]
+    """The location of every receptacle."""
+    openable: frozenset[str]
+    opened: frozenset[str]
+    """The openable receptacles that stand open."""
+    contents: Mapping[str, tuple[str, ...]]
+    """What is in each receptacle, in the order in which the game lists it; some objects are in several."""
+    hot: frozenset[str]
+    cool: frozenset[str]
+    clean: frozenset[str]
+    sliced: frozenset[str]
+    toggled: frozenset[str]
+
+
+def truth_of(engine: Engine, state: State) -> Truth:
+    """Look behind the text of a state."""
+    layout = engine.layout
+    receptacles, objects, locations = layout.receptacle_names, layout.object_names, layout.location_names
+
+    def called(names: tuple[str, ...], mask: int) -> frozenset[str]:
+        return frozenset(names[index] for index in bits(mask))
+
+    return Truth(
+        location=locations[state.location],
+        here=tuple(receptacles[index] for index in layout.here[state.location]),
+        held=objects[state.held] if state.held >= 0 else None,
+        places={name: locations[at] for name, at in zip(receptacles, layout.place, strict=True) if at >= 0},
+        openable=called(receptacles, layout.openable),
+        opened=called(receptacles, layout.openable & state.opened),
+        contents={
+            name: tuple(objects[index] for index in bits(mask))
+            for name, mask in zip(receptacles, state.contents, strict=True)
+        },
+        hot=called(objects, state.hot),
+        cool=called(objects, state.cool),
+        clean=called(objects, state.clean),
+        sliced=called(objects, state.sliced),
+        toggled=called(objects, state.toggled),
+    )
+
+
+class NativeGame:
+    """One game being played. Copies share the engine and nothing else, so each may go to a thread of its own."""
+
+    def __init__(self, file: GameFile) -> None:
+        self.file = file
+        self._engine = file.engine
+        self._state = file.engine.start
+
+    @classmethod
+    def load(cls, path: str | Path) -> NativeGame:
+        """Open a `game.tw-pddl`. Raises FileError where it is damaged or not ALFWorld's."""
+        return cls(GameFile.load(path))
+
+    def reset(self) -> Outcome:
+        return self._outcome(self._engine.reset())
+
+    def step(self, command: str) -> Outcome:
+        return self._outcome(self._engine.step(self._state, command))
+
+    def admissible(self) -> tuple[str, ...]:
+        return self._engine.admissible(self._state)
+
+    def close(self) -> None:
+        """Nothing is held that needs releasing."""
+
+    def snapshot(self) -> State:
+        """The present as a value, for `restore` on this game or on any other of the same file."""
+        return self._state
+
+    def restore(self, state: State) -> None:
+        """Go on from a snapshot, as often as wanted."""
+        self._state = state
+
+    def fork(self) -> NativeGame:
+        """A second game that goes on from here on its own."""
+        copy = NativeGame(self.file)
+        copy._state = self._state
+        return copy
+
+    def truth(self) -> Truth:
+        """What is true now, whether or not any text has told."""
+        return truth_of(self._engine, self._state)
+
+    def _outcome(self, turn: Turn) -> Outcome:
+        self._state = turn.state
+        won = self._engine.won(turn.state)
+        return Outcome(turn.observation, 1.0 if won else 0.0, won=won, done=won)

@@ -1,0 +1,167 @@
+"""Recorded playthroughs against the native engine: every text, every list of commands, every win."""
+
+from __future__ import annotations
+
+import json
+import lzma
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from rpms.core.errors import FileError, InputError
+from rpms.worlds.alfworld.engine import GameFile
+from rpms.worlds.alfworld.game import NativeGame
+from rpms.worlds.alfworld.games.domain import Dialect, domain
+from rpms.worlds.alfworld.games.grammar import grammar
+
+SHOWN = 5
+"""Differences kept as examples; all are counted."""
+
+MAX_LINE = 64_000_000
+"""Characters of one playthrough; a recorded one has about a hundred thousand."""
+
+_DIALECTS = {"put": "0.3", "move": "0.4", "0.3": "0.3", "0.4": "0.4"}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that the engine did otherwise than the recording."""
+
+    file: str
+    line: int
+    game: str
+    step: int
+    """0 is the reset."""
+    command: str | None
+    field: str
+    """`observation`, `admissible`, `won` or `done`."""
+    recorded: object
+    replayed: object
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What replaying came to."""
+
+    games: int
+    steps: int
+    mismatches: int
+    """Steps with any difference."""
+    differences: tuple[Difference, ...]
+    """The first few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Playthrough:
+    """One recorded game."""
+
+    file: str
+    line: int
+    game: str
+    dialect: str
+    steps: tuple[Mapping[str, Any], ...]
+
+
+def verify(transcripts: Iterable[str | Path], data: str | Path | None = None) -> Verification:
+    """Replay playthroughs on the games they were recorded from, found under `data` or `$ALFWORLD_DATA`.
+
+    Each line names its game by the official folder, such as `train/TASK/TRIAL`. One folder of games serves recordings
+    in both dialects: where a game's file is in the other one, its problem is replayed in this project's texts of the
+    recording's dialect. Raises FileError for a damaged transcript or a game that is not there.
+    """
+    folder = _data_folder(data)
+    games = steps = mismatches = 0
+    shown: list[Difference] = []
+    for transcript in transcripts:
+        for played in read_playthroughs(transcript):
+            games += 1
+            steps += len(played.steps)
+            previous = -1
+            for difference in compare(NativeGame(_game(folder, played)), played):
+                mismatches += difference.step != previous
+                previous = difference.step
+                if len(shown) < SHOWN:
+                    shown.append(difference)
+    return Verification(games, steps, mismatches, tuple(shown))
+
+
+def compare(game: NativeGame, played: Playthrough) -> Iterator[Difference]:
+    """Where a game, given the recorded commands, does not do what was recorded."""
+    for number, step in enumerate(played.steps):
+        command = step["action"]
+        outcome = game.reset() if command is None else game.step(command)
+        replayed = {
+            "observation": outcome.observation,
+            "admissible": list(game.admissible()) if "admissible" in step else None,
+            "won": outcome.won,
+            "done": outcome.done,
+        }
+        for field, value in replayed.items():
+            if field in step and step[field] != value:
+                yield Difference(played.file, played.line, played.game, number, command, field, step[field], value)
+
+
+def read_playthroughs(path: str | Path) -> Iterator[Playthrough]:
+    """The playthroughs of a `.jsonl` or `.jsonl.xz` file, one a line. Raises FileError at the first bad line."""
+    try:
+        if not Path(path).is_file():
+            raise FileError(path, None, "no such transcript")
+        compressed = str(path).endswith(".xz")
+        with lzma.open(path, "rt", encoding="utf-8") if compressed else Path(path).open(encoding="utf-8") as lines:
+            number = 0
+            while text := lines.readline(MAX_LINE):
+                number += 1
+                if text.strip():
+                    yield _playthrough(path, number, text)
+    except (lzma.LZMAError, EOFError):
+        raise FileError(path, None, "is cut off or is not an xz file") from None
+    except UnicodeError:
+        raise FileError(path, None, "is not UTF-8 text") from None
+    except OSError as error:
+        raise FileError(path, None, f"cannot be read: {error.strerror or error}") from None
+
+
+def _playthrough(path: str | Path, number: int, text: str) -> Playthrough:
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        raise FileError(path, number, "is not a line of JSON: the transcript is damaged") from None
+    if not isinstance(data, dict) or not isinstance(data.get("game"), str) or not isinstance(data.get("steps"), list):
+        raise FileError(path, number, "is not a playthrough: it needs 'game' and 'steps'")
+    game = PurePosixPath(data["game"])
+    if game.is_absolute() or ".." in game.parts or "\x00" in data["game"]:
+        raise FileError(path, number, "names a game outside the data folder")
+    dialect = _DIALECTS.get(str(data.get("dialect", "put")))
+    if dialect is None:
+        raise FileError(path, number, "names a dialect that is neither put (0.3) nor move (0.4)")
+    for index, step in enumerate(data["steps"]):
+        if not isinstance(step, dict) or not isinstance(step.get("action", 0), str | None):
+            raise FileError(path, number, f"has no 'action' in step {index}, which is a command or null for the reset")
+        if not isinstance(step.get("observation"), str):
+            raise FileError(path, number, f"has no 'observation' in step {index}")
+    return Playthrough(str(path), number, data["game"], dialect, tuple(data["steps"]))
+
+
+def _data_folder(data: str | Path | None) -> Path:
+    chosen = data or os.environ.get("ALFWORLD_DATA")
+    if not chosen:
+        raise InputError("the games are not found: give their folder with --data or in $ALFWORLD_DATA")
+    folder = Path(chosen)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such data folder")
+    return folder / "json_2.1.1" if (folder / "json_2.1.1").is_dir() else folder
+
+
+def _game(folder: Path, played: Playthrough) -> GameFile:
+    path = folder / played.game / "game.tw-pddl"
+    if not path.is_file():
+        raise FileError(played.file, played.line, f"was recorded from {played.game}, which is not under {folder}")
+    game = GameFile.load(path)
+    if game.dialect.name == played.dialect:
+        return game
+    dialect: Dialect = "0.3" if played.dialect == "0.3" else "0.4"
+    problem = json.loads(path.read_text(encoding="utf-8"))["pddl_problem"]
+    texts = {"pddl_domain": domain(dialect), "grammar": grammar(dialect, game.goal), "pddl_problem": problem}
+    return GameFile.from_data(texts, path)
