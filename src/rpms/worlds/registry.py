@@ -1,0 +1,32 @@
+"""Which worlds there are: those of this package and those that others register under `rpms.worlds`."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import lru_cache
+from importlib.metadata import entry_points
+
+from rpms.core.errors import InputError
+from rpms.worlds.base import World
+
+ENTRY_POINTS = "rpms.worlds"
+
+
+def world_names() -> tuple[str, ...]:
+    """The names of all installed worlds, in alphabetical order."""
+    return tuple(sorted({point.name for point in entry_points(group=ENTRY_POINTS)}))
+
+
+@lru_cache(maxsize=None)
+def find_world(name: str) -> World:
+    """Load a world by its name; a wrong name, or a world that cannot be loaded, is one line for a person."""
+    for point in entry_points(group=ENTRY_POINTS):
+        if point.name == name:
+            try:
+                world: World = point.load()
+            except (ImportError, AttributeError) as error:
+                raise InputError(f"world {name!r} ({point.value}) cannot be loaded: {error}") from None
+            return world
+    near = get_close_matches(name, world_names(), 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise InputError(f"unknown world {name!r}{hint} Installed: {', '.join(world_names()) or 'none'}")
