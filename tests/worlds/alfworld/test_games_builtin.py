@@ -6,10 +6,19 @@ from importlib.resources import files
 import pytest
 
 from rpms.core.errors import InputError
-from rpms.worlds.alfworld.games import TASK_TYPES, builtin_game, builtin_ids, builtin_tasks, builtin_walkthrough
+from rpms.worlds.alfworld.games import (
+    TASK_TYPES,
+    builtin_game,
+    builtin_ids,
+    builtin_tasks,
+    builtin_walkthrough,
+    load_task,
+    save_builtin,
+)
 from rpms.worlds.alfworld.games.builtin import BUILTIN_COUNT, BUILTIN_SEED, _stored, generated_builtin
 from rpms.worlds.alfworld.games.make import make_game
 from rpms.worlds.alfworld.games.prove import replay
+from rpms.worlds.base import Task
 
 GAMES = [make_game(BUILTIN_SEED, index) for index in range(BUILTIN_COUNT)]
 
@@ -65,3 +74,11 @@ def test_the_set_is_small_on_disk():
 def test_an_unknown_name_is_an_input_error():
     with pytest.raises(InputError, match="no builtin game 'nope'"):
         builtin_game("nope")
+
+
+def test_a_builtin_game_loads_alike_from_the_package_and_from_its_file(tmp_path):
+    for task in builtin_tasks()[:3]:
+        path = save_builtin(task.id, tmp_path)
+        saved = load_task(Task(task.id, "train", task.type, {"path": str(path)}))
+        assert saved.engine.reset().observation == load_task(task).engine.reset().observation
+        assert saved.goal == load_task(task).goal

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from rpms.worlds.alfworld.games.builtin import BUILTIN, builtin_game, builtin_ids, builtin_walkthrough
+from rpms.worlds.alfworld.games.builtin import (
+    BUILTIN,
+    builtin_game,
+    builtin_ids,
+    builtin_walkthrough,
+    load_builtin,
+    save_builtin,
+)
 from rpms.worlds.alfworld.games.domain import DIALECTS, Dialect
 from rpms.worlds.alfworld.games.goals import TASK_TYPES
 from rpms.worlds.alfworld.games.make import MadeGame, MadeGames, make_game, make_games
-from rpms.worlds.alfworld.games.tasks import builtin_tasks, list_tasks
+from rpms.worlds.alfworld.games.tasks import builtin_tasks, list_tasks, load_task
 
 __all__ = [
     "BUILTIN",
@@ -20,6 +27,9 @@ __all__ = [
     "builtin_tasks",
     "builtin_walkthrough",
     "list_tasks",
+    "load_builtin",
+    "load_task",
     "make_game",
     "make_games",
+    "save_builtin",
 ]

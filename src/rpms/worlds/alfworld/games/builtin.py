@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError
+from rpms.worlds.alfworld.engine import GameFile
 from rpms.worlds.alfworld.games.domain import Dialect, domain
 from rpms.worlds.alfworld.games.grammar import grammar
-from rpms.worlds.alfworld.games.make import make_game
+from rpms.worlds.alfworld.games.make import GAME_FILE, make_game
 
 BUILTIN = "builtin"
 """The name of the split."""
@@ -54,6 +55,19 @@ def builtin_game(name: str) -> dict[str, Any]:
         "pddl_problem": stored["problem"],
         "solvable": True,
     }
+
+
+def load_builtin(name: str) -> GameFile:
+    """Open a builtin game for the native engine."""
+    return GameFile.from_data(builtin_game(name), f"{BUILTIN}/{name}")
+
+
+def save_builtin(name: str, folder: Path) -> Path:
+    """Write a builtin game's file under a folder, for an engine that wants a path; gives that path."""
+    path = folder / name / GAME_FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(builtin_game(name)), encoding="utf-8", newline="\n")
+    return path
 
 
 def builtin_walkthrough(name: str) -> tuple[str, ...]:

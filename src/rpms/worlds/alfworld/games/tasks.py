@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rpms.core.errors import InputError
-from rpms.worlds.alfworld.games.builtin import BUILTIN, builtin_ids
+from rpms.worlds.alfworld.engine import GameFile
+from rpms.worlds.alfworld.games.builtin import BUILTIN, builtin_ids, load_builtin
 from rpms.worlds.alfworld.games.goals import TASK_TYPES
 from rpms.worlds.alfworld.games.make import GAME_FILE, GAMES_FOLDER
 from rpms.worlds.base import Task
@@ -81,3 +82,8 @@ def _missing(data: Path, split: str) -> str:
 def builtin_tasks() -> list[Task]:
     """List the games that ship with the package, split `builtin`, sorted by id; `source["builtin"]` is the id."""
     return [Task(name, BUILTIN, _type_of(name) or "", {"builtin": name}) for name in builtin_ids()]
+
+
+def load_task(task: Task) -> GameFile:
+    """Open a listed game, builtin or not, for the native engine."""
+    return load_builtin(task.source["builtin"]) if "builtin" in task.source else GameFile.load(task.source["path"])
