@@ -21,9 +21,6 @@ ADAPTABLE: dict[str, str | None] = {"temperature": None, "top_p": None, "stop_se
 UNCHANGING = frozenset({Part.INSTRUCTION, Part.EXAMPLE, Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT})
 """Blocks that are the same at each step of an episode, and mostly between episodes of one task type."""
 
-GROWING = frozenset({Part.HISTORY, Part.OBSERVATION})
-"""Blocks whose text at one step is the start of their text at the next."""
-
 _MARK = {"type": "ephemeral"}
 _FINISH = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length"}
 
@@ -100,7 +97,10 @@ class ClaudeModel:
         self._client.close()
 
     def _send(self, arguments: dict[str, Any]) -> tuple[str, str, Usage]:
-        message: Any = self._client.messages.create(**arguments)
+        # In the body as they are: SDKs after 2.0 have no arguments for what newer models do not take.
+        sampling = {name: arguments.pop(name) for name in ("temperature", "top_p") if name in arguments}
+        extra = {**sampling, **arguments.pop("extra_body", {})}
+        message: Any = self._client.messages.create(**arguments, extra_body=extra)
         content = getattr(message, "content", None)
         if not isinstance(content, list):
             raise TryAgain("the answer is not of the protocol's form (check the base URL)")
@@ -155,15 +155,16 @@ def _cuts(prompt: Prompt, content: str) -> tuple[list[int], set[int]]:
         begin = content.find(block.text, at)
         if begin < 0:
             break
-        if unchanged and block.part in GROWING:
+        if unchanged and block.part is Part.HISTORY:
             for item in block.items:
                 at = content.find(item, at) + len(item)
                 ends.append(at)
+            unchanged = False  # the observation after it becomes a turn, with its action, one step later
         else:
             at = begin + len(block.text)
             unchanged = unchanged and block.part in UNCHANGING
             if unchanged:
                 ends.append(at)
                 marks = {at}
-    growing = [end for end in ends if end > max(marks, default=0)]
-    return ends, marks | set(growing[-1:])
+    turns = [end for end in ends if end > max(marks, default=0)]
+    return ends, marks | set(turns[-1:])

@@ -59,7 +59,10 @@ def question_key(asked: Mapping[str, Any]) -> str:
 
 def _parts(prompt: Prompt) -> dict[str, str]:
     """A hash of each block, so that a miss can name the block that changed."""
-    return {str(block.part): hashlib.sha256(block.text.encode()).hexdigest()[:16] for block in prompt.blocks}
+    return {
+        str(block.part): hashlib.sha256(block.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        for block in prompt.blocks
+    }
 
 
 def _kept(answer: Answer) -> dict[str, Any]:

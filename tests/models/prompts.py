@@ -1,0 +1,26 @@
+"""Prompts of the usual form, for tests."""
+
+from __future__ import annotations
+
+from rpms.core.prompt import Budget, Layout, Part, Turn, build, make_block, transcript
+from rpms.models.base import Decoding, Request
+
+
+def prompt(turns: int = 2, layout: Layout = Layout.CACHED, memory: str = "open it first"):
+    history = [Turn(f"You see thing {n}.", f"go to place {n}", f"thought {n}") for n in range(turns)]
+    return build(
+        (
+            make_block(Part.INSTRUCTION, "", ["Solve the task."]),
+            make_block(Part.EXAMPLE, "Example", ["Obs: a", "Action: b"]),
+            make_block(Part.UNIVERSAL, "Rules", ["hands hold one thing", "open before you look"]),
+            make_block(Part.BELIEF, "Belief", [f"turn {turns}"]),
+            make_block(Part.MEMORY, "Memory", [memory]),
+            *transcript(history, "Now you see a drawer."),
+        ),
+        layout,
+        Budget(),
+    )
+
+
+def request(episode: str = "e1", turns: int = 2, decoding: Decoding | None = None, **options) -> Request:
+    return Request(prompt(turns, **options), decoding or Decoding(), episode)
