@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,7 +19,7 @@ from hypothesis import strategies as st
 from rpms.core.errors import ModelUnavailable
 from rpms.store.answers import FolderOfAnswers
 
-KEYS = [hashlib.sha256(str(n).encode()).hexdigest() for n in range(400)]
+KEYS = [hashlib.sha256(str(n).encode()).hexdigest() for n in range(150)]
 
 
 def entry(n: int, size: int = 50) -> dict[str, object]:
@@ -35,9 +37,6 @@ def test_an_entry_comes_back_as_it_was(tmp_path):
 
 @given(st.text())
 def test_any_text_comes_back(text):
-    import tempfile
-    from pathlib import Path
-
     with tempfile.TemporaryDirectory() as folder:
         store = FolderOfAnswers(Path(folder))
         store.put(KEYS[0], {"text": text})
@@ -118,13 +117,13 @@ def test_a_writer_killed_in_the_middle_loses_nothing_it_had_stored(tmp_path):
     with start_writer(tmp_path) as victim, start_writer(tmp_path) as survivor:
         assert victim.stdout is not None
         assert survivor.stdout is not None
-        stored = [int(victim.stdout.readline()) for _ in range(60)]
+        stored = [int(victim.stdout.readline()) for _ in range(40)]
         os.kill(victim.pid, signal.SIGKILL)
         victim.wait()
         survivor.communicate(timeout=60)
         assert survivor.returncode == 0
     store = FolderOfAnswers(tmp_path)
-    assert stored == list(range(60))
+    assert stored == list(range(40))
     assert [store.get(key) for key in KEYS] == [entry(n, 20_000) for n in range(len(KEYS))]
     assert store.damaged == ()
 

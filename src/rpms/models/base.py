@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from rpms.core.usage import Usage as Usage
+from rpms.core.usage import Usage
 
 if TYPE_CHECKING:
     from rpms.core.decide import Decision
     from rpms.core.prompt import Prompt
+
+__all__ = ["Answer", "Decoding", "Model", "Request", "Scalar", "Usage"]
 
 Scalar = str | int | float | bool
 """The value of a provider's own parameter."""

@@ -1,0 +1,141 @@
+"""Questions of many threads, answered together."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rpms.core.errors import ContextOverflow, ModelUnavailable
+from rpms.models.batching import Batcher, BatchLimits, Job, OutOfMemoryError, batches, padded
+
+
+def job(length, room=10, group="g"):
+    return Job(length, length, room, group, Future())
+
+
+def measured(question):
+    return question, 10, "g"
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 500), st.integers(1, 50), st.sampled_from("ab")), max_size=50),
+    st.integers(1, 20),
+    st.integers(1, 3000),
+)
+def test_batches_hold_every_job_once_within_the_limits(sizes, most_prompts, most_tokens):
+    jobs = [job(*size) for size in sizes]
+    made = list(batches(jobs, most_prompts, most_tokens))
+    assert sorted(id(j) for batch in made for j in batch) == sorted(map(id, jobs))
+    for batch in made:
+        assert len({j.group for j in batch}) == 1
+        assert len(batch) <= most_prompts
+        assert len(batch) == 1 or padded(batch) <= most_tokens
+        assert [j.length for j in batch] == sorted(j.length for j in batch)
+
+
+def test_sixty_episodes_make_progress_together():
+    batcher = Batcher(measured, lambda questions: [question * 2 for question in questions], BatchLimits(prompts=64))
+
+    def episode(number):
+        return [batcher.ask(number * 100 + step) for step in range(5)]
+
+    with ThreadPoolExecutor(60) as pool:
+        answers = list(pool.map(episode, range(60)))
+    batcher.close()
+    assert answers == [[(number * 100 + step) * 2 for step in range(5)] for number in range(60)]
+    assert sum(batcher.sizes) == 300
+    assert max(batcher.sizes) > 10
+
+
+def test_questions_that_wait_during_a_batch_are_answered_together():
+    gate = threading.Event()
+    started = threading.Event()
+
+    def run(questions):
+        started.set()
+        gate.wait(10)
+        return questions
+
+    batcher = Batcher(measured, run, BatchLimits(quiet=0.001, window=0.002))
+    with ThreadPoolExecutor(21) as pool:
+        first = pool.submit(batcher.ask, 1)
+        started.wait(10)
+        rest = [pool.submit(batcher.ask, n) for n in range(2, 22)]
+        while batcher._waiting.qsize() < 20:
+            threading.Event().wait(0.001)
+        gate.set()
+        assert [first.result(), *(f.result() for f in rest)] == list(range(1, 22))
+    batcher.close()
+    assert batcher.sizes == (1, 20)
+
+
+def test_a_batch_too_large_for_the_memory_is_halved_and_stays_smaller():
+    tried = []
+
+    def run(questions):
+        tried.append(len(questions))
+        if len(questions) > 3:
+            raise OutOfMemoryError("too many")
+        return questions
+
+    batcher = Batcher(measured, run, BatchLimits(quiet=0.2, window=0.5))
+    for _ in range(2):
+        with ThreadPoolExecutor(12) as pool:
+            assert sorted(pool.map(batcher.ask, [10] * 12)) == [10] * 12
+    batcher.close()
+    assert sum(batcher.sizes) == 24
+    assert max(batcher.sizes) <= 3
+    assert tried.count(12) <= 1
+
+
+def test_one_prompt_too_large_for_the_memory_is_an_overflow():
+    def run(questions):
+        raise OutOfMemoryError("far too long")
+
+    batcher = Batcher(measured, run)
+    with pytest.raises(ContextOverflow):
+        batcher.ask(1)
+    batcher.close()
+
+
+def test_one_bad_question_does_not_spoil_its_neighbours():
+    def measure(question):
+        if question == 13:
+            raise ContextOverflow("13")
+        return question, 10, "g"
+
+    batcher = Batcher(measure, lambda questions: questions, BatchLimits(quiet=0.1))
+    with ThreadPoolExecutor(3) as pool:
+        futures = [pool.submit(batcher.ask, n) for n in (12, 13, 14)]
+        assert futures[0].result() == 12
+        with pytest.raises(ContextOverflow):
+            futures[1].result()
+        assert futures[2].result() == 14
+    batcher.close()
+
+
+def test_a_failed_batch_raises_for_each_of_its_questions_and_the_next_is_answered():
+    fail = [True]
+
+    def run(questions):
+        if fail.pop() if fail else False:
+            raise RuntimeError("the device went away")
+        return questions
+
+    batcher = Batcher(measured, run)
+    with pytest.raises(RuntimeError, match="went away"):
+        batcher.ask(1)
+    assert batcher.ask(2) == 2
+    batcher.close()
+
+
+def test_closing_twice_is_harmless_and_asking_afterwards_is_refused():
+    batcher = Batcher(measured, lambda questions: questions)
+    batcher.close()
+    batcher.close()
+    with pytest.raises(ModelUnavailable, match="closed"):
+        batcher.ask(1)
