@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import entry_points
 
 from rpms.core.errors import InputError
@@ -17,7 +17,7 @@ def world_names() -> tuple[str, ...]:
     return tuple(sorted({point.name for point in entry_points(group=ENTRY_POINTS)}))
 
 
-@lru_cache(maxsize=None)
+@cache
 def find_world(name: str) -> World:
     """Load a world by its name; a wrong name, or a world that cannot be loaded, is one line for a person."""
     for point in entry_points(group=ENTRY_POINTS):
@@ -28,5 +28,5 @@ def find_world(name: str) -> World:
                 raise InputError(f"world {name!r} ({point.value}) cannot be loaded: {error}") from None
             return world
     near = get_close_matches(name, world_names(), 1)
-    hint = f"; did you mean {near[0]}?" if near else ""
+    hint = f", did you mean {near[0]}?" if near else "."
     raise InputError(f"unknown world {name!r}{hint} Installed: {', '.join(world_names()) or 'none'}")

@@ -1,0 +1,134 @@
+"""What one whole decide costs, from 233 memory entries to a million, beside a retrieval that rebuilds its index.
+
+    python benchmarks/decide.py [--sizes 233,449,10000,1000000]
+
+The reference does retrieval as ExpeL's published code does: at each step an index over all documents is built anew
+and asked once. Here it is a TF-IDF index in plain Python, which is kind to it: ExpeL embeds every document.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import math
+import random
+import re
+import resource
+import statistics
+import time
+import tracemalloc
+from collections import Counter
+from collections.abc import Callable
+
+from rpms.core.belief import StateSignature
+from rpms.core.condition import FULL, compose
+from rpms.core.decide import decide
+from rpms.core.goal import GoalSignature
+from rpms.core.memory import Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
+from rpms.core.prompt import Turn
+from rpms.core.recall import EpisodicMemory
+from rpms.play.setup import knowledge_of
+from rpms.worlds.registry import find_world
+
+TYPES = ("pick_and_place_simple", "look_at_obj_in_light", "pick_clean_then_place_in_recep",
+         "pick_heat_then_place_in_recep", "pick_cool_then_place_in_recep", "pick_two_obj_and_place")  # fmt: skip
+OBJECTS = ("apple", "bread", "egg", "lettuce", "potato", "tomato", "mug", "cup", "bowl", "plate", "pan", "pot", "knife",
+           "spoon", "fork", "book", "pen", "pencil", "laptop", "pillow", "watch", "vase", "soapbar", "towel", "cloth",
+           "candle", "cd", "newspaper", "creditcard", "remotecontrol")  # fmt: skip
+PLACES = ("fridge", "cabinet", "countertop", "drawer", "shelf", "sidetable", "diningtable", "desk", "dresser",
+          "garbagecan", "bed", "sofa", "armchair", "safe", "microwave", "sinkbasin")  # fmt: skip
+
+
+def entries(count: int, seed: int = 0) -> list[Entry]:
+    """A store with the paper's mix: 27% success snippets, 67% failure lessons, the rest schemas."""
+    dice = random.Random(seed)
+    made: list[Entry] = []
+    for number in range(count):
+        goal = GoalSignature(dice.choice(TYPES), dice.choice(OBJECTS), "", dice.choice(PLACES))
+        state = StateSignature.of(holding=dice.choice([(), (f"{goal.object} 1",)]))
+        origins = frozenset(Origin(f"episode {number % 140}", step) for step in range(dice.randint(1, 3)))
+        place = f"{dice.choice(PLACES)} {dice.randint(1, 6)}"
+        kind = dice.random()
+        if kind < 0.27:
+            actions = (f"go to {place}", f"open {place}", f"take {goal.object} {dice.randint(1, 3)} from {place}")
+            made.append(SuccessSnippet(goal, state, "taken", actions, origins=origins, id=f"success_{number:06}"))
+        elif kind < 0.95:
+            action = f"take {goal.object} {dice.randint(1, 3)} from {place}"
+            made.append(FailureLesson(goal, state, action, "be at the place first", origins=origins, id=f"failure_{number:06}"))
+        else:
+            made.append(VerifiedSchema(f"open {place}", "open", ("at place",), ("open",), origins, f"schema_{number:06}"))
+    return made
+
+
+def rebuilt_index(store: list[Entry], query: str) -> list[Entry]:
+    """The reference: build an inverse-document-frequency index over all documents, then rank them for one query."""
+    texts = [" ".join(map(str, entry.key())) for entry in store]
+    bags = [Counter(re.findall(r"\w+", text)) for text in texts]
+    frequency = Counter(word for bag in bags for word in bag)
+    weight = {word: math.log(len(bags) / count) for word, count in frequency.items()}
+    words = set(re.findall(r"\w+", query))
+    scores = [sum(bag[word] * weight.get(word, 0.0) for word in words if word in bag) for bag in bags]
+    best = sorted(range(len(store)), key=scores.__getitem__, reverse=True)[:8]
+    return [store[place] for place in best]
+
+
+def seconds(action: Callable[[], object], least: float = 0.3, most: int = 2_000) -> float:
+    """The median time of an action, over as many runs as fit."""
+    times: list[float] = []
+    while len(times) < 3 or (sum(times) < least and len(times) < most):
+        start = time.perf_counter()
+        action()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="233,449,10000,1000000")
+    sizes = [int(size) for size in parser.parse_args().sizes.split(",")]
+    world = find_world("alfworld")
+    knowledge = knowledge_of(world)
+    opening = (
+        "You are in the middle of a room. Looking quickly around you, you see a cabinet 2, a cabinet 1, a countertop 1, "
+        "a fridge 1, a microwave 1, a sinkbasin 1, and a shelf 1.\n\nYour task is to: heat some apple and put it in fridge."
+    )
+    arrival = "You arrive at loc 3. On the countertop 1, you see a apple 1, and a knife 1."
+    goal = world.goal(opening)
+    prior = world.update(world.start(goal), None, opening)
+    history = [Turn(opening, "go to countertop 1", "I look for an apple first.")]
+    # Every step of an episode asks for the same goal; other goals are asked in turn so that nothing is remembered.
+    goals = [world.goal(opening.replace("apple", word).replace("in fridge", f"in {place}")) for word in OBJECTS for place in PLACES]
+    print(f"{'entries':>9} {'decide':>10} {'x 449':>6} {'rebuilt index':>14} {'ratio':>9} {'index bytes/entry':>18} {'peak MiB':>9}")
+    base = 0.0
+    for size in sizes:
+        store = entries(size)
+        gc.collect()
+        tracemalloc.start()
+        memory = EpisodicMemory(store, "alfworld")
+        gc.collect()
+        index_bytes = tracemalloc.get_traced_memory()[0] / size
+        tracemalloc.stop()
+        mind = compose(FULL, knowledge, memory)
+        turn = iter(goals * 10_000)
+        cost = seconds(lambda: decide(mind, next(turn), prior, "go to countertop 1", arrival, history))  # noqa: B023
+        base = cost if size == 449 or not base else base
+        reference = seconds(lambda: rebuilt_index(store, str(goal.signature)), 0.1, 5) if size <= 10_000 else None  # noqa: B023
+        shown = f"{1e3 * reference:11.2f} ms {reference / cost:8.0f}x" if reference else f"{'-':>14} {'-':>9}"
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"{size:9,} {1e3 * cost:7.3f} ms {cost / base:5.2f}x {shown} {index_bytes:18.0f} {peak:9.0f}")
+    entry_bytes(1_000)
+
+
+def entry_bytes(count: int) -> None:
+    """What an entry takes beyond its text."""
+    gc.collect()
+    tracemalloc.start()
+    store = entries(count)
+    held = tracemalloc.get_traced_memory()[0] / count
+    tracemalloc.stop()
+    text = sum(len(str(part)) for entry in store for part in entry.key()) / count
+    print(f"an entry holds {held:.0f} bytes, of which about {text:.0f} are its text")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""`rpms games` and `rpms verify`: ALFWorld's game files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rpms.core.errors import InputError
+from rpms.worlds.alfworld.games import TASK_TYPES, make_games
+from rpms.worlds.alfworld.verify import verify as verify_transcripts
+
+app = typer.Typer(help="Make household games, so that none need be downloaded.", no_args_is_help=True)
+
+
+@app.command("make")
+def make(
+    out: Annotated[Path, typer.Option(help="A new folder; give it to --data afterwards.")],
+    seed: Annotated[int, typer.Option(help="The same seed gives the same games.")] = 0,
+    count: Annotated[int, typer.Option(help="How many.")] = 60,
+    dialect: Annotated[str, typer.Option(help="0.3 (put … in/on) or 0.4 (move … to).")] = "0.3",
+    type: Annotated[  # noqa: A002  the option's name
+        list[str] | None, typer.Option(help=f"Only these types: {', '.join(TASK_TYPES)}.", show_default=False)
+    ] = None,
+    split: Annotated[str, typer.Option(help="The split to lay them out as.")] = "train",
+) -> None:
+    """Generate ALFWorld games in the official format, each proved to be solvable."""
+    made = make_games(seed, count, out, dialect=dialect, types=tuple(type or TASK_TYPES), split=split)  # type: ignore[arg-type]  # checked there
+    for name, number in made.by_type.items():
+        typer.echo(f"{name:34} {number:5}")
+    typer.echo(f"{len(made.ids)} games, each won by a plan of {made.steps:.1f} steps on average, under {made.folder}")
+    typer.echo(f"play them with: rpms run alfworld --split {made.split} --data {out} --model planner --out RUN")
+
+
+def verify(
+    world: Annotated[str, typer.Argument(help="alfworld")],
+    transcripts: Annotated[list[Path], typer.Argument(help="Recorded playthroughs, .jsonl or .jsonl.xz.")],
+    data: Annotated[Path | None, typer.Option(help="The game files; by default $ALFWORLD_DATA.")] = None,
+) -> None:
+    """Replay recorded playthroughs of the real engine against the native one; exit code 1 on any difference."""
+    if world != "alfworld":
+        raise InputError(f"only alfworld has an engine to verify, not {world!r}")
+    result = verify_transcripts(transcripts, data)
+    for found in result.differences:
+        typer.echo(
+            f"{found.file}:{found.line}: {found.game} step {found.step}, {found.command!r}: {found.field} differs"
+        )
+        typer.echo(f"  recorded: {found.recorded!r}\n  replayed: {found.replayed!r}")
+    typer.echo(f"{result.games} games, {result.steps:,} steps, {result.mismatches} mismatches")
+    if result.mismatches:
+        raise typer.Exit(1)

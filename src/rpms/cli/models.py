@@ -1,0 +1,44 @@
+"""`rpms models`: which models there are, and whether one answers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.check import check_model
+from rpms.models.providers import all_available
+
+app = typer.Typer(help="Which models there are, and whether one answers.", invoke_without_command=True)
+
+
+@app.callback()
+def list_models(context: typer.Context) -> None:
+    """List the providers, what each needs, and whether it is there now."""
+    if context.invoked_subcommand is not None:
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading in ("--model", "ready", "because"):
+        table.add_column(heading, overflow="fold")
+    for row in all_available():
+        ready = Text("yes", style="green") if row.ready else Text("no", style="dim")
+        table.add_row(Text(row.provider.form), ready, Text(row.why))
+    Console(highlight=False).print(table)
+
+
+@app.command("check")
+def check(
+    name: Annotated[str, typer.Argument(help="The model, as after --model.")],
+    base_url: Annotated[str | None, typer.Option(help="Where its server is.")] = None,
+) -> None:
+    """Make one small request; report latency, tokens and whether the answer has the right form."""
+    model = open_model(name, ModelOptions(base_url=base_url))
+    try:
+        for line in check_model(model).lines:
+            typer.echo(line)
+    finally:
+        model.close()

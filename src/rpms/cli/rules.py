@@ -1,0 +1,93 @@
+"""`rpms rules`: look at a manual, and check one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from rpms.core.errors import InputError
+from rpms.core.goal import Goal
+from rpms.core.rules import ActionSchema, Rule, RuleManual, Tier
+from rpms.core.tokens import estimate_tokens
+from rpms.core.voice import rule_line, schema_lines
+from rpms.play.setup import manual_of, universal_tier
+from rpms.store.manuals import manual_text, read_manual
+from rpms.worlds.registry import find_world
+
+app = typer.Typer(help="Look at a world's rule manual, and check one of your own.", no_args_is_help=True)
+
+
+@app.command("show")
+def show(
+    world: Annotated[str, typer.Argument(help="The world, such as alfworld.")],
+    goal: Annotated[
+        str | None, typer.Option(help="A goal type, or a goal as the world states it: only what is active for it.")
+    ] = None,
+) -> None:
+    """Print a manual, whole or as it is active for a goal, with the tokens it costs in a prompt."""
+    found = find_world(world)
+    manual = manual_of(found)
+    parsed = _goal(manual, found.goal(f"Your task is to: {goal}") if goal else None, goal)
+    active = manual.active(parsed.type, parsed.object) if parsed else None
+    console = Console(highlight=False, soft_wrap=True)
+    shown: tuple[Rule | ActionSchema, ...] = (
+        (*active.rules, *active.environment) if active else (*manual.rules, *manual.actions)
+    )
+    title = f"{world}: {'active for ' + str(parsed.signature) if parsed else 'the whole manual'}"
+    console.print(f"[bold]{escape(title)}[/bold]")
+    tokens = 0
+    for tier in Tier:
+        items = [item for item in shown if (item.tier if isinstance(item, Rule) else Tier.ENVIRONMENT) is tier]
+        console.print(f"\n[bold]{tier.value}[/bold] ({len(items)})")
+        for item in items:
+            text = rule_line(item) if isinstance(item, Rule) else schema_lines(item)
+            tokens += estimate_tokens(text)
+            console.print(escape(text) + escape(_notes(item)))
+    console.print(f"\n{len(shown)} rules and actions, about {tokens} tokens in a prompt")
+
+
+def _goal(manual: RuleManual, parsed: Goal | None, given: str | None) -> Goal | None:
+    """The goal that was meant: a type that the manual knows by name, or a goal's text."""
+    if given is None or parsed is None:
+        return None
+    types = sorted({type_ for rule in manual.rules for type_ in rule.goals})
+    matches = [type_ for type_ in types if type_ == given] or [type_ for type_ in types if type_.startswith(given)]
+    if matches:
+        return Goal(matches[0])
+    if parsed.type == "unknown":
+        raise InputError(f"unknown goal {given!r}; goal types: {', '.join(types)}")
+    return parsed
+
+
+def _notes(item: Rule | ActionSchema) -> str:
+    if isinstance(item, ActionSchema):
+        return ""
+    notes = []
+    if item.goals:
+        notes.append(f"for {', '.join(sorted(item.goals))}")
+    if item.when:
+        notes.append(f"when {' and '.join(map(str, item.when))}")
+    notes.extend(f"forbids {ban.action} when {' and '.join(map(str, ban.when))}" for ban in item.forbids)
+    return f"  ({'; '.join(notes)})" if notes else ""
+
+
+@app.command("check")
+def check(
+    files: Annotated[list[Path], typer.Argument(help="One or more YAML files of one manual.", show_default=False)],
+) -> None:
+    """Check a manual; the first mistake is printed with its file and line, and the exit code is 2."""
+    texts = [manual_text(file) for file in files]
+    manual = read_manual(*texts)
+    if not any(rule.tier is Tier.UNIVERSAL for rule in manual.rules):
+        read_manual(universal_tier(), *texts)
+    checkable = sum(bool(action.preconditions or action.effects) for action in manual.actions)
+    typer.echo(
+        f"ok: {len(manual.rules)} rules, {len(manual.actions)} actions ({checkable} with checkable preconditions or "
+        f"effects), {len(manual.predicates)} predicates"
+    )
+    if not checkable:
+        typer.echo("note: no action has preconditions, so advice cannot be checked against this manual")
