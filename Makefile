@@ -1,0 +1,50 @@
+# Everything runs in a virtual environment of its own, .venv; nothing else is touched.
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
+VENV ?= .venv
+BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip --disable-pip-version-check -q
+
+.PHONY: help quickstart test lint types floors pytest benchmarks clean
+
+help:
+	@echo "make quickstart   play the embedded games without an LLM and print what came of it"
+	@echo "make test         install what the tests need and run them all"
+	@echo "make benchmarks   print what things cost, as ratios"
+
+$(VENV)/.base: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "RPMS needs Python 3.11 or later")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install -U 'pip>=25.1'
+	$(PIP) install -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.base
+	$(PIP) install -e '.[anthropic,scienceworld,report,ray]' --group test
+	touch $@
+
+quickstart: $(VENV)/.base
+	$(BIN)/rpms run alfworld --split builtin --model planner --out runs/quickstart
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+floors: $(VENV)/.test
+	$(BIN)/lint-imports --no-cache
+
+pytest: $(VENV)/.test
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report
+
+test: lint types floors pytest
+
+benchmarks: $(VENV)/.test
+	for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python $$program || exit 1; done
+
+clean:
+	rm -rf $(VENV) runs .coverage* .mypy_cache .ruff_cache .pytest_cache .hypothesis
