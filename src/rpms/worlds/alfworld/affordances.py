@@ -1,0 +1,105 @@
+"""What kinds of things can be done with kinds of things: fixed properties, measured over all training games.
+
+A kind that no training game has is neither known to allow something nor known not to: the answers are three-valued.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from rpms.worlds.alfworld.games.tables import tables
+
+CATEGORIES: Mapping[str, tuple[str, ...]] = {
+    "food": ("apple", "egg", "potato", "tomato"),
+    "greens and bread": ("bread", "lettuce"),
+    "cups": ("cup", "mug"),
+    "dishes": ("bowl", "plate"),
+    "cutlery": ("butterknife", "fork", "knife", "ladle", "spatula", "spoon"),
+    "cookware": ("kettle", "pan", "pot"),
+    "seasoning": ("peppershaker", "saltshaker"),
+    "bottles": ("glassbottle", "winebottle"),
+    "cleaning": ("dishsponge", "soapbottle", "spraybottle"),
+    "bathroom": ("candle", "cloth", "soapbar", "toiletpaper"),
+    "towels": ("handtowel", "papertowelroll", "towel"),
+    "electronics": ("cellphone", "laptop"),
+    "media": ("alarmclock", "book", "cd"),
+    "writing": ("pen", "pencil"),
+    "small things": ("creditcard", "keychain", "watch"),
+    "leisure": ("box", "newspaper", "remotecontrol", "tissuebox"),
+    "decoration": ("statue", "vase", "wateringcan"),
+    "bedding": ("pillow", "teddybear"),
+    "on the floor": ("baseballbat", "basketball", "boots", "plunger", "scrubbrush", "tennisracket"),
+    "light": ("desklamp", "floorlamp"),
+}
+"""Objects that are found in the same places, for rules about where things are and for recalling experience."""
+
+_CATEGORY = {kind: category for category, kinds in CATEGORIES.items() for kind in kinds}
+
+TOOLS: Mapping[str, tuple[str, ...]] = {"heat": ("microwave",), "cool": ("fridge",), "clean": ("sinkbasin", "sink")}
+"""The kinds of places that each transformation works with."""
+
+KNIVES = frozenset({"knife", "butterknife"})
+LIGHTS = frozenset({"desklamp", "floorlamp"})
+
+
+def category(kind: str) -> str:
+    """The category of a kind of object; a kind without one is its own."""
+    return _CATEGORY.get(kind, kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Affordances:
+    """Kinds in lower case, as the games' texts name them."""
+
+    objects: frozenset[str]
+    places: frozenset[str]
+    attributes: Mapping[str, frozenset[str]]
+    """Predicate of the PDDL domain → the kinds of objects that always have it."""
+    accepts: Mapping[str, frozenset[str]]
+    """Kind of place → the kinds of objects that may be put there."""
+    doors: Mapping[str, int]
+    """Kind of place → percent of its instances that open and close; absent: none does."""
+
+    def has(self, attribute: str, kind: str) -> bool | None:
+        """Whether objects of a kind have an attribute."""
+        return kind in self.attributes[attribute] if kind in self.objects and kind not in _MIXED else None
+
+    def has_door(self, kind: str) -> bool | None:
+        """Whether places of a kind can be opened and closed; None where some can and some cannot."""
+        if kind not in self.places:
+            return None
+        percent = self.doors.get(kind, 0)
+        return {0: False, 100: True}.get(percent)
+
+    def fits(self, object_kind: str, place_kind: str) -> bool | None:
+        """Whether an object of a kind may be put into a place of a kind."""
+        if object_kind not in self.objects or place_kind not in self.places:
+            return None
+        return object_kind in self.accepts[place_kind]
+
+    def treats(self, verb: str, place_kind: str, object_kind: str) -> bool | None:
+        """Whether a kind of place heats, cools or cleans a kind of object."""
+        if place_kind not in TOOLS[verb]:
+            return False if place_kind in self.places else None
+        return self.has(f"{verb}able", object_kind)
+
+
+_MIXED = frozenset({"footstool"})
+"""Kinds of which only some instances have an attribute."""
+
+
+@cache
+def affordances() -> Affordances:
+    """Read the measured facts, once."""
+    measured = tables()
+    return Affordances(
+        objects=frozenset(kind.lower() for kind in measured.object_types),
+        places=frozenset(kind.lower() for kind in measured.receptacle_types),
+        attributes={name: frozenset(kind.lower() for kind in kinds) for name, kinds in measured.attributes.items()},
+        accepts={
+            place.lower(): frozenset(kind.lower() for kind in kinds) for place, kinds in measured.can_contain.items()
+        },
+        doors={place.lower(): percent for place, percent in measured.openable.items()},
+    )

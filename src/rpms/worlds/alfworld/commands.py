@@ -1,0 +1,197 @@
+"""Forgiving harmless form: what a model writes, as the engine wants it. What is not understood stays as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from rpms.core.facts import kind_of
+from rpms.worlds.alfworld.belief import AlfworldBelief
+from rpms.worlds.alfworld.words import kind_named
+from rpms.worlds.base import Command
+
+_LONGEST = 300
+"""No command is longer; a longer text is no command."""
+
+_VERBS = (
+    ("go to", "go"),
+    ("goto", "go"),
+    ("walk to", "go"),
+    ("move to", "go"),
+    ("pick up", "take"),
+    ("pickup", "take"),
+    ("take", "take"),
+    ("grab", "take"),
+    ("get", "take"),
+    ("put", "put"),
+    ("place", "put"),
+    ("move", "put"),
+    ("open", "open"),
+    ("close", "close"),
+    ("turn on", "use"),
+    ("switch on", "use"),
+    ("toggle on", "use"),
+    ("toggle", "use"),
+    ("use", "use"),
+    ("heat", "heat"),
+    ("cool", "cool"),
+    ("clean", "clean"),
+    ("slice", "slice"),
+    ("examine", "examine"),
+    ("inspect", "examine"),
+    ("look at", "examine"),
+)
+_BARE = {
+    "look": "look",
+    "look around": "look",
+    "inventory": "inventory",
+    "check inventory": "inventory",
+    "help": "help",
+}
+_JOINTS = {
+    "take": (" from ",),
+    "put": (" in/on ", " into ", " onto ", " inside ", " in ", " on ", " to "),
+    "heat": (" with ", " using ", " in "),
+    "cool": (" with ", " using ", " in "),
+    "clean": (" with ", " using ", " in "),
+    "slice": (" with ", " using "),
+}
+_PREFIX = re.compile(r"(?:action|act|>)\s*:?\s*", re.IGNORECASE)
+_ARTICLES = frozenset({"a", "an", "the", "some", "my"})
+_TOOLS = {"heat": "microwave", "cool": "fridge", "clean": "sinkbasin"}
+
+
+def forgive(action: str, belief: AlfworldBelief) -> Command:
+    """Read an action in any harmless form. The text of an exact command comes back unchanged, without repairs."""
+    text = action.strip()
+    if len(text) > _LONGEST:
+        return Command(text)
+    repairs: list[str] = []
+    cleaned = _undress(text)
+    if cleaned != text:
+        repairs.append("form")
+    read = _read(cleaned.lower(), belief, repairs)
+    if read is None:
+        return Command(text)
+    if read != cleaned and not repairs:
+        repairs.append("letter case" if read == cleaned.lower() else "wording")
+    return Command(read, tuple(dict.fromkeys(repairs)) if read != text else ())
+
+
+def _undress(text: str) -> str:
+    """The first line without a leading `Action:`, quotes, trailing dots and double spaces."""
+    line = text.split("\n", 1)[0].strip()
+    prefix = _PREFIX.match(line)
+    if prefix is not None and (prefix[0].rstrip().endswith(":") or prefix[0].startswith(">")):
+        line = line[prefix.end() :]
+    return " ".join(line.strip(" \t`'\"*").rstrip(".!;, `'\"*").split())
+
+
+def _read(text: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
+    if text in _BARE:
+        return _BARE[text]
+    for words, verb in _VERBS:
+        if text.startswith(f"{words} "):
+            return _with_names(verb, words, text[len(words) + 1 :], belief, repairs)
+    return None
+
+
+def _with_names(verb: str, words: str, rest: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
+    if verb == "use" and words == "toggle":
+        rest = _first_name(rest)
+    first, joint, second = _cut(rest, _JOINTS.get(verb, ()))
+    if words not in (verb, "go to"):
+        repairs.append(f"`{words}`")
+    if verb in _JOINTS and not joint:
+        return _completed(verb, first, belief, repairs)
+    if not joint:
+        name = _name(first, _candidates(verb, belief), repairs)
+        return f"go to {name}" if verb == "go" else f"{verb} {name}"
+    things = belief.holding if verb not in ("take", "slice") else _objects(belief)
+    thing = _name(first, things or _objects(belief), repairs)
+    other = _name(second, belief.holding if verb == "slice" else belief.places, repairs)
+    if verb == "put":
+        return _put(thing, joint, other, words, belief, repairs)
+    if joint not in (" from ", " with "):
+        repairs.append(f"`{joint.strip()}`")
+    return f"{verb} {thing} {'from' if verb == 'take' else 'with'} {other}"
+
+
+def _put(thing: str, joint: str, place: str, words: str, belief: AlfworldBelief, repairs: list[str]) -> str:
+    """In the words of the game's dialect, which is known before anything can be put anywhere."""
+    if belief.dialect == "0.4":
+        if (words, joint) != ("move", " to "):
+            repairs.append("`put` for the game's `move`")
+        return f"move {thing} to {place}"
+    if (words, joint) != ("put", " in/on "):
+        repairs.append(f"`{words} …{joint.rstrip()}`")
+    return f"put {thing} in/on {place}"
+
+
+def _completed(verb: str, name: str, belief: AlfworldBelief, repairs: list[str]) -> str | None:
+    """Add what an action leaves out, where there is just one candidate: the tool, or the place it was seen in."""
+    if verb == "take":
+        thing = _name(name, _objects(belief), repairs)
+        homes = [place for place in belief.homes(thing) if belief.here(place)]
+        if len(homes) == 1:
+            repairs.append("the only place that holds it here")
+            return f"take {thing} from {homes[0]}"
+    elif verb in _TOOLS:
+        tools = [place for place in belief.places if kind_of(place) == _TOOLS[verb]]
+        if len(tools) == 1:
+            repairs.append("the only appliance for it")
+            return f"{verb} {_name(name, belief.holding, repairs)} with {tools[0]}"
+    return None
+
+
+def _cut(text: str, joints: Sequence[str]) -> tuple[str, str, str]:
+    for joint in joints:
+        before, found, after = text.partition(joint)
+        if found:
+            return before, joint, after
+    return text, "", ""
+
+
+def _first_name(text: str) -> str:
+    """`desklamp 1 desk 1`, as the paper's prompt has it, without the place."""
+    words = text.split()
+    for place, word in enumerate(words):
+        if word.isdecimal() and place + 1 < len(words):
+            return " ".join(words[: place + 1])
+    return text
+
+
+def _objects(belief: AlfworldBelief) -> tuple[str, ...]:
+    known = dict.fromkeys(thing for inside in belief.contents.values() for thing in inside)
+    return (*belief.holding, *known)
+
+
+def _candidates(verb: str, belief: AlfworldBelief) -> tuple[str, ...]:
+    if verb == "use":
+        return _objects(belief)
+    return (*belief.places, *belief.holding) if verb == "examine" else belief.places
+
+
+def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
+    """A name without its article; with its number added if just one candidate is of that kind."""
+    words = text.split()
+    if len(words) > 1 and words[0] in _ARTICLES:
+        words = words[1:]
+        repairs.append("article")
+    name = " ".join(words)
+    known = tuple(candidates)
+    if name in known:
+        return name
+    number = words.pop() if words and words[-1].isdecimal() else ""
+    kind = "".join(words)
+    found = kind_named(kind)
+    kinds = {kind, found[0]} if found is not None else {kind}
+    fitting = [
+        candidate
+        for candidate in known
+        if kind_of(candidate) in kinds and (not number or candidate.endswith(f" {number}"))
+    ]
+    if len(fitting) == 1:
+        repairs.append("number" if not number else "name")
+        return fitting[0]
+    return name

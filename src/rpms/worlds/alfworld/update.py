@@ -1,0 +1,164 @@
+"""f_UPD of Eq. 1: the belief after an action and its answer, from the text alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from rpms.worlds.alfworld import observations as heard
+from rpms.worlds.alfworld.belief import NOWHERE, AlfworldBelief
+from rpms.worlds.alfworld.observations import Deed, Sight
+from rpms.worlds.alfworld.sites import Sites, assumed, printed
+
+_Value = TypeVar("_Value")
+_TREATED = {"heat": ("hot", "cool"), "cool": ("cool", "hot"), "clean": ("clean", ""), "slice": ("sliced", "")}
+"""Verb → the state it gives and the one it ends."""
+_REFUSED_KEPT = 20
+
+
+def update(belief: AlfworldBelief, action: str | None, observation: str) -> AlfworldBelief:
+    """Take over what an observation shows. Text that says nothing known leaves the belief as it is."""
+    text = observation.strip()
+    if text == heard.NOTHING_HAPPENS:
+        return _refused(belief, action.strip()) if action is not None else belief
+    arrived = heard.arrival(text)
+    if arrived is not None:
+        return _arrive(belief, *arrived)
+    done = heard.deed(text)
+    if done is not None:
+        return _do(belief, done)
+    seen = heard.opening(text) or heard.sight(text)
+    if seen is not None:
+        return _see(_stand(belief.but(refused=frozenset()), seen.place), seen)
+    faced = heard.facing(text)
+    if faced is not None:
+        return _face(belief, faced[0])
+    carried = heard.carried(text)
+    if carried is not None:
+        return belief.but(hand=carried[0] if carried else None)
+    described = heard.described(text)
+    if described is not None:
+        thing, states = described
+        return belief.but(states=_with(belief.states, thing, belief.states.get(thing, frozenset()) | states))
+    return _open(belief, action, text)
+
+
+def _open(belief: AlfworldBelief, action: str | None, text: str) -> AlfworldBelief:
+    """Read the opening, or an answer to `look` where nothing is."""
+    room = heard.room(text)
+    if room is not None:
+        return belief.but(places=belief.places or room, site=NOWHERE)
+    if action is None and "\n" in text:
+        for paragraph in text.split("\n"):
+            faced = heard.facing(paragraph)
+            if faced is not None:
+                return _face(belief, faced[0])
+    return belief
+
+
+def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str, _Value]:
+    return mapping if mapping.get(key) == value else {**mapping, key: value}
+
+
+def _arrive(belief: AlfworldBelief, where: str, seen: Sight) -> AlfworldBelief:
+    place, before, sites = seen.place, belief.site, belief.sites
+    if where == place:
+        dialect, site = "0.4", sites.of.get(place) or assumed(place)
+    else:
+        dialect, site = "0.3", printed(where)
+    sites = sites.put(place, site)
+    site = sites.of[place]
+    if before:
+        sites = sites.part(before, site)
+    return _see(
+        belief.but(location=place, site=site, sites=sites, dialect=dialect, refused=frozenset()),
+        seen,
+    )
+
+
+def _see(belief: AlfworldBelief, seen: Sight) -> AlfworldBelief:
+    place = seen.place
+    containers = belief.containers if seen.open is None else _with(belief.containers, place, seen.open)
+    if seen.contents is None:
+        return belief if containers is belief.containers else belief.but(containers=containers)
+    if place in belief.seen and belief.contents.get(place) == seen.contents and containers is belief.containers:
+        return belief
+    return belief.but(
+        containers=containers,
+        contents={**belief.contents, place: seen.contents},
+        seen=belief.seen | {place},
+        last_seen={**belief.last_seen, **dict.fromkeys(seen.contents, place)},
+    )
+
+
+def _stand(belief: AlfworldBelief, place: str) -> AlfworldBelief:
+    """Take over that a place is here, since something was done at it."""
+    if not belief.site:
+        site = belief.sites.of.get(place) or assumed(place)
+        return belief.but(site=site, sites=belief.sites.put(place, site), location=belief.location or place)
+    if belief.sites.of.get(place) == belief.site:
+        return belief
+    return _resite(belief, place, belief.sites.put(place, belief.site))
+
+
+def _resite(belief: AlfworldBelief, place: str, sites: Sites) -> AlfworldBelief:
+    """Keep the name of the current site in step with joined sites."""
+    return belief.but(sites=sites, site=sites.of.get(belief.location or place, belief.site))
+
+
+def _face(belief: AlfworldBelief, places: tuple[str, ...]) -> AlfworldBelief:
+    if not places:
+        return belief
+    belief = _stand(belief, places[0])
+    assert belief.site
+    return _resite(belief, places[0], belief.sites.complete(belief.site, places))
+
+
+def _do(belief: AlfworldBelief, done: Deed) -> AlfworldBelief:
+    belief = belief.but(refused=frozenset())
+    thing, place = done.object, done.place
+    match done.verb:
+        case "take":
+            belief = _stand(belief, place)
+            inside = tuple(other for other in belief.contents.get(place, ()) if other != thing)
+            last_seen = {other: where for other, where in belief.last_seen.items() if other != thing}
+            return belief.but(hand=thing, contents=_with(belief.contents, place, inside), last_seen=last_seen)
+        case "put":
+            belief = _stand(belief, place)
+            inside = belief.contents.get(place, ())
+            inside = inside if thing in inside else (*inside, thing)
+            return belief.but(
+                hand=None,
+                contents=_with(belief.contents, place, inside),
+                last_seen=_with(belief.last_seen, thing, place),
+            )
+        case "close":
+            return _stand(belief, thing).but(containers=_with(belief.containers, thing, False))
+        case "use":
+            return belief.but(states=_with(belief.states, thing, belief.states.get(thing, frozenset()) | {"on"}))
+        case verb:
+            gained, lost = _TREATED[verb]
+            states = belief.states.get(thing, frozenset()) - {lost} | {gained}
+            belief = belief.but(states=_with(belief.states, thing, states))
+            return belief if verb == "slice" else _stand(belief, place).but(hand=thing)
+
+
+def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
+    """Draw what can be concluded from a command that did nothing."""
+    if len(belief.refused) < _REFUSED_KEPT:
+        belief = belief.but(refused=belief.refused | {action})
+    verb, _, place = action.partition(" ")
+    if not belief.site or place.removeprefix("to ") not in belief.places:
+        return belief
+    if verb == "go" and place.startswith("to "):
+        return _stand(belief, place[3:])
+    if place not in belief.places:
+        return belief
+    known, here = belief.containers.get(place), belief.here(place)
+    elsewhere = verb == "examine" or (known is not None and (verb, known) in (("open", False), ("close", True)))
+    if elsewhere and here is None:
+        site = belief.sites.of.get(place) or assumed(place)
+        return belief.but(sites=belief.sites.put(place, site).part(belief.site, site))
+    if verb == "open" and here and known is None and belief.has_door(place):
+        return belief.but(containers=_with(belief.containers, place, True))
+    return belief

@@ -1,0 +1,108 @@
+"""ALFWorld as a World: its knowledge in one place, its simulators a lazy import away."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rpms.core.belief import Belief
+from rpms.core.consistency import Compat, same_occupancy
+from rpms.core.decide import Decision
+from rpms.core.errors import InputError
+from rpms.core.goal import Goal, Progress
+from rpms.core.recall import Retrieval, Similarity
+from rpms.core.voice import Voice
+from rpms.worlds.alfworld.affordances import category
+from rpms.worlds.alfworld.belief import AlfworldBelief
+from rpms.worlds.alfworld.commands import forgive
+from rpms.worlds.alfworld.drift import contradictions
+from rpms.worlds.alfworld.game import NativeGame
+from rpms.worlds.alfworld.games import builtin_game, builtin_tasks, list_tasks, load_task
+from rpms.worlds.alfworld.goals import parse_goal
+from rpms.worlds.alfworld.observations import NOTHING_HAPPENS
+from rpms.worlds.alfworld.planner import plan
+from rpms.worlds.alfworld.progress import progress
+from rpms.worlds.alfworld.prompts import VOICE
+from rpms.worlds.alfworld.update import update
+from rpms.worlds.base import Command, Game, Setting, Task
+
+_DATA = "ALFWORLD_DATA"
+
+
+class Alfworld:
+    """The World of ALFWorld's household games."""
+
+    name = "alfworld"
+    splits = ("builtin", "valid_seen", "valid_unseen", "train")
+    engines = ("native", "textworld")
+    step_budget = 50
+    max_tokens = 256
+    retrieval = Retrieval(similarity=Similarity(category=category))
+    compat: Compat = staticmethod(same_occupancy)
+    voice: Voice = VOICE
+
+    def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
+        if split not in self.splits:
+            raise InputError(f"ALFWorld has no split {split!r}; choose one of {', '.join(self.splits)}")
+        return builtin_tasks() if split == "builtin" else list_tasks(_data_folder(setting), split)
+
+    def open(self, task: Task, setting: Setting) -> Game:
+        if setting.engine not in self.engines:
+            raise InputError(f"ALFWorld has no engine {setting.engine!r}; choose one of {', '.join(self.engines)}")
+        if setting.engine == "native":
+            return NativeGame(load_task(task))
+        from rpms.worlds.alfworld.textworld_game import TextWorldGame  # noqa: PLC0415 - needs the real engine
+
+        if "builtin" not in task.source:
+            return TextWorldGame(task.source["path"])
+        with TemporaryDirectory() as folder:
+            file = Path(folder, "game.tw-pddl")
+            file.write_text(json.dumps(builtin_game(task.source["builtin"])), encoding="utf-8")
+            return TextWorldGame(file)
+
+    def manual(self) -> tuple[tuple[str, str], ...]:
+        text = files("rpms.worlds.alfworld").joinpath("rules.yaml").read_text(encoding="utf-8")
+        return (("alfworld/rules.yaml", text),)
+
+    def goal(self, opening: str) -> Goal:
+        return parse_goal(opening)
+
+    def start(self, goal: Goal) -> Belief:
+        return AlfworldBelief(goal)
+
+    def update(self, belief: Belief, action: str | None, observation: str) -> Belief:
+        return update(_own(belief), action, observation)
+
+    def progress(self, goal: Goal, belief: Belief) -> Progress:
+        return progress(goal, _own(belief))
+
+    def command(self, action: str, belief: Belief) -> Command:
+        return forgive(action, _own(belief))
+
+    def infeasible(self, observation: str) -> bool:
+        return observation.strip() == NOTHING_HAPPENS
+
+    def contradictions(self, belief: Belief, game: Game) -> tuple[str, ...]:
+        return contradictions(_own(belief), game)
+
+    def planner(self, decision: Decision) -> tuple[str, str]:
+        return plan(decision)
+
+
+def _own(belief: Belief) -> AlfworldBelief:
+    assert isinstance(belief, AlfworldBelief)
+    return belief
+
+
+def _data_folder(setting: Setting) -> Path:
+    data = setting.data or os.environ.get(_DATA)
+    if not data:
+        raise InputError(f"where are ALFWorld's games? Set {_DATA} or give --data, or play --split builtin")
+    return Path(data)
+
+
+world = Alfworld()
