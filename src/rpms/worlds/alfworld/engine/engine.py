@@ -46,10 +46,15 @@ class Engine:
         self.start = start
         self._goal = goal
         self._marks = marks
-        self._all_goto = tuple(
-            (f"go to {name}", place)
-            for name, place in zip(layout.receptacle_names, layout.place, strict=True)
-            if place >= 0
+        ways = [
+            (f"go to {name}", at) for name, at in zip(layout.receptacle_names, layout.place, strict=True) if at >= 0
+        ]
+        self._opening = _listing([way.replace("go to", "a", 1) for way, _ in ways])
+        self._goto = tuple(
+            tuple(sorted(way for way, at in ways if at != place))
+            if layout.here[place] or place == start.location
+            else ()
+            for place in range(len(layout.here))
         )
         self._put = ("put ", " in/on ") if dialect.name == "0.3" else ("move ", " to ")
         self._verbs: Mapping[str, Callable[[State, str], Turn | None]] = {
@@ -71,8 +76,7 @@ class Engine:
         if self.layout.here[self.start.location]:
             view = self._look(self.start)
         else:
-            seen = _listing([command.replace("go to", "a", 1) for command, _ in self._all_goto])
-            view = f"You are in the middle of a room. Looking quickly around you, you see {seen}."
+            view = f"You are in the middle of a room. Looking quickly around you, you see {self._opening}."
         return Turn(self.start, f"-= Welcome to TextWorld, ALFRED! =-\n\n{view}\n\nYour task is to: {self.task}")
 
     def won(self, state: State) -> bool:
@@ -98,36 +102,42 @@ class Engine:
         """Every command that is possible now, sorted."""
         layout, held, location = self.layout, state.held, state.location
         objects = layout.object_names
-        commands = [command for command, place in self._all_goto if place != location]
-        commands += ("inventory", "look") if self.dialect.help is None else ("inventory", "look", "help")
+        before: list[str] = []  # sorts before "go to"
+        after = ["inventory", "look"] if self.dialect.help is None else ["help", "inventory", "look"]
         usable = 0
         for receptacle in layout.here[location]:
             name, contents = layout.receptacle_names[receptacle], state.contents[receptacle]
-            commands.append(f"examine {name}")
+            before.append(f"examine {name}")
             usable |= contents & layout.toggleable
             reachable = True
             if layout.openable >> receptacle & 1:
-                reachable = bool(state.opened >> receptacle & 1)
-                commands.append(f"close {name}" if reachable else f"open {name}")
+                if reachable := bool(state.opened >> receptacle & 1):
+                    before.append(f"close {name}")
+                else:
+                    after.append(f"open {name}")
             if held < 0:
                 if reachable:
-                    commands += [f"take {objects[thing]} from {name}" for thing in bits(contents & layout.pickupable)]
-                continue
-            if reachable and layout.accepts[receptacle] >> held & 1:
-                commands.append(f"{self._put[0]}{objects[held]}{self._put[1]}{name}")
-            commands += [
-                f"{verb} {objects[held]} with {name}"
-                for verb, appliances in layout.appliances.items()
-                if appliances >> receptacle & 1 and layout.treatable[verb] >> held & 1
-            ]
-        commands += [f"use {objects[thing]}" for thing in bits(usable)]
+                    after += [f"take {objects[thing]} from {name}" for thing in bits(contents & layout.pickupable)]
+            else:
+                if reachable and layout.accepts[receptacle] >> held & 1:
+                    after.append(f"{self._put[0]}{objects[held]}{self._put[1]}{name}")
+                if layout.treating >> receptacle & 1:
+                    self._add_treatments(held, receptacle, before, after)
+        after += [f"use {objects[thing]}" for thing in bits(usable)]
         if held >= 0:
-            commands.append(f"examine {objects[held]}")
+            before.append(f"examine {objects[held]}")
             if layout.knives >> held & 1:
                 sliceable = bits(state.around[location] & layout.sliceable)
-                commands += [f"slice {objects[thing]} with {objects[held]}" for thing in sliceable]
-        commands.sort()
-        return tuple(commands)
+                after += [f"slice {objects[thing]} with {objects[held]}" for thing in sliceable]
+        before.sort()
+        after.sort()
+        return (*before, *self._goto[location], *after)
+
+    def _add_treatments(self, held: int, receptacle: int, before: list[str], after: list[str]) -> None:
+        names = f"{self.layout.object_names[held]} with {self.layout.receptacle_names[receptacle]}"
+        for verb, appliances in self.layout.appliances.items():
+            if appliances >> receptacle & self.layout.treatable[verb] >> held & 1:
+                (after if verb == "heat" else before).append(f"{verb} {names}")
 
     def _here(self, state: State, name: str) -> int:
         """The receptacle of that name, where the agent stands before it; -1 otherwise."""

@@ -113,8 +113,12 @@ class _Unrolling:
         return rows
 
     def _matches(self, predicate: str, arguments: list[str], row: dict[str, str], types: Names) -> list[dict[str, str]]:
+        facts = self._problem.facts[predicate]
+        known = tuple(row.get(word, word) for word in arguments)
+        if all(known):
+            return [row] if known in facts else []
         found = []
-        for fact in self._problem.facts[predicate]:
+        for fact in facts:
             new = dict(row)
             for word, thing in zip(arguments, fact, strict=True):
                 value = new.get(word, word)
@@ -124,7 +128,7 @@ class _Unrolling:
                     break
             else:
                 found.append(new)
-        self._left -= len(self._problem.facts[predicate]) // 16
+        self._left -= len(facts) // 16
         return found
 
     def _spend(self, row: dict[str, str]) -> dict[str, str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from rpms.worlds.alfworld.engine.errors import Damage, quoted
@@ -19,8 +18,10 @@ Part: TypeAlias = "str | tuple[Any, ...]"
 """A literal, or ("name", variable), ("list", given, parts), ("if", ((condition, parts), …))."""
 
 MAX_CHARACTERS = 400_000
+MAX_DEPTH = 30
+"""Symbols within symbols; the official ones go 4 deep."""
 MAX_EXPANSION = 4_000
-"""Symbols replaced while one text is spelled out; the official ones take under 40."""
+"""Parts of all texts spelled out; the official ones come to under 400."""
 
 _SPACE = re.compile(r"(?:\s|#[^\n]*(?:\n|$))*")
 _HEAD = re.compile(r"action\s+([\w/-]+)\s*\{")
@@ -49,16 +50,17 @@ class ActionText(NamedTuple):
     feedback: str
 
 
-@dataclass(frozen=True, slots=True)
 class Grammar:
     """The texts of a game, by lower-case action name and by symbol."""
 
-    actions: Mapping[str, ActionText]
-    rules: Mapping[str, tuple[Rule, ...]]
+    def __init__(self, actions: Mapping[str, ActionText], rules: Mapping[str, tuple[Rule, ...]]) -> None:
+        self.actions = actions
+        self.rules = rules
+        self._expansion = _Expansion(rules)
 
     def meaning(self, text: str) -> tuple[Part, ...]:
         """What a text prints, spelled out. Raises Damage for a missing or circular symbol."""
-        return _Expansion(self.rules).expand(text, ())
+        return self._expansion.expand(text, ())
 
 
 def read(text: str) -> Grammar:
@@ -125,11 +127,12 @@ def _alternatives(name: str, entry: object) -> tuple[Rule, ...]:
 
 
 class _Expansion:
-    """One text being spelled out, with a budget so that rules that double and redouble end."""
+    """Texts being spelled out, each symbol once, with a budget so that rules that double and redouble end."""
 
     def __init__(self, rules: Mapping[str, tuple[Rule, ...]]) -> None:
         self._rules = rules
         self._left = MAX_EXPANSION
+        self._known: dict[str, tuple[Part, ...]] = {}
 
     def expand(self, text: str, inside: tuple[str, ...]) -> tuple[Part, ...]:
         parts: list[Part] = []
@@ -151,8 +154,15 @@ class _Expansion:
         return _joined(parts)
 
     def _call(self, name: str, inside: tuple[str, ...]) -> tuple[Part, ...]:
-        self._left -= 1
-        if name in inside or self._left < 0:
+        if name not in self._known:
+            self._known[name] = self._symbol(name, inside)
+        self._left -= 1 + len(self._known[name])
+        if self._left < 0:
+            raise Damage(f"never finishes symbol {quoted(name)}")
+        return self._known[name]
+
+    def _symbol(self, name: str, inside: tuple[str, ...]) -> tuple[Part, ...]:
+        if name in inside or len(inside) > MAX_DEPTH:
             raise Damage(f"never finishes symbol {quoted(name)}")
         options: list[tuple[str, tuple[Part, ...]]] = []
         for rule in self._rules.get(name, ()):

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import or_
 
 from rpms.worlds.alfworld.engine.dialect import Dialect
 from rpms.worlds.alfworld.engine.errors import Damage, quoted
@@ -81,6 +82,11 @@ class Layout:
     """For `heat`, `cool` and `clean`, the objects it works on …"""
     appliances: Mapping[str, int]
     """… and the receptacles it works with."""
+
+    @cached_property
+    def treating(self) -> int:
+        """The receptacles that heat, cool or clean."""
+        return reduce(or_, self.appliances.values())
 
     @cached_property
     def receptacle_called(self) -> Mapping[str, int]:

@@ -14,7 +14,7 @@ from rpms.worlds.alfworld.engine.sexpr import SExpr
 MAX_THINGS = 3_000
 """Eight times what the largest official game declares."""
 
-_ID = re.compile(r"[a-z0-9_.+-]+")
+_IDS = re.compile(r"[a-z0-9_.+\- ]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,15 @@ def _things(section: list[SExpr], domain: Domain) -> dict[str, str]:
     pairs = [*domain.constants, *sexpr.typed(words, ":objects")]
     if len(pairs) > MAX_THINGS:
         raise Damage(f"declares {len(pairs):,} objects; the limit is {MAX_THINGS:,}")
+    ids = " ".join(name for name, _ in pairs)
+    if (end := _IDS.match(ids)) is None or end.end() < len(ids):
+        raise Damage("has an object name with a character that no ALFWorld game has")
     things: dict[str, str] = {}
     for name, kind in pairs:
         if kind not in TYPES:
             raise Damage(f"declares {quoted(name)} of an unknown type {quoted(kind)}")
         if name in things:
             raise Damage(f"declares {quoted(name)} twice")
-        if not _ID.fullmatch(name):
-            raise Damage(f"has an object name {quoted(name)} that no ALFWorld game can have")
         things[name] = kind
     return things
 

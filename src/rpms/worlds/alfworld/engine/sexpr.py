@@ -68,9 +68,13 @@ def words_of(expression: SExpr, what: str) -> list[str]:
     """A list that holds words alone, such as a ground fact."""
     if not isinstance(expression, list):
         raise Damage(f"has {expression[:40]!r} where {what} is expected")
-    words = [word for word in expression if isinstance(word, str)]
-    if len(words) != len(expression) or not words:
-        raise Damage(f"has a malformed {what}")
+    words: list[str] = []
+    for word in expression:
+        if not isinstance(word, str):
+            raise Damage(f"has a malformed {what}")
+        words.append(word)
+    if not words:
+        raise Damage(f"has an empty {what}")
     return words
 
 
