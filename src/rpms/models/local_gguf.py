@@ -51,6 +51,8 @@ class GGUFModel:
             )
         except (ValueError, OSError, RuntimeError) as error:
             raise ModelUnavailable(f"{name}: cannot be loaded: {excerpt(str(error))}") from error
+        # Logits of a whole batch, copied with each kept state and never read: one row keeps a state small.
+        self._llama.scores = self._llama.scores[:1].copy()
         self._format = self._formatter(formats)
 
     @property
@@ -70,6 +72,9 @@ class GGUFModel:
                 )
             self._switch_to(request.episode)
             cached = self._computed_prefix(tokens)
+            # What differs is dropped here, because some versions would move later matches into place instead, which
+            # is faster and gives other answers.
+            self._llama.n_tokens = cached
             completion = self._llama.create_completion(prompt=tokens, **self._arguments(decoding))
         choice = completion["choices"][0]
         usage = Usage(

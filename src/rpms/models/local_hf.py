@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +69,9 @@ class HFModel:
         return self._batcher.sizes
 
     def answer(self, request: Request) -> Answer:
-        return self._batcher.ask(_Question(request.prompt.messages(), request.decoding))
+        started = time.monotonic()
+        answer = self._batcher.ask(_Question(request.prompt.messages(), request.decoding))
+        return replace(answer, usage=replace(answer.usage, seconds=time.monotonic() - started))
 
     def close(self) -> None:
         self._batcher.close()
@@ -93,7 +95,9 @@ class HFModel:
         dtype = self._torch.bfloat16 if self._device == "cuda" else self._torch.float32
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
-            model = transformers.AutoModelForCausalLM.from_pretrained(place, torch_dtype=dtype, **options)
+            model = transformers.AutoModelForCausalLM.from_pretrained(
+                place, **{_dtype_option(transformers): dtype}, **options
+            )
         except (OSError, ValueError, ImportError) as error:
             raise ModelUnavailable(f"{self._name}: cannot be loaded: {excerpt(str(error))}") from error
         tokenizer.padding_side = "left"
@@ -136,7 +140,6 @@ class HFModel:
     def _generate(self, questions: list[_Question]) -> list[Answer]:
         """Answer one batch; all have the same decoding."""
         torch = self._torch
-        started = time.monotonic()
         decoding = questions[0].decoding
         longest = max(len(question.ids) for question in questions)
         pad = self._tokenizer.pad_token_id or 0
@@ -156,9 +159,8 @@ class HFModel:
             problem = f"{len(questions)} prompts of {longest} tokens"
         else:
             written = output[:, longest:].tolist()
-            seconds = time.monotonic() - started
             return [
-                self._read(question, ids, stopper.lengths[row], seconds)
+                self._read(question, ids, stopper.lengths[row])
                 for row, (question, ids) in enumerate(zip(questions, written, strict=True))
             ]
         torch.cuda.empty_cache()  # outside the handler, where the failed call's tensors are gone
@@ -173,7 +175,7 @@ class HFModel:
         # Named, because a folder's own generation settings would otherwise be mixed in and warned about.
         return {**options, "do_sample": False, "temperature": None, "top_p": None, "top_k": None}
 
-    def _read(self, question: _Question, ids: list[int], stopped: int | None, seconds: float) -> Answer:
+    def _read(self, question: _Question, ids: list[int], stopped: int | None) -> Answer:
         ends = self._ends()
         length = next((at for at, token in enumerate(ids) if token in ends), len(ids))
         ended = length < len(ids)
@@ -182,7 +184,7 @@ class HFModel:
         text = self._tokenizer.decode(ids[:length], skip_special_tokens=True)
         return Answer(
             cut_at_stop(text, question.decoding.stop),
-            Usage(len(question.ids), 0, length, 1, seconds),
+            Usage(len(question.ids), 0, length, requests=1),
             "stop" if ended else "length",
         )
 
@@ -192,6 +194,12 @@ class HFModel:
         ends = getattr(config, "eos_token_id", None)
         several = ends if isinstance(ends, list) else [ends]
         return frozenset(end for end in (*several, self._tokenizer.eos_token_id) if isinstance(end, int))
+
+
+def _dtype_option(transformers: Any) -> str:
+    """The argument's name changed in 4.56."""
+    major, minor = (int(piece) for piece in transformers.__version__.split(".")[:2])
+    return "dtype" if (major, minor) >= (4, 56) else "torch_dtype"
 
 
 class _Stopper:

@@ -1,0 +1,163 @@
+"""Transformers in process, with a tiny model of random weights."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
+from rpms.models.base import Decoding
+from rpms.models.batching import BatchLimits
+from rpms.models.local_hf import HFModel
+from tests.models.prompts import prompt, request
+
+torch = pytest.importorskip("torch", reason="the extra `hf` is not installed")
+transformers = pytest.importorskip("transformers", reason="the extra `hf` is not installed")
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # what the libraries deprecate among themselves
+
+WINDOW = 2048
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A model of 60,000 weights and a tokenizer of letters, as a folder that `from_pretrained` reads."""
+    place = tmp_path_factory.mktemp("tiny")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # noqa: PLC0415  comes with transformers
+
+        letters = [chr(code) for code in range(33, 127)]
+        vocabulary = {sign: index for index, sign in enumerate([*letters, "Ġ", "Ċ", "<|end|>"])}  # space, new line
+        inner = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+        inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        inner.decoder = decoders.ByteLevel()
+        tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<|end|>")
+        tokenizer.chat_template = (
+            "{% for m in messages %}[{{ m['role'] }}]{{ m['content'] }}\n{% endfor %}"
+            "{% if add_generation_prompt %}[assistant]{% endif %}"
+        )
+        tokenizer.save_pretrained(place)
+        torch.manual_seed(7)
+        config = transformers.LlamaConfig(
+            vocab_size=len(vocabulary),
+            hidden_size=32,
+            intermediate_size=64,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            max_position_embeddings=WINDOW,
+            eos_token_id=vocabulary["<|end|>"],
+            bos_token_id=None,
+            initializer_range=0.5,
+        )
+        transformers.LlamaForCausalLM(config).save_pretrained(place)
+    return place
+
+
+@pytest.fixture
+def model(folder):
+    made = HFModel(f"hf/{folder}", str(folder))
+    yield made
+    made.close()
+
+
+SHORT = Decoding(max_tokens=12, stop=())
+
+
+def test_concurrent_episodes_share_batches_and_get_the_answers_they_would_get_alone(folder):
+    requests = [request(f"e{n}", turns=n % 5, decoding=SHORT, memory="m" * n) for n in range(24)]
+    alone = HFModel("hf/tiny", str(folder), limits=BatchLimits(prompts=1))
+    expected = [alone.answer(one) for one in requests]
+    assert set(alone.batch_sizes) == {1}
+    alone.close()
+    together = HFModel("hf/tiny", str(folder), limits=BatchLimits(prompts=16, quiet=0.2, window=1.0))
+    with ThreadPoolExecutor(24) as pool:
+        answers = list(pool.map(together.answer, requests))
+    together.close()
+    assert [answer.text for answer in answers] == [answer.text for answer in expected]
+    assert [a.usage.prompt_tokens for a in answers] == [a.usage.prompt_tokens for a in expected]
+    assert max(together.batch_sizes) > 1
+    assert len({answer.text for answer in answers}) > 1
+
+
+def test_the_chat_template_is_used_and_every_token_counted(model):
+    answer = model.answer(request(decoding=SHORT))
+    system, user = prompt().messages()
+    text = f"[system]{system.content}\n[user]{user.content}\n[assistant]"
+    assert answer.usage.prompt_tokens == len(text.encode())
+    assert 0 < answer.usage.completion_tokens <= 12
+    assert answer.usage.requests == 1
+    assert answer.finish in {"stop", "length"}
+
+
+def test_a_stop_sequence_ends_its_row_and_no_other(model):
+    free = [model.answer(request(turns=turns, decoding=Decoding(max_tokens=40, stop=()))) for turns in (1, 2)]
+    stop = free[0].text[3:5]
+    decoding = Decoding(max_tokens=40, stop=(stop,))
+    with ThreadPoolExecutor(2) as pool:
+        cut = list(pool.map(lambda turns: model.answer(request(turns=turns, decoding=decoding)), (1, 2)))
+    assert cut[0].text == free[0].text[: free[0].text.index(stop)]
+    assert cut[0].finish == "stop"
+    assert cut[0].usage.completion_tokens < free[0].usage.completion_tokens
+    expected = free[1].text.split(stop)[0]
+    assert cut[1].text == expected
+
+
+def test_a_prompt_beyond_the_window_is_an_overflow(model):
+    with pytest.raises(ContextOverflow, match=str(WINDOW)):
+        model.answer(request(turns=80, decoding=SHORT))
+    assert model.answer(request(decoding=SHORT)).usage.requests == 1
+
+
+def test_sampling_with_a_seed_repeats(model):
+    decoding = Decoding(max_tokens=12, temperature=1.0, seed=5, stop=())
+    first, second = (model.answer(request(decoding=decoding)).text for _ in range(2))
+    other = model.answer(request(decoding=Decoding(max_tokens=12, temperature=1.0, seed=6, stop=()))).text
+    assert first == second != other
+
+
+def test_a_batch_beyond_the_memory_is_halved(folder, monkeypatch):
+    model = HFModel("hf/tiny", str(folder), limits=BatchLimits(quiet=0.2, window=1.0))
+    generate = model._model.generate
+
+    def small_device(**arguments):
+        if arguments["input_ids"].shape[0] > 2:
+            raise torch.cuda.OutOfMemoryError("out of memory")
+        return generate(**arguments)
+
+    monkeypatch.setattr(model._model, "generate", small_device)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda n: model.answer(request(f"e{n}", decoding=SHORT)), range(8)))
+    model.close()
+    assert len({answer.text for answer in answers}) == 1
+    assert max(model.batch_sizes) <= 2
+
+
+def test_a_template_without_a_system_role_gets_one_message(folder, tmp_path):
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    template = (
+        "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system role') }}{% endif %}"
+        "{{ messages[0]['content'] }}>"
+    )
+    (tmp_path / "chat_template.jinja").unlink(missing_ok=True)
+    config = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    config["chat_template"] = template
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    model = HFModel("hf/tiny", str(tmp_path))
+    answer = model.answer(request(decoding=SHORT))
+    model.close()
+    assert answer.usage.prompt_tokens == len("\n\n".join(m.content for m in prompt().messages()).encode()) + 1
+
+
+def test_what_cannot_be_loaded_says_so(tmp_path):
+    with pytest.raises(InputError, match="no such folder"):
+        HFModel("hf/x", str(tmp_path / "nothing"))
+    with pytest.raises(ModelUnavailable, match="cannot be loaded"):
+        HFModel("hf/x", str(tmp_path))
+    with pytest.raises(ModelUnavailable, match="cannot be loaded"):
+        HFModel("hf/nobody/nothing", "nobody/nothing")
