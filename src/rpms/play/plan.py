@@ -1,0 +1,181 @@
+"""What a run is to do, and the protocol that says so."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from enum import Enum, StrEnum
+from typing import Any
+
+from rpms import __version__
+from rpms.core.condition import FULL, Condition
+from rpms.core.episode import Episode
+from rpms.core.errors import InputError
+from rpms.core.recall import EpisodicMemory
+from rpms.models.base import Answer, Decoding, Model, Request
+from rpms.play.setup import universal_tier
+from rpms.store.memories import memory_hash
+from rpms.store.runs import Protocol
+from rpms.worlds.base import Setting, Task, World
+
+OpenModel = Callable[[], Model]
+"""Opens a model. A cluster calls it once in each of its processes, and so it must be possible to pickle it."""
+
+Keep = Callable[[Episode], str]
+"""Makes a text of a finished episode, to be kept beside its file."""
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """Episodes to be played: the same plan gives the same episodes however they are played."""
+
+    world: World
+    split: str
+    tasks: tuple[Task, ...]
+    model_name: str
+    open_model: OpenModel
+    condition: Condition
+    memory: EpisodicMemory
+    setting: Setting
+    decoding: Decoding
+    step_budget: int
+    stuck_after: int = 0
+    seed: int = 0
+    """What the task list was drawn with, where it was drawn; recorded only."""
+    keep: Mapping[str, Keep] = field(default_factory=dict)
+    """What else to keep of each episode, by the name of the folder in the run's folder."""
+
+    def protocol(self) -> Protocol:
+        """Everything in this plan that decides its results."""
+        remembering = self.condition.memory
+        settings: dict[str, Any] = {
+            "package": __version__,
+            "world": self.world.name,
+            "engine": self.setting.engine,
+            "dialect": str(getattr(self.world, "dialect", "")),
+            "options": dict(sorted(self.setting.options.items())),
+            "split": self.split,
+            "model": self.model_name,
+            "decoding": _settings_of(self.decoding),
+            "condition": _settings_of(self.condition),
+            "memory": {
+                "hash": memory_hash(self.memory) if remembering else "",
+                "entries": len(self.memory) if remembering else 0,
+            },
+            "manual": manual_hash(self.world),
+            "step_budget": self.step_budget,
+            "stuck_after": self.stuck_after,
+            "seed": self.seed,
+        }
+        return Protocol(tuple(task.id for task in self.tasks), settings)
+
+
+def plan_run(
+    world: World,
+    model_name: str,
+    open_model: OpenModel,
+    *,
+    split: str | None = None,
+    tasks: Sequence[Task] | None = None,
+    limit: int | None = None,
+    condition: Condition = FULL,
+    memory: EpisodicMemory | None = None,
+    setting: Setting | None = None,
+    decoding: Decoding | None = None,
+    step_budget: int | None = None,
+    stuck_after: int = 0,
+    seed: int = 0,
+    keep: Mapping[str, Keep] | None = None,
+) -> RunPlan:
+    """Make a plan; what is left out is the world's own default. What cannot be run is an InputError here."""
+    setting = setting or Setting()
+    split = split or world.splits[0]
+    chosen = tuple(world.tasks(split, setting) if tasks is None else tasks)
+    if limit is not None:
+        if limit < 1:
+            raise InputError(f"a limit of {limit} leaves nothing to run")
+        chosen = chosen[:limit]
+    if not chosen:
+        raise InputError(f"{world.name}: no tasks to run in the split {split!r}")
+    twice = [task for task, times in Counter(task.id for task in chosen).items() if times > 1]
+    if twice:
+        raise InputError(f"the task {twice[0]!r} is listed more than once")
+    if setting.engine not in world.engines:
+        raise InputError(f"{world.name} has no engine {setting.engine!r}; choose one of {', '.join(world.engines)}")
+    memory = memory if memory is not None else EpisodicMemory(world=world.name)
+    if memory.world and memory.world != world.name:
+        raise InputError(f"this is a memory of {memory.world}, not of {world.name}")
+    budget = world.step_budget if step_budget is None else step_budget
+    if budget < 1:
+        raise InputError(f"a budget of {budget} steps leaves nothing to do")
+    return RunPlan(
+        world=world,
+        split=split,
+        tasks=chosen,
+        model_name=model_name,
+        open_model=open_model,
+        condition=condition,
+        memory=memory,
+        setting=setting,
+        decoding=decoding or Decoding(max_tokens=world.max_tokens),
+        step_budget=budget,
+        stuck_after=stuck_after,
+        seed=seed,
+        keep=keep or {},
+    )
+
+
+def manual_hash(world: World) -> str:
+    """The same hash, the same rules, all tiers together."""
+    tier = universal_tier()
+    digest = hashlib.sha256()
+    for text in (tier.text, *(text for _, text in world.manual())):
+        digest.update(hashlib.sha256(text.encode()).digest())
+    return digest.hexdigest()
+
+
+def _settings_of(value: Any) -> dict[str, Any]:
+    """A dataclass as JSON, every field of it, those that are added later included."""
+    return {item.name: _json(getattr(value, item.name)) for item in fields(value)}
+
+
+def _json(value: Any) -> Any:
+    match value:
+        case StrEnum():
+            return str(value)
+        case Enum():
+            return value.name.lower()
+        case Mapping():
+            return {str(name): _json(item) for name, item in sorted(value.items())}
+        case tuple() | list():
+            return [_json(item) for item in value]
+    return value
+
+
+class _Lent:
+    """A model that outlives the run."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    def answer(self, request: Request) -> Answer:
+        return self._model.answer(request)
+
+    def close(self) -> None:
+        """Its owner closes it."""
+
+
+@dataclass(frozen=True)
+class lend:  # noqa: N801  used as a function that can be pickled
+    """Let a run use a model that is open already, and leave it open: `plan_run(…, model.name, lend(model))`."""
+
+    model: Model
+
+    def __call__(self) -> Model:
+        return _Lent(self.model)

@@ -1,0 +1,127 @@
+"""A run: the episodes of a plan, played and kept in a folder, whatever happens in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from rpms.core.errors import ModelUnavailable
+from rpms.core.usage import Usage
+from rpms.play.plan import RunPlan
+from rpms.play.seat import Finished
+from rpms.play.threads import Threads
+from rpms.store.episodes import EpisodeRow
+from rpms.store.runs import OpenRun, RunSummary, open_run
+from rpms.worlds.base import Task
+
+
+class Engine(Protocol):
+    """Whatever plays tasks of a plan."""
+
+    def results(self) -> Iterator[Finished]:
+        """The episodes as they finish. ModelUnavailable where no model can answer."""
+        ...
+
+    def stop(self) -> Sequence[Finished]:
+        """Stop within moments and let go of everything; the episodes that were finished but not given back yet."""
+        ...
+
+
+MakeEngine = Callable[[RunPlan, Sequence[Task], int], Engine]
+"""From a plan, what is left of its tasks, and a number of workers."""
+
+
+class Listener:
+    """Is told what happens; one that does nothing. All calls come from the thread that runs the run."""
+
+    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow]) -> None:
+        """The run begins, or goes on from episodes that are finished already."""
+
+    def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
+        """An episode has ended and is on disk."""
+
+    def note(self, text: str) -> None:
+        """Something a person should know."""
+
+    def end(self) -> None:
+        """The run is over, done or not."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """The user stopped a run; the text says how far it came and how to go on."""
+
+
+def run(
+    plan: RunPlan,
+    out: Path,
+    workers: int = 1,
+    listener: Listener | None = None,
+    *,
+    retry_errors: bool = False,
+    engine: MakeEngine = Threads,
+) -> RunSummary:
+    """Play what a folder still lacks of a plan, and give the whole run in numbers.
+
+    Episodes in which a model or a world broke down are finished like any other; with `retry_errors` they are played
+    again, and their files replaced when that is done. Raises InputError for a folder that cannot be used,
+    ModelUnavailable if the model cannot answer at all, and Interrupted on Ctrl-C; each time, every episode that was
+    finished is on disk, and the same call goes on from there.
+    """
+    listener = listener or Listener()
+    with open_run(out, plan.protocol()) as folder:
+        for damage in folder.damaged:
+            listener.note(f"{damage}; it is played again")
+        rows = {task: row for task, row in folder.finished.items() if not (retry_errors and row.failed)}
+        listener.begin(plan, [rows[task.id] for task in plan.tasks if task.id in rows])
+        todo = [task for task in plan.tasks if task.id not in rows]
+        try:
+            if todo:
+                _play(plan, todo, max(1, workers), engine, _Keeper(folder, listener, rows))
+        except ModelUnavailable as error:
+            raise ModelUnavailable(f"{error}; {_how_to_go_on(rows, plan)}") from error
+        except KeyboardInterrupt:
+            raise Interrupted(f"stopped; {_how_to_go_on(rows, plan)}") from None
+        finally:
+            listener.end()
+        return folder.run.summary()
+
+
+class _Keeper:
+    """Takes finished episodes to disk, each once."""
+
+    def __init__(self, folder: OpenRun, listener: Listener, rows: dict[str, EpisodeRow]) -> None:
+        self._folder = folder
+        self._listener = listener
+        self._rows = rows
+        self._at: Finished | None = None
+
+    def keep(self, done: Finished) -> None:
+        self._at = done
+        self._folder.write(done.row, done.text, done.timing, done.beside)
+        self._rows[done.row.task] = done.row
+        self._at = None
+        self._listener.finished(done.row, done.usages, self._folder.run.file(done.row.task))
+
+    def keep_rest(self, late: Sequence[Finished]) -> None:
+        """What was finished when the run was stopped, the episode that was just being written included."""
+        for done in ([self._at] if self._at is not None else []) + list(late):
+            self.keep(done)
+
+
+def _play(plan: RunPlan, todo: Sequence[Task], workers: int, make: MakeEngine, keeper: _Keeper) -> None:
+    engine = make(plan, todo, workers)
+    try:
+        for done in engine.results():
+            keeper.keep(done)
+    except (ModelUnavailable, KeyboardInterrupt):
+        keeper.keep_rest(engine.stop())
+        raise
+    except BaseException:
+        engine.stop()
+        raise
+    engine.stop()
+
+
+def _how_to_go_on(rows: dict[str, EpisodeRow], plan: RunPlan) -> str:
+    return f"{len(rows)} of {len(plan.tasks)} episodes are done, and the same command goes on from there"

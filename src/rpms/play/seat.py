@@ -1,0 +1,95 @@
+"""Where episodes are played one after the other: a model, a mind, and one game at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rpms.core.condition import compose
+from rpms.core.episode import Ending, Episode
+from rpms.core.errors import FileError, WorldError
+from rpms.core.usage import Usage
+from rpms.models.base import Model
+from rpms.play.episode import Play
+from rpms.play.plan import RunPlan
+from rpms.play.setup import knowledge_of
+from rpms.store.episode_text import episode_text
+from rpms.store.episodes import EpisodeRow, row_of
+from rpms.store.runs import Timing
+from rpms.worlds.base import Task
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished episode as it goes to disk: small, and free of everything it was played with."""
+
+    row: EpisodeRow
+    text: str
+    timing: Timing
+    beside: tuple[tuple[str, str], ...]
+    usages: tuple[Usage, ...]
+    """What each step cost, for a listener that adds up prices."""
+
+
+def never() -> bool:
+    """An episode that nobody asks to stop."""
+    return False
+
+
+class Seat:
+    """Plays episodes of one plan. Each worker has its own; only the memory and the model are shared."""
+
+    def __init__(self, plan: RunPlan, model: Model) -> None:
+        self._plan = plan
+        self._model = model
+        knowledge = knowledge_of(plan.world)
+        self._manual = knowledge.manual
+        self._mind = compose(plan.condition, knowledge, plan.memory)
+
+    def play(self, task: Task, stop: Callable[[], bool] = never) -> Finished | None:
+        """Play one episode; None if asked to stop before its end.
+
+        A world that fails is the end of this episode alone. ModelUnavailable passes through: nothing is to be recorded
+        of an episode that no model could play.
+        """
+        start = time.perf_counter()
+        episode = self._episode(task, stop)
+        if episode is None:
+            return None
+        usages = tuple(step.usage for step in episode.steps)
+        timing = Timing(
+            task.id,
+            time.perf_counter() - start,
+            tuple(usage.seconds for usage in usages),
+            tuple(usage.requests for usage in usages),
+        )
+        beside = tuple((folder, make(episode)) for folder, make in self._plan.keep.items())
+        return Finished(row_of(episode), episode_text(episode), timing, beside, usages)
+
+    def _episode(self, task: Task, stop: Callable[[], bool]) -> Episode | None:
+        plan = self._plan
+        try:
+            game = plan.world.open(task, plan.setting)
+        except (WorldError, FileError) as error:
+            return Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), str(error))
+        try:
+            play = Play(
+                plan.world,
+                game,
+                task,
+                self._mind,
+                self._manual,
+                self._model,
+                plan.decoding,
+                plan.step_budget,
+                plan.stuck_after,
+                task.id,
+            )
+            while play.ending is None:
+                if stop():
+                    return None
+                play.step()
+            return play.episode()
+        finally:
+            game.close()

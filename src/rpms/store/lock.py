@@ -1,0 +1,107 @@
+"""A folder that one process at a time may write to."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from rpms.core.errors import InputError
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # a system without POSIX locks
+    fcntl = None
+
+LOCK = "lock"
+_TAKEN = {errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK}
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder's lock, or raise InputError at once if another process holds it.
+
+    The system itself lets go of the lock when its holder dies, however it dies, so that no lock is ever stale. On file
+    systems without such locks, the file names its holder instead, and one whose process is gone is taken over.
+    """
+    file = folder / LOCK
+    try:
+        handle = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be written: {error.strerror or error}; nothing was changed") from None
+    try:
+        by_system = _take(handle, folder)
+        if not by_system:
+            _take_by_name(handle, folder)
+        _write(handle, {"pid": os.getpid(), "host": socket.gethostname()})
+        try:
+            yield
+        finally:
+            _write(handle, {})
+    finally:
+        os.close(handle)
+
+
+def _take(handle: int, folder: Path) -> bool:
+    """Take the system's lock; False where there is no such thing."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in _TAKEN:
+            raise InputError(_taken(folder, _read(handle))) from None
+        if error.errno in _NO_LOCKS:
+            return False
+        raise InputError(f"{folder}: cannot be locked: {error.strerror or error}") from None
+    return True
+
+
+def _take_by_name(handle: int, folder: Path) -> None:
+    holder = _read(handle)
+    here = holder.get("host") == socket.gethostname()
+    if holder and not (here and _is_gone(holder.get("pid"))):
+        raise InputError(f"{_taken(folder, holder)}; if that process is gone, remove {folder / LOCK}")
+
+
+def _taken(folder: Path, holder: dict[str, Any]) -> str:
+    who = f"process {holder['pid']} on {holder['host']}" if {"pid", "host"} <= holder.keys() else "another process"
+    return f"{folder}: a run is already under way here ({who}); wait for it, or choose another folder"
+
+
+def _is_gone(pid: object) -> bool:
+    if not isinstance(pid, int) or pid == os.getpid():
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _read(handle: int) -> dict[str, Any]:
+    try:
+        holder = json.loads(os.pread(handle, 4096, 0))
+    except (ValueError, OSError):
+        return {}
+    return holder if isinstance(holder, dict) else {}
+
+
+def _write(handle: int, holder: dict[str, Any]) -> None:
+    """Say who holds the lock; for people, so that a full disk does not matter."""
+    try:
+        os.ftruncate(handle, 0)
+        if holder:
+            os.pwrite(handle, json.dumps(holder).encode(), 0)
+    except OSError:
+        return

@@ -1,0 +1,320 @@
+"""The run folder: what was to be run, and what has been so far.
+
+protocol.json    everything that decides the results; a folder belongs to one protocol
+episodes/        one file an episode
+timings.jsonl    what differs from one time to the next: seconds and requests
+lock             held while a run is under way
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rpms.core.errors import FileError, InputError
+from rpms.core.usage import Usage
+from rpms.store.episode_form import file_name
+from rpms.store.episodes import EpisodeRecord, EpisodeRow, read_episode, read_row
+from rpms.store.files import read_text, write_whole
+from rpms.store.lock import LOCK, locked
+
+PROTOCOL, EPISODES, TIMINGS = "protocol.json", "episodes", "timings.jsonl"
+_VERSION = 1
+
+Json = str | int | float | bool | None | Mapping[str, Any] | Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Everything that decides the results of a run. Two runs of one protocol are one run."""
+
+    tasks: tuple[str, ...]
+    """The ids, in the order of the run."""
+    settings: Mapping[str, Json]
+    """World, engine, split, model, decoding, condition, memory, budget and so on, by name, as JSON."""
+
+    @cached_property
+    def tasks_hash(self) -> str:
+        """The same hash, the same tasks in the same order."""
+        return hashlib.sha256(json.dumps(self.tasks).encode()).hexdigest()
+
+    @cached_property
+    def hash(self) -> str:
+        """The same hash, the same protocol."""
+        return hashlib.sha256(json.dumps(self._json(), sort_keys=True).encode()).hexdigest()
+
+    def _json(self) -> dict[str, Any]:
+        return {"version": _VERSION, **self.settings, "tasks_hash": self.tasks_hash, "tasks": list(self.tasks)}
+
+    def text(self) -> str:
+        """The file's text."""
+        return json.dumps(self._json(), indent=1) + "\n"
+
+    def differences(self, now: Protocol) -> tuple[str, ...]:
+        """What is otherwise in another protocol, each as `field: was → is`."""
+        was, is_ = _flat(self.settings), _flat(now.settings)
+        names = [*was, *(name for name in is_ if name not in was)]
+        found = [
+            f"{name}: {_said(was, name)} → {_said(is_, name)}" for name in names if _said(was, name) != _said(is_, name)
+        ]
+        if self.tasks != now.tasks:
+            added, gone = set(now.tasks) - set(self.tasks), set(self.tasks) - set(now.tasks)
+            how = f"{len(added)} added, {len(gone)} gone" if added or gone else "in another order"
+            found.append(f"tasks: {len(self.tasks)} → {len(now.tasks)} ({how})")
+        return tuple(found)
+
+
+def _flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
+    """Nested settings by dotted names."""
+    flat: dict[str, Json] = {}
+    for name, item in value.items():
+        if isinstance(item, Mapping) and item:
+            flat.update(_flat(item, f"{prefix}{name}."))
+        else:
+            flat[f"{prefix}{name}"] = item
+    return flat
+
+
+def _said(settings: Mapping[str, Json], name: str) -> str:
+    return json.dumps(settings[name]) if name in settings else "nothing"
+
+
+def read_protocol(file: Path) -> Protocol:
+    """Read a protocol, or say in one line why not."""
+    try:
+        content = json.loads(read_text(file))
+        if content.pop("version") != _VERSION:
+            raise FileError(file, None, "was written by another version of rpms, in a form that is not known here")
+        tasks = tuple(content.pop("tasks"))
+        claimed = content.pop("tasks_hash")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise FileError(file, None, "is not the protocol of a run") from None
+    protocol = Protocol(tasks, content)
+    if protocol.tasks_hash != claimed:
+        raise FileError(file, None, "its task list is not the one its hash was taken of")
+    return protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What differs from one time to the next."""
+
+    task: str
+    seconds: float
+    """From opening the game to closing it."""
+    model_seconds: tuple[float, ...] = ()
+    """Waiting for the model, step by step."""
+    requests: tuple[int, ...] = ()
+    """Requests that reached a provider, step by step."""
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run in numbers, all of them from episode files."""
+
+    total: int
+    """Tasks of the protocol."""
+    rows: tuple[EpisodeRow, ...]
+    """The finished episodes, in the order of the tasks."""
+
+    @property
+    def done(self) -> int:
+        return len(self.rows)
+
+    @property
+    def won(self) -> int:
+        return sum(row.won for row in self.rows)
+
+    @property
+    def complete(self) -> bool:
+        return self.done == self.total
+
+    @property
+    def success(self) -> float:
+        """Of the finished episodes; those in which a model or world broke down count as not won."""
+        return self.won / self.done if self.rows else 0.0
+
+    @property
+    def endings(self) -> Counter[str]:
+        return Counter(str(row.ending) for row in self.rows)
+
+    @property
+    def steps(self) -> int:
+        return sum(row.steps for row in self.rows)
+
+    @property
+    def infeasible(self) -> int:
+        return sum(row.infeasible for row in self.rows)
+
+    @property
+    def usage(self) -> Usage:
+        return sum((row.usage for row in self.rows), start=Usage())
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run on disk, for reading. Needs no lock: every file in it is whole."""
+
+    folder: Path
+
+    @cached_property
+    def protocol(self) -> Protocol:
+        if not (self.folder / PROTOCOL).is_file():
+            raise InputError(f"{self.folder}: there is no run here; `rpms run … --out {self.folder}` makes one")
+        return read_protocol(self.folder / PROTOCOL)
+
+    def file(self, task: str) -> Path:
+        """Where a task's episode is, or will be."""
+        return self.folder / EPISODES / file_name(task)
+
+    def rows(self) -> Iterator[EpisodeRow]:
+        """The finished episodes of the protocol's tasks; other files in the folder count for nothing."""
+        for task in self.protocol.tasks:
+            file = self.file(task)
+            if file.exists():
+                yield _of_task(file, task, read_row(file))
+
+    def episode(self, task: str) -> EpisodeRecord:
+        """One episode in full."""
+        return read_episode(self.file(task))
+
+    def summary(self) -> RunSummary:
+        """The run so far, from its episode files alone."""
+        return RunSummary(len(self.protocol.tasks), tuple(self.rows()))
+
+    def timings(self) -> dict[str, Timing]:
+        """By task. Of an episode that was played more than once, the last time counts."""
+        try:
+            lines = (self.folder / TIMINGS).read_text(encoding="utf-8", errors="replace").splitlines()
+        except FileNotFoundError:
+            return {}
+        except OSError as error:
+            raise FileError(self.folder / TIMINGS, None, f"cannot be read: {error.strerror or error}") from None
+        found: dict[str, Timing] = {}
+        for line in lines:
+            try:
+                value = json.loads(line)
+                timing = Timing(
+                    value["task"], value["seconds"], tuple(value["model_seconds"]), tuple(value["requests"])
+                )
+            except (ValueError, KeyError, TypeError):
+                continue  # cut off by a crash; the episode was played again and has another line
+            found[timing.task] = timing
+        return found
+
+
+def _of_task(file: Path, task: str, row: EpisodeRow) -> EpisodeRow:
+    if row.task != task:
+        raise FileError(file, None, f"is an episode of {row.task!r} under the name of {task!r}")
+    return row
+
+
+@dataclass
+class OpenRun:
+    """A run folder that this process may write to."""
+
+    run: RunFolder
+    finished: dict[str, EpisodeRow]
+    """Episodes of an earlier start."""
+    damaged: tuple[FileError, ...]
+    """Episode files that cannot be read and will be played again."""
+    _timings: int = field(repr=False)
+
+    def write(self, row: EpisodeRow, text: str, timing: Timing, beside: Iterable[tuple[str, str]] = ()) -> None:
+        """Keep one finished episode; once this returns, it survives a crash.
+
+        `beside` is written first, each as folder and text under the episode's name, so that whoever finds the episode
+        finds them as well.
+        """
+        file = self.run.file(row.task)
+        for folder, content in beside:
+            write_whole(self.run.folder / folder / file.name, content)
+        self._time(timing)
+        write_whole(file, text)
+
+    def _time(self, timing: Timing) -> None:
+        value = {
+            "task": timing.task,
+            "seconds": round(timing.seconds, 6),
+            "model_seconds": [round(seconds, 6) for seconds in timing.model_seconds],
+            "requests": list(timing.requests),
+        }
+        try:
+            # the line before may be one that a crash cut off
+            os.write(self._timings, f"\n{json.dumps(value)}".encode())
+        except OSError as error:
+            place = self.run.folder / TIMINGS
+            raise InputError(f"{place}: cannot be written: {error.strerror}; all episodes so far are whole") from None
+
+
+@contextmanager
+def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
+    """Begin a run in a folder, or go on with it. One process at a time; refused if the protocol is another one."""
+    _make_folder(folder)
+    with locked(folder):
+        file = folder / PROTOCOL
+        if file.exists():
+            differences = read_protocol(file).differences(protocol)
+            if differences:
+                raise InputError(
+                    f"{folder}: holds another run; choose another folder, or run as before. "
+                    f"What differs: {'; '.join(differences)}"
+                )
+        elif any(not path.name.startswith(".") and path.name != LOCK for path in folder.iterdir()):
+            raise InputError(f"{folder}: is not empty and holds no run; choose another folder")
+        else:
+            write_whole(file, protocol.text())
+        _remove_leftovers(folder)
+        run = RunFolder(folder)
+        finished, damaged = _finished(run, protocol)
+        timings = _open_timings(folder / TIMINGS)
+        try:
+            yield OpenRun(run, finished, damaged, timings)
+        finally:
+            os.close(timings)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"{folder}: is a file, or under one; a run needs a folder") from None
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made: {error.strerror or error}") from None
+
+
+def _finished(run: RunFolder, protocol: Protocol) -> tuple[dict[str, EpisodeRow], tuple[FileError, ...]]:
+    finished: dict[str, EpisodeRow] = {}
+    damaged: list[FileError] = []
+    for task in protocol.tasks:
+        file = run.file(task)
+        if not file.exists():
+            continue
+        try:
+            finished[task] = _of_task(file, task, read_row(file))
+        except FileError as error:
+            damaged.append(error)
+    return finished, tuple(damaged)
+
+
+def _open_timings(file: Path) -> int:
+    try:
+        handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written: {error.strerror or error}; nothing was changed") from None
+    return handle
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove what a killed process left half written. The lock is held: nobody else is writing."""
+    for pattern in (".*.part", "*/.*.part"):
+        for leftover in folder.glob(pattern):
+            leftover.unlink(missing_ok=True)
