@@ -13,10 +13,8 @@ from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.worlds.alfworld.affordances import KNIVES, affordances
-from rpms.worlds.alfworld.sites import Sites
-
-NOWHERE = ""
-"""The site of someone in the middle of the room: no place is there."""
+from rpms.worlds.alfworld.sites import NOWHERE, Sites
+from rpms.worlds.alfworld.wording import belief_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +122,19 @@ class AlfworldBelief:
             return True
         return None if site is None else self._in_site(site, thing)
 
+    def gathered(self) -> tuple[str, tuple[str, ...]]:
+        """The place of the destination's kind that holds most objects of the goal's kind, and these.
+
+        A goal of two objects wants both in one place. Nothing twice if no such place is known to hold any.
+        """
+        best: tuple[str, tuple[str, ...]] = ("", ())
+        for place, inside in self.contents.items():
+            if kind_of(place) == self.goal.destination:
+                found = tuple(thing for thing in inside if kind_of(thing) == self.goal.object)
+                if len(found) > len(best[1]):
+                    best = (place, found)
+        return best
+
     def is_(self, thing: str, state: str) -> bool:
         """Whether an object is known to be in a state."""
         return state in self.states.get(thing, ())
@@ -141,8 +152,6 @@ class AlfworldBelief:
         return StateSignature.of(holding=self.holding, location=location, open=opened or None)
 
     def lines(self) -> tuple[str, ...]:
-        from rpms.worlds.alfworld.wording import belief_lines  # noqa: PLC0415 - wording reads beliefs
-
         return belief_lines(self)
 
     def but(self, **changes: object) -> AlfworldBelief:
@@ -165,9 +174,7 @@ def _slices(_belief: AlfworldBelief, tool: str, thing: str) -> bool | None:
 
 
 def _placed(belief: AlfworldBelief, thing: str, place: str) -> bool:
-    from rpms.worlds.alfworld.progress import chosen_destination  # noqa: PLC0415 - progress reads beliefs
-
-    where, placed = chosen_destination(belief.goal, belief)
+    where, placed = belief.gathered()
     return where == place and thing in placed
 
 
@@ -204,7 +211,7 @@ _ANSWERS: Mapping[str, tuple[int, Callable[..., bool | None]]] = {
     "cleaned": (1, _is("clean")),
     "sliced": (1, _is("sliced")),
     "lit": (1, _is("on")),
-    "placed": (2, lambda belief, thing, place: _placed(belief, thing, place)),
+    "placed": (2, _placed),
     "helpful": (0, lambda belief: None if belief.dialect is None else belief.dialect != "0.3"),
 }
 """Predicate → number of arguments, and who answers. Deeds (`heated`, …) are false until done or seen."""

@@ -20,6 +20,11 @@ def _compare(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:
     if belief.hand != truth.held:
         yield f"holding {belief.hand}, in truth {truth.held}"
     yield from _compare_places(belief, truth)
+    yield from _compare_contents(belief, truth)
+    yield from _compare_states(belief, truth)
+
+
+def _compare_contents(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:
     for place, inside in belief.contents.items():
         real = set(truth.contents.get(place, ()))
         for thing in set(inside) - real:
@@ -27,6 +32,12 @@ def _compare(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:
         if place in belief.seen:
             for thing in real - set(inside):
                 yield f"{thing} is in {place}"
+    for thing, place in belief.last_seen.items():
+        if thing not in truth.contents.get(place, ()):
+            yield f"{thing} was not last seen in {place}"
+
+
+def _compare_states(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:
     actual = {
         "hot": truth.hot,
         "cool": truth.cool,
@@ -38,9 +49,6 @@ def _compare(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:
         for state in states:
             if thing not in actual[state]:
                 yield f"{thing} is not {state}"
-    for thing, place in belief.last_seen.items():
-        if thing == truth.held and place not in belief.homes(thing):
-            yield f"{thing} is in hand, not in {place}"
 
 
 def _compare_places(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:

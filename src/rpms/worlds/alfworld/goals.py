@@ -43,9 +43,40 @@ _TEMPLATES = tuple(
 _LONGEST_SENTENCE = 400
 _WORD = re.compile(r"[a-z0-9]+")
 _CUES = {
-    HEAT: frozenset("heat heated heating hot warm warmed microwaved cook cooked cooking bake baked reheat".split()),
-    COOL: frozenset("cool cooled cooling cold chill chilled chilling refrigerated chilly".split()),
-    CLEAN: frozenset("clean cleaned cleaning wash washed washing rinse rinsed rinsing wet scrub scrubbed".split()),
+    HEAT: frozenset(
+        {
+            "heat",
+            "heated",
+            "heating",
+            "hot",
+            "warm",
+            "warmed",
+            "microwaved",
+            "cook",
+            "cooked",
+            "cooking",
+            "bake",
+            "baked",
+            "reheat",
+        }
+    ),
+    COOL: frozenset({"cool", "cooled", "cooling", "cold", "chill", "chilled", "chilling", "refrigerated", "chilly"}),
+    CLEAN: frozenset(
+        {
+            "clean",
+            "cleaned",
+            "cleaning",
+            "wash",
+            "washed",
+            "washing",
+            "rinse",
+            "rinsed",
+            "rinsing",
+            "wet",
+            "scrub",
+            "scrubbed",
+        }
+    ),
 }
 _PAIR = frozenset({"two", "2", "both", "pair", "couple"})
 _LIGHT = frozenset({"light", "lamp", "lamplight", "desklamp", "floorlamp", "lit"})
@@ -79,36 +110,31 @@ def _goal(type_: str, thing: str, destination: str, text: str) -> Goal:
 
 def _paraphrase(words: list[str], text: str) -> Goal | None:
     """A goal from the kinds a sentence names and the words that tell its type; None if in doubt."""
-    if not _BEYOND.isdisjoint(words):
-        return None
     named = list(mentions(words))
     things = [mention for mention in named if not mention.is_place and mention.kind not in LIGHTS]
-    if not things or len({mention.kind for mention in things}) > 1:
+    if len({mention.kind for mention in things}) != 1 or not _BEYOND.isdisjoint(words):
         return None
-    thing = things[0].kind
-    treatments = [type_ for type_, cues in _CUES.items() if not cues.isdisjoint(words)]
-    if HEAT not in treatments and words[0] == "microwave":
-        treatments.append(HEAT)
-    lights = [mention for mention in named if mention.kind in LIGHTS]
+    types = [type_ for type_, cues in _CUES.items() if not cues.isdisjoint(words)]
+    if HEAT not in types and words[0] == "microwave":
+        types.append(HEAT)
+    if not _PAIR.isdisjoint(words):
+        types.append(TWO)
+    lights = [mention.kind for mention in named if mention.kind in LIGHTS]
     if lights or not _LIGHT.isdisjoint(words):
-        if treatments or any(mention.is_place for mention in named if mention.start < things[0].start):
-            return None
-        return _goal(LOOK, thing, lights[-1].kind if lights else "desklamp", text)
-    destination = _destination(named, words, things[0])
-    if destination is None or len(treatments) > 1:
+        types.append(LOOK)
+    if len(types) > 1:
         return None
-    pair = not _PAIR.isdisjoint(words)
-    if pair and treatments:
-        return None
-    type_ = TWO if pair else treatments[0] if treatments else PLACE
-    return _goal(type_, thing, destination, text)
+    type_ = types[0] if types else PLACE
+    light = lights[-1] if lights else "desklamp"
+    destination = light if type_ == LOOK else _destination(named, words, things[0])
+    return _goal(type_, things[0].kind, destination, text) if destination else None
 
 
-def _destination(named: list[Mention], words: list[str], thing: Mention) -> str | None:
+def _destination(named: list[Mention], words: list[str], thing: Mention) -> str:
     """The last place named with `in`, `on` or the like after the object; else the last before it."""
     places = [mention for mention in named if mention.is_place and _follows_into(mention, words)]
     after = [mention for mention in places if mention.start > thing.start]
-    return (after or places)[-1].kind if places else None
+    return (after or places)[-1].kind if places else ""
 
 
 def _follows_into(mention: Mention, words: list[str]) -> bool:

@@ -73,7 +73,7 @@ def sight(text: str) -> Sight | None:
 
 
 def arrival(text: str) -> tuple[str, Sight] | None:
-    """Read an answer to `go to`: the name of the spot, which is the place's own in the 0.4 dialect, and what is seen."""
+    """Read an answer to `go to`: the name of the spot, in the 0.4 dialect the place's own, and what is seen."""
     if not text.startswith("You arrive at "):
         return None
     where, _, rest = text[14:].partition(". ")

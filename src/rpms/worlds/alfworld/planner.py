@@ -17,7 +17,7 @@ from rpms.core.rules import ActiveRules
 from rpms.worlds.alfworld.affordances import LIGHTS, TOOLS, affordances
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.goals import LOOK, TWO, VERBS
-from rpms.worlds.alfworld.progress import chosen_destination, targets
+from rpms.worlds.alfworld.progress import targets
 
 Choice = tuple[str, str]
 """A thought and an action."""
@@ -72,7 +72,7 @@ class _Planner:
     def _fetch(self) -> Iterator[Choice]:
         """Take the nearest object of the kind that does not yet count; look for one if none is known."""
         goal, belief = self.goal, self.belief
-        keep, placed = chosen_destination(goal, belief) if goal.type == TWO else ("", ())
+        keep, placed = belief.gathered() if goal.type == TWO else ("", ())
         known = [(thing, place) for thing, place in targets(goal, belief) if place != keep or thing not in placed]
         known.sort(key=lambda pair: self._cost(pair[1]))
         for thing, place in known:
@@ -99,7 +99,7 @@ class _Planner:
 
     def _deliver(self, held: str) -> Iterator[Choice]:
         goal, belief = self.goal, self.belief
-        keep = chosen_destination(goal, belief)[0] if goal.type == TWO else ""
+        keep = belief.gathered()[0] if goal.type == TWO else ""
         places = [place for place in belief.places if kind_of(place) == goal.destination]
         for place in sorted(places, key=lambda place: (place != keep, self._cost(place))):
             yield from self._reach(place, f"{held} is ready for {goal.destination}.", door=True)
@@ -125,8 +125,9 @@ class _Planner:
         """Look where it is likeliest first: what the rules say, then what experience says, then as the room lists."""
         belief = self.belief
         rank = self._rank(kind)
-        unseen = [place for place in belief.places if place not in belief.seen and self._may_hold(place, kind)]
-        for place in sorted(unseen, key=lambda place: (rank(place), self._cost(place))):
+        unseen = [place for place in belief.places if place not in belief.seen]
+        unseen.sort(key=lambda place: (self._misfit(place, kind), rank(place), self._cost(place)))
+        for place in unseen:
             if not belief.here(place):
                 yield f"I need to find {what}. I look in {place}.", f"go to {place}"
             elif belief.closed(place):
@@ -147,13 +148,11 @@ class _Planner:
             if locality is not None and kind in locality.objects and (locality.category == "light") == (kind in LIGHTS):
                 yield from locality.places
 
-    def _may_hold(self, place: str, kind: str) -> bool:
-        """With the rules of `put` at hand, what does not fit a place is not looked for there."""
-        return (
-            not (kind and self.rules.environment)
-            or affordances().fits(kind, kind_of(place)) is not False
-            or (kind in LIGHTS)
-        )
+    def _misfit(self, place: str, kind: str) -> bool:
+        """Whether the rules of `put` say that a kind does not belong in a place: then it is searched last."""
+        if not kind or kind in LIGHTS or not self.rules.environment:
+            return False
+        return affordances().fits(kind, kind_of(place)) is False
 
     def _cost(self, place: str) -> int:
         """Steps until one can reach into a place; an unknown door counts half a step, in tenths of steps."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rpms.core.facts import kind_of
-from rpms.core.goal import UNKNOWN_GOAL, Goal, Progress
+from rpms.core.goal import Goal, Progress
+from rpms.worlds.alfworld import goals
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.goals import LOOK, TWO, VERBS
 
 
 def targets(goal: Goal, belief: AlfworldBelief) -> Iterator[tuple[str, str]]:
@@ -18,30 +18,22 @@ def targets(goal: Goal, belief: AlfworldBelief) -> Iterator[tuple[str, str]]:
                 yield thing, place
 
 
-def chosen_destination(goal: Goal, belief: AlfworldBelief) -> tuple[str, tuple[str, ...]]:
-    """For two objects: the one place that gets both, and those already there.
-
-    The place that holds most of them; empty if none holds any, since then any will do.
-    """
-    best: tuple[str, tuple[str, ...]] = ("", ())
-    for place, inside in belief.contents.items():
-        if kind_of(place) == goal.destination:
-            placed = tuple(thing for thing in inside if kind_of(thing) == goal.object)
-            if len(placed) > len(best[1]):
-                best = (place, placed)
-    return best
-
-
 def progress(goal: Goal, belief: AlfworldBelief) -> Progress:
     """The current sub-goal, and how many of all are done."""
-    if goal.type == UNKNOWN_GOAL:
-        return Progress("explore", "", 0, 1)
     held = belief.hand if belief.hand is not None and kind_of(belief.hand) == goal.object else None
-    if goal.type == TWO:
-        return _two(goal, belief, held)
-    if goal.type == LOOK:
-        return _look(goal, belief, held)
-    verb = VERBS.get(goal.type)
+    match goal.type:
+        case goals.LOOK:
+            return _look(goal, belief, held)
+        case goals.TWO:
+            return _two(goal, belief, held)
+        case goals.PLACE | goals.HEAT | goals.COOL | goals.CLEAN:
+            return _one(goal, belief, held)
+        case _:
+            return Progress("explore", "", 0, 1)
+
+
+def _one(goal: Goal, belief: AlfworldBelief, held: str | None) -> Progress:
+    verb = goals.VERBS.get(goal.type)
     total = 4 if verb else 3
 
     def ready(thing: str) -> bool:
@@ -50,17 +42,17 @@ def progress(goal: Goal, belief: AlfworldBelief) -> Progress:
     spotted = list(targets(goal, belief))
     if any(ready(thing) and kind_of(place) == goal.destination for thing, place in spotted):
         return Progress("done", "", total, total)
-    if held is not None:
-        if ready(held):
-            return Progress("place_object", f"{held} in {goal.destination}", total - 1, total)
-        return Progress(f"{verb}_object", held, 2, total)
-    if spotted:
-        return Progress("take_object", spotted[0][0], 1, total)
-    return Progress("find_object", goal.object, 0, total)
+    if held is None:
+        if spotted:
+            return Progress("take_object", spotted[0][0], 1, total)
+        return Progress("find_object", goal.object, 0, total)
+    if ready(held):
+        return Progress("place_object", f"{held} in {goal.destination}", total - 1, total)
+    return Progress(f"{verb}_object", held, 2, total)
 
 
 def _two(goal: Goal, belief: AlfworldBelief, held: str | None) -> Progress:
-    place, placed = chosen_destination(goal, belief)
+    place, placed = belief.gathered()
     count = min(len(placed), 2)
     if count == 2:
         return Progress("done", "", 6, 6)

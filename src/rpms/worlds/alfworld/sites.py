@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+NOWHERE = ""
+"""The site of someone in the middle of the room: no place is there."""
+
 _PRINTED = "="
 _ASSUMED = "@"
 

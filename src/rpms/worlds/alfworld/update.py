@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from rpms.worlds.alfworld import observations as heard
-from rpms.worlds.alfworld.belief import NOWHERE, AlfworldBelief
+from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.observations import Deed, Sight
-from rpms.worlds.alfworld.sites import Sites, assumed, printed
+from rpms.worlds.alfworld.sites import NOWHERE, Sites, assumed, printed
 
 _Value = TypeVar("_Value")
 _TREATED = {"heat": ("hot", "cool"), "cool": ("cool", "hot"), "clean": ("clean", ""), "slice": ("sliced", "")}
@@ -21,25 +21,10 @@ def update(belief: AlfworldBelief, action: str | None, observation: str) -> Alfw
     text = observation.strip()
     if text == heard.NOTHING_HAPPENS:
         return _refused(belief, action.strip()) if action is not None else belief
-    arrived = heard.arrival(text)
-    if arrived is not None:
-        return _arrive(belief, *arrived)
-    done = heard.deed(text)
-    if done is not None:
-        return _do(belief, done)
-    seen = heard.opening(text) or heard.sight(text)
-    if seen is not None:
-        return _see(_stand(belief.but(refused=frozenset()), seen.place), seen)
-    faced = heard.facing(text)
-    if faced is not None:
-        return _face(belief, faced[0])
-    carried = heard.carried(text)
-    if carried is not None:
-        return belief.but(hand=carried[0] if carried else None)
-    described = heard.described(text)
-    if described is not None:
-        thing, states = described
-        return belief.but(states=_with(belief.states, thing, belief.states.get(thing, frozenset()) | states))
+    for read, take_over in _READERS:
+        found = read(text)
+        if found is not None:
+            return take_over(belief, found)
     return _open(belief, action, text)
 
 
@@ -52,7 +37,7 @@ def _open(belief: AlfworldBelief, action: str | None, text: str) -> AlfworldBeli
         for paragraph in text.split("\n"):
             faced = heard.facing(paragraph)
             if faced is not None:
-                return _face(belief, faced[0])
+                return _face(belief, faced)
     return belief
 
 
@@ -60,7 +45,8 @@ def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str
     return mapping if mapping.get(key) == value else {**mapping, key: value}
 
 
-def _arrive(belief: AlfworldBelief, where: str, seen: Sight) -> AlfworldBelief:
+def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelief:
+    where, seen = arrived
     place, before, sites = seen.place, belief.site, belief.sites
     if where == place:
         dialect, site = "0.4", sites.of.get(place) or assumed(place)
@@ -74,6 +60,10 @@ def _arrive(belief: AlfworldBelief, where: str, seen: Sight) -> AlfworldBelief:
         belief.but(location=place, site=site, sites=sites, dialect=dialect, refused=frozenset()),
         seen,
     )
+
+
+def _see_here(belief: AlfworldBelief, seen: Sight) -> AlfworldBelief:
+    return _see(_stand(belief.but(refused=frozenset()), seen.place), seen)
 
 
 def _see(belief: AlfworldBelief, seen: Sight) -> AlfworldBelief:
@@ -106,7 +96,8 @@ def _resite(belief: AlfworldBelief, place: str, sites: Sites) -> AlfworldBelief:
     return belief.but(sites=sites, site=sites.of.get(belief.location or place, belief.site))
 
 
-def _face(belief: AlfworldBelief, places: tuple[str, ...]) -> AlfworldBelief:
+def _face(belief: AlfworldBelief, faced: tuple[tuple[str, ...], tuple[str, ...]]) -> AlfworldBelief:
+    places, _ = faced
     if not places:
         return belief
     belief = _stand(belief, places[0])
@@ -162,3 +153,24 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
     if verb == "open" and here and known is None and belief.has_door(place):
         return belief.but(containers=_with(belief.containers, place, True))
     return belief
+
+
+def _carry(belief: AlfworldBelief, carried: tuple[str, ...]) -> AlfworldBelief:
+    return belief.but(hand=carried[0] if carried else None)
+
+
+def _describe(belief: AlfworldBelief, described: tuple[str, frozenset[str]]) -> AlfworldBelief:
+    thing, states = described
+    return belief.but(states=_with(belief.states, thing, belief.states.get(thing, frozenset()) | states))
+
+
+_READERS: tuple[tuple[Callable[[str], Any], Callable[[AlfworldBelief, Any], AlfworldBelief]], ...] = (
+    (heard.arrival, _arrive),
+    (heard.deed, _do),
+    (heard.opening, _see_here),
+    (heard.sight, _see_here),
+    (heard.facing, _face),
+    (heard.carried, _carry),
+    (heard.described, _describe),
+)
+"""Each form of answer, and what it teaches."""

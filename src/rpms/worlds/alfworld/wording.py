@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rpms.core.facts import kind_of
-from rpms.worlds.alfworld.belief import NOWHERE, AlfworldBelief
+from rpms.worlds.alfworld.sites import NOWHERE
+
+if TYPE_CHECKING:
+    from rpms.worlds.alfworld.belief import AlfworldBelief
 
 _HERE_SHOWN = 8
 _SPOTTED_SHOWN = 5
@@ -75,8 +79,8 @@ def _ranges(places: Sequence[str]) -> str:
     """Places by kind, with numbers in a row written as one: `cabinet 1-6, fridge 1`."""
     numbers: defaultdict[str, list[int]] = defaultdict(list)
     for place in places:
-        number = place.rpartition(" ")[2]
-        numbers[kind_of(place)].append(int(number) if number.isdecimal() and len(number) < 5 else 0)
+        digits = place.rpartition(" ")[2]
+        numbers[kind_of(place)].append(int(digits) if digits.isdecimal() and len(digits) < 5 else 0)
     pieces = []
     for kind, found in numbers.items():
         found.sort()
