@@ -1,0 +1,155 @@
+"""Tables of how episodes went: steps, endings, infeasible actions, and how sure the differences are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rpms.core.episode import Ending
+from rpms.report import published
+from rpms.report.contrasts import contrasts, omissions
+from rpms.report.numbers import Best, p_value, points, range_of
+from rpms.report.outcomes import MISSING, Comparison, Row, condition_label
+from rpms.report.table import DASH, Cell, Line, Table, groups, line
+
+
+def efficiency_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+    """Average steps over all and over won episodes: the paper's Table 6. Missing episodes have no steps to count."""
+    means = [
+        (results, _mean_steps(results.played), _mean_steps([row for row in results if row.won]))
+        for results in comparison
+    ]
+    best_all = Best((every for _, every, _ in means), lowest=True)
+    best_won = Best((won for _, _, won in means), lowest=True)
+    measured = [
+        line(
+            condition_label(results.name),
+            best_all.cell(every, _one_decimal(every)),
+            best_won.cell(won, _one_decimal(won)),
+        )
+        for results, every, won in means
+    ]
+    printed = [
+        line(condition_label(name), f"{every:.1f}", f"{won:.1f}", published=True)
+        for name, (every, won) in (published.STEPS.items() if with_published else ())
+    ]
+    return Table(
+        "efficiency",
+        "Average steps.",
+        ("Condition", "Avg. steps (all)", "Avg. steps (succ.)"),
+        groups(measured, printed),
+        omissions(comparison),
+    )
+
+
+def _mean_steps(rows: Sequence[Row]) -> float | None:
+    return sum(row.steps for row in rows) / len(rows) if rows else None
+
+
+def _one_decimal(value: float | None) -> str:
+    return DASH if value is None else f"{value:.1f}"
+
+
+_FAILURE_LABELS = {
+    Ending.OUT_OF_STEPS: "Timeout (out of steps)",
+    Ending.LOST: "Env-done (wrong)",
+    Ending.STUCK: "Stuck",
+    Ending.MODEL_ERROR: "Model error",
+    Ending.WORLD_ERROR: "World error",
+    MISSING: "Missing",
+}
+
+
+def failure_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+    """How failed episodes ended: the paper's Table 7, with every ending there is."""
+    counts = {
+        ending: [sum(row.ending == ending for row in results) for results in comparison] for ending in _FAILURE_LABELS
+    }
+    shown = {ending: row for ending, row in counts.items() if any(row) or ending == Ending.OUT_OF_STEPS}
+    measured = [line(_FAILURE_LABELS[ending], *map(str, row)) for ending, row in shown.items()]
+    total = [line("Total failed", *(str(len(results) - results.won) for results in comparison))]
+    printed: list[Line] = []
+    if with_published:
+        for mode, failures in published.FAILURES.items():
+            cells = [str(failures[results.name]) if results.name in failures else DASH for results in comparison]
+            printed.append(line(mode, *cells, published=True))
+    return Table(
+        "failures",
+        "How failed episodes ended.",
+        ("Failure mode", *(condition_label(results.name) for results in comparison)),
+        groups(measured, total, printed),
+        omissions(comparison),
+    )
+
+
+def action_table(comparison: Comparison, *, with_published: bool = False) -> Table:  # noqa: ARG001  one signature for all
+    """What the paper argues with but does not tabulate: infeasible actions (P1), drift (P2), and what steps cost."""
+    measured = []
+    for results in comparison:
+        steps = sum(row.steps for row in results)
+        counted = [
+            sum(getattr(row, name) for row in results)
+            for name in ("infeasible", "foreseeable", "repeated_failures", "contradictions")
+        ]
+        tokens = [sum(getattr(row, name) for row in results) for name in ("prompt_tokens", "completion_tokens")]
+        measured.append(
+            line(
+                condition_label(results.name),
+                str(steps),
+                *(f"{100 * count / steps:.1f}" if steps else DASH for count in counted),
+                *(f"{count / steps:.0f}" if steps else DASH for count in tokens),
+            )
+        )
+    headings = ("Infeasible", "Foreseeable", "Repeated", "Contradictions")
+    return Table(
+        "actions",
+        "Infeasible actions, state drift (each per 100 steps) and tokens a step.",
+        ("Condition", "Steps", *headings, "Prompt tok.", "Answer tok."),
+        groups(measured),
+        omissions(comparison),
+    )
+
+
+def significance_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+    """Every pair of conditions, tested: exact McNemar, Holm's correction, and the paper's χ² beside them."""
+    found = contrasts(comparison)
+    scored = comparison.scored
+    measured = []
+    for contrast in found:
+        gain = contrast.score if scored else contrast.success
+        scale = 1 if scored else 100
+        measured.append(
+            line(
+                f"{condition_label(contrast.second)} vs. {condition_label(contrast.first)}",
+                str(contrast.pairs),
+                f"{contrast.test.gained}/{contrast.test.lost}",
+                points(gain.estimate, scale) if contrast.pairs else DASH,
+                range_of(gain, scale) if contrast.pairs else DASH,
+                p_value(contrast.test.exact),
+                Cell(p_value(contrast.adjusted), strong=contrast.significant),
+                p_value(contrast.test.corrected),
+            )
+        )
+    printed = [
+        line(
+            f"{condition_label(second)} vs. {condition_label(first)}",
+            str(published.TASKS),
+            f"{gained}/{lost}",
+            points((gained - lost) / published.TASKS),
+            "",
+            "",
+            "",
+            p_value(value),
+            published=True,
+        )
+        for (first, second), (gained, lost, value) in (published.DISCORDANT.items() if with_published else ())
+    ]
+    notes = [f"{contrast.name}: {contrast.warning}." for contrast in found if contrast.warning]
+    if any(contrast.provisional for contrast in found):
+        notes.append("Provisional: a run is still going, and only tasks that both conditions have played are paired.")
+    return Table(
+        "significance",
+        f"Paired by task. Δ in {'points of score' if scored else 'percentage points'} with its bootstrap interval.",
+        ("Comparison", "Pairs", "n01/n10", "Δ", "95% interval", "p exact", "p Holm", "p χ² corr."),
+        groups(measured, printed),
+        (*notes, *omissions(comparison)),
+    )

@@ -1,0 +1,126 @@
+"""Which conditions are compared with which, and what the tests say of each pair."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rpms.report.outcomes import Comparison, Results, paired
+from rpms.report.statistics import (
+    ALPHA,
+    Interval,
+    McNemar,
+    holm,
+    interaction,
+    mcnemar_of,
+    paired_bootstrap,
+    power_warning,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two conditions on the same tasks."""
+
+    first: str
+    second: str
+    pairs: int
+    test: McNemar
+    success: Interval
+    """Second minus first, as a fraction."""
+    score: Interval
+    """Second minus first, on the world's own scale."""
+    adjusted: float = 1.0
+    """The exact p-value after Holm's correction over all contrasts of the comparison."""
+    warning: str = ""
+    """Why it shows nothing, and what it would take."""
+    provisional: bool = False
+    """A condition is still being played: only what both have played is in it."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.second} vs. {self.first}"
+
+    @property
+    def significant(self) -> bool:
+        return self.adjusted <= ALPHA
+
+
+def pairs_to_compare(comparison: Comparison) -> tuple[tuple[Results, Results], ...]:
+    """The paper's pairs where the 2x2 is there, and the first condition against every other besides."""
+    wanted: dict[tuple[str, str], tuple[Results, Results]] = {}
+    cells = comparison.ablation
+    if cells:
+        a, b, c, d = cells
+        for first, second in ((a, b), (a, c), (a, d), (b, d), (c, d)):
+            wanted[first.name, second.name] = (first, second)
+    conditions = list(comparison)
+    reference = cells[0] if cells else (conditions[0] if conditions else None)
+    for other in conditions:
+        if reference is not None and other.name != reference.name:
+            wanted.setdefault((reference.name, other.name), (reference, other))
+    return tuple(wanted.values())
+
+
+def contrasts(comparison: Comparison) -> tuple[Contrast, ...]:
+    """Test every pair of the comparison, corrected for their number."""
+    found = [_contrast(first, second) for first, second in pairs_to_compare(comparison)]
+    adjusted = holm({contrast.name: contrast.test.exact for contrast in found})
+    return tuple(replace(contrast, adjusted=adjusted[contrast.name]) for contrast in found)
+
+
+def _contrast(first: Results, second: Results) -> Contrast:
+    rows = paired(first, second)
+    test = mcnemar_of([one.won for one, _ in rows], [two.won for _, two in rows])
+    return Contrast(
+        first.name,
+        second.name,
+        len(rows),
+        test,
+        paired_bootstrap([float(two.won) - float(one.won) for one, two in rows]),
+        paired_bootstrap([two.score - one.score for one, two in rows]),
+        warning=power_warning(test),
+        provisional=first.going or second.going,
+    )
+
+
+def interaction_of(comparison: Comparison, *, by_score: bool = False) -> Interval | None:
+    """D - (B + C - A), paired by task over what all four were to play; None without the 2x2."""
+    cells = comparison.ablation
+    if cells is None:
+        return None
+    tasks = [task for task in cells[0].rows if all(task in cell.rows for cell in cells)]
+    if any(cell.going for cell in cells):
+        tasks = [task for task in tasks if not any(cell.rows[task].missing for cell in cells)]
+    a, b, c, d = (
+        [cell.rows[task].score if by_score else float(cell.rows[task].won) for task in tasks] for cell in cells
+    )
+    return interaction(a, b, c, d)
+
+
+def omissions(comparison: Comparison) -> tuple[str, ...]:
+    """Everything that a reader of the numbers must know: what is missing, crashed, damaged or not counted."""
+    notes: list[str] = []
+    for results in comparison:
+        name, total = results.name, len(results)
+        if results.going:
+            notes.append(f"{name}: partial, {len(results.played)} of {total} episodes so far; still being played")
+        elif results.missing:
+            fate = "missing, counted as lost"
+            notes.append(f"{name}: {len(results.missing)} of {total} episodes {fate}: {_listed(results.missing)}")
+        if results.crashed:
+            crashed = [f"{row.task} ({row.ending})" for row in results.crashed]
+            notes.append(f"{name}: {len(crashed)} of {total} episodes crashed, counted as lost: {_listed(crashed)}")
+        if results.damaged:
+            notes.append(f"{name}: {len(results.damaged)} damaged files skipped: {_listed(list(results.damaged))}")
+        if results.stray:
+            notes.append(f"{name}: {len(results.stray)} episodes of other tasks not counted: {_listed(results.stray)}")
+    return tuple(notes)
+
+
+_NAMED = 5
+"""How many tasks a note names; pages list them all."""
+
+
+def _listed(names: tuple[str, ...] | list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

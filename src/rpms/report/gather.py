@@ -1,0 +1,194 @@
+"""From run folders and studies to comparisons."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from rpms.core.condition import CONDITIONS
+from rpms.core.errors import FileError, InputError
+from rpms.report.outcomes import Comparison, Results, Row
+from rpms.store.episodes import read_row
+from rpms.store.files import read_text
+from rpms.store.lock import LOCK
+from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
+
+STUDY = "study.json"
+VARIES = ("condition", "memory")
+"""What conditions of one comparison may differ in; everything else of their protocols must be the same."""
+UNKNOWN_TYPE = "unknown"
+"""The type of a task that nobody has played: a protocol names tasks, episodes tell their types."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A comparison, and the run folders it was read from."""
+
+    comparison: Comparison
+    runs: Mapping[str, RunFolder]
+    """By condition."""
+
+
+def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Evidence, ...]:
+    """Read runs and studies: all run folders together make one comparison, each study those it names.
+
+    A study is a folder with `study.json`: `{"title": …, "varies": [...], "groups": [{"title": …, "runs": {condition:
+    folder}}]}`, or with `runs` itself for a single group. Folders are relative to it. Mixed protocols are refused.
+    """
+    folders: list[Path] = []
+    found: list[Evidence] = []
+    for path in inputs:
+        if (path / STUDY).is_file():
+            found.extend(_study(path / STUDY, varies))
+        elif (path / PROTOCOL).is_file():
+            folders.append(path)
+        else:
+            raise InputError(f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {STUDY} in it")
+    if folders:
+        runs = [RunFolder(folder) for folder in folders]
+        found.insert(0, compare(dict(zip(_names(runs), runs, strict=True)), varies=varies))
+    return tuple(found)
+
+
+def compare(runs: Mapping[str, RunFolder], title: str = "", varies: Sequence[str] = VARIES) -> Evidence:
+    """Read runs as the conditions of one comparison, in the order given."""
+    _refuse_mixed(runs, varies)
+    results = {name: read_results(name, run) for name, run in runs.items()}
+    types = {row.task: row.type for each in results.values() for row in each if row.type != UNKNOWN_TYPE}
+    return Evidence(Comparison({name: _typed(each, types) for name, each in results.items()}, title), runs)
+
+
+def read_results(name: str, run: RunFolder) -> Results:
+    """One condition: every task of its protocol, played or not. Damaged files are named and skipped."""
+    settings: Mapping[str, Any] = run.protocol.settings
+    rows: dict[str, Row] = {}
+    damaged: dict[str, str] = {}
+    known = set()
+    for task in run.protocol.tasks:
+        file = run.file(task)
+        known.add(file.name)
+        rows[task] = Row(task, UNKNOWN_TYPE)
+        if not file.exists():
+            continue
+        try:
+            row = read_row(file)
+        except FileError as error:
+            damaged[file.name] = error.problem
+            continue
+        if row.task == task:
+            rows[task] = Row.of(row)
+        else:
+            damaged[file.name] = f"is an episode of {row.task!r} under the name of {task!r}"
+    condition = settings.get("condition")
+    return Results(
+        name,
+        rows,
+        protocol=settings,
+        damaged=damaged,
+        stray=_stray(run, known),
+        going=len(damaged) + sum(not row.missing for row in rows.values()) < len(rows) and is_going(run.folder),
+        switches=condition if isinstance(condition, Mapping) else {},
+        memory_entries=_entries(settings.get("memory")),
+        model=str(settings.get("model", "")),
+    )
+
+
+def _entries(memory: object) -> int | None:
+    entries = memory.get("entries") if isinstance(memory, Mapping) else None
+    return entries if isinstance(entries, int) else None
+
+
+def _stray(run: RunFolder, known: set[str]) -> tuple[str, ...]:
+    folder = run.folder / EPISODES
+    names = (file.name for file in folder.glob("*.json")) if folder.is_dir() else ()
+    return tuple(sorted(name for name in names if name not in known and not name.startswith(".")))
+
+
+def is_going(folder: Path) -> bool:
+    """Whether a process is writing to a run folder, as far as its lock tells.
+
+    Only looks: whoever reads a run must not keep another from going on with it. A holder on another machine is taken
+    at its word.
+    """
+    try:
+        holder = json.loads((folder / LOCK).read_bytes())
+        if holder["host"] != socket.gethostname():
+            return True
+        os.kill(int(holder["pid"]), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return True
+
+
+def _typed(results: Results, types: Mapping[str, str]) -> Results:
+    """Types that this condition's episodes do not tell, from another condition's."""
+    rows = {
+        task: replace(row, type=types.get(task, UNKNOWN_TYPE)) if row.missing else row
+        for task, row in results.rows.items()
+    }
+    return replace(results, rows=rows)
+
+
+def _refuse_mixed(runs: Mapping[str, RunFolder], varies: Sequence[str]) -> None:
+    """Raise InputError where two protocols differ in what conditions of one comparison must share."""
+    (first, reference), *others = runs.items()
+    for name, run in others:
+        differences = [
+            found
+            for found in reference.protocol.differences(run.protocol)
+            if found.partition(":")[0].partition(".")[0] not in varies
+        ]
+        if differences:
+            raise InputError(
+                f"{first} and {name} were not run under one protocol and cannot be compared: {'; '.join(differences)}"
+            )
+
+
+def _study(file: Path, varies: Sequence[str]) -> list[Evidence]:
+    try:
+        study = json.loads(read_text(file))
+        groups = study.get("groups") or [study]
+        allowed = [*varies, *study.get("varies", ())]
+        return [
+            compare(
+                {str(name): RunFolder(file.parent / where) for name, where in group["runs"].items()},
+                str(group.get("title") or study.get("title") or ""),
+                allowed,
+            )
+            for group in groups
+            if group["runs"]
+        ]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise FileError(file, None, "is not the index of a study") from None
+
+
+def _names(runs: Sequence[RunFolder]) -> list[str]:
+    """What to call run folders: by their conditions where that tells them apart, else by their folders."""
+    names = [_condition_name(run) for run in runs]
+    unsure = {name for name in names if names.count(name) > 1 or not name}
+    names = [run.folder.resolve().name if name in unsure else name for name, run in zip(names, runs, strict=True)]
+    if len(set(names)) < len(names):
+        names = [str(run.folder) for run in runs]
+    if len(set(names)) < len(names):
+        raise InputError("the same run folder was given twice")
+    return names
+
+
+def _condition_name(run: RunFolder) -> str:
+    """The name of a run's condition, where it is one of the four and nothing else is switched."""
+    switches = run.protocol.settings.get("condition")
+    if not isinstance(switches, Mapping):
+        return str(switches or "")
+    for name, condition in CONDITIONS.items():
+        if all(switches.get(field) == getattr(condition, field) for field in ("rules", "memory")):
+            odd = condition.memory and not switches.get("state_filter", True)
+            odd = odd or (condition.rules and condition.memory and switches.get("arbitration") != condition.arbitration)
+            return "" if odd else name
+    return ""

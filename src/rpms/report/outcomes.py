@@ -1,0 +1,270 @@
+"""Episodes in numbers, condition by condition: what tables, figures and tests are made from.
+
+A `Comparison` is the same thing for one run, for several run folders and for a study: conditions in order, each with
+one `Row` for every task it was to play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rpms.core.condition import CONDITIONS
+from rpms.core.episode import Ending
+from rpms.store.episodes import EpisodeRow
+
+CRASHES = (Ending.MODEL_ERROR, Ending.WORLD_ERROR)
+MISSING = "missing"
+"""The ending of a task that has no episode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One episode in numbers. A task without an episode has a row too: not won, score 0, no steps."""
+
+    task: str
+    type: str
+    ending: str = MISSING
+    won: bool = False
+    score: float = 0.0
+    steps: int = 0
+    infeasible: int = 0
+    foreseeable: int = 0
+    repeated_failures: int = 0
+    contradictions: int = 0
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    completion_tokens: int = 0
+    error: str = ""
+
+    @classmethod
+    def of(cls, row: EpisodeRow) -> Row:
+        """The numbers of an episode that was played."""
+        return cls(
+            row.task,
+            row.type,
+            row.ending,
+            row.won,
+            row.score,
+            row.steps,
+            row.infeasible,
+            row.foreseeable,
+            row.repeated_failures,
+            row.contradictions,
+            row.usage.prompt_tokens,
+            row.usage.cached_tokens,
+            row.usage.completion_tokens,
+            row.error,
+        )
+
+    @property
+    def missing(self) -> bool:
+        return self.ending == MISSING
+
+    @property
+    def crashed(self) -> bool:
+        return self.ending in CRASHES
+
+
+@dataclass(frozen=True)
+class Results:
+    """What one condition did on its tasks."""
+
+    name: str
+    rows: Mapping[str, Row]
+    """By task, in the order of the task list; a task that was not played, or whose file is damaged, included."""
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+    damaged: Mapping[str, str] = field(default_factory=dict)
+    """Episode files that could not be read, each with what is wrong with it."""
+    stray: tuple[str, ...] = ()
+    """Episodes of tasks that are not on the list: counted nowhere."""
+    going: bool = False
+    """Still being played: what is missing may yet come."""
+    switches: Mapping[str, Any] = field(default_factory=dict)
+    """The condition as its protocol records it: `rules`, `memory`, `arbitration`, `state_filter`."""
+    memory_entries: int | None = None
+    model: str = ""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows.values())
+
+    @property
+    def won(self) -> int:
+        return sum(row.won for row in self)
+
+    @property
+    def played(self) -> tuple[Row, ...]:
+        return tuple(row for row in self if not row.missing)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return tuple(row.task for row in self if row.missing)
+
+    @property
+    def crashed(self) -> tuple[Row, ...]:
+        return tuple(row for row in self if row.crashed)
+
+    @property
+    def partial(self) -> bool:
+        return bool(self.missing)
+
+    @property
+    def rate(self) -> float:
+        """Of all tasks, the missing ones included."""
+        return self.won / len(self) if self.rows else 0.0
+
+    @property
+    def score(self) -> float:
+        """The mean over all tasks; a missing episode scores 0."""
+        return sum(row.score for row in self) / len(self) if self.rows else 0.0
+
+    def of_type(self, kind: str) -> tuple[Row, ...]:
+        return tuple(row for row in self if row.type == kind)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Conditions that played the same tasks under the same protocol, in the order they are to be shown."""
+
+    conditions: Mapping[str, Results]
+    title: str = ""
+
+    def __iter__(self) -> Iterator[Results]:
+        return iter(self.conditions.values())
+
+    def __len__(self) -> int:
+        return len(self.conditions)
+
+    def __getitem__(self, name: str) -> Results:
+        return self.conditions[name]
+
+    @property
+    def tasks(self) -> Mapping[str, str]:
+        """Every task with its type, in the order of the first condition that has it."""
+        return {row.task: row.type for results in self for row in results}
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Task types: the paper's in the paper's order, then others by name."""
+        found = set(self.tasks.values())
+        known = [kind for kind in TYPE_LABELS if kind in found]
+        return (*known, *sorted(found - set(known)))
+
+    @property
+    def scored(self) -> bool:
+        """Whether the world's own score says more than won or lost, as ScienceWorld's 0 to 100 does."""
+        return any(row.score not in (0, 1) for results in self for row in results)
+
+    @property
+    def ablation(self) -> tuple[Results, Results, Results, Results] | None:
+        """(A), (B), (C), (D): the four cells of the 2x2, if all are here."""
+        cells = [next((results for results in self if _is_cell(results, name)), None) for name in CONDITIONS]
+        a, b, c, d = cells
+        return (a, b, c, d) if a and b and c and d else None
+
+    @property
+    def arbitrations(self) -> Mapping[str, Results]:
+        """Conditions with rules and memory that differ in arbitration alone, by mode, the paper's order."""
+        both = [r for r in self if r.switches.get("rules") and r.switches.get("memory")]
+        modes = {str(r.switches.get("arbitration", "")): r for r in both if r.switches.get("state_filter", True)}
+        ordered = [mode for mode in ARBITRATION_LABELS if mode in modes]
+        return {mode: modes[mode] for mode in ordered} if len(ordered) > 1 else {}
+
+
+TYPE_LABELS: Mapping[str, str] = {
+    "look_at_obj_in_light": "Look",
+    "pick_and_place_simple": "Place",
+    "pick_clean_then_place_in_recep": "Clean",
+    "pick_cool_then_place_in_recep": "Cool",
+    "pick_heat_then_place_in_recep": "Heat",
+    "pick_two_obj_and_place": "Two",
+}
+"""ALFWorld's task types in the order and with the names of the paper's table."""
+
+CONDITION_LABELS: Mapping[str, str] = {
+    "baseline": "Baseline",
+    "memory-only": "Memory-only",
+    "rules-only": "Rules-only",
+    "full": "Full RPMS",
+}
+ARBITRATION_LABELS: Mapping[str, str] = {
+    "none": "None",
+    "soft": "Soft-only",
+    "hard": "Hard-only",
+    "hard+soft": "Hard+Soft",
+}
+
+
+def type_label(kind: str) -> str:
+    """A task type as tables name it."""
+    return TYPE_LABELS.get(kind, kind)
+
+
+def condition_label(name: str) -> str:
+    """A condition as tables name it."""
+    return CONDITION_LABELS.get(name, name)
+
+
+def _is_cell(results: Results, name: str) -> bool:
+    """Whether a condition is one of the four cells: by its switches where they are known, else by its name."""
+    cell = CONDITIONS[name]
+    switches = results.switches
+    if not switches:
+        return results.name == name
+    same = switches.get("rules") == cell.rules and switches.get("memory") == cell.memory
+    plain = not cell.memory or (
+        switches.get("state_filter", True) and (not cell.rules or switches.get("arbitration") == cell.arbitration)
+    )
+    return same and plain
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """A point of the learning curve."""
+
+    name: str
+    entries: int
+    results: Mapping[str, Results]
+    """By series, such as Mem-only and Rules+Mem."""
+
+
+MEMORY_SERIES = "Mem-only"
+RULES_SERIES = "Rules+Mem"
+
+
+def rounds(comparison: Comparison) -> tuple[Round, ...]:
+    """The learning curve in a comparison: its plain conditions by how much memory each had.
+
+    Empty unless some condition was run with two memories of different size. Round 0 is the same without memory.
+    """
+    points: dict[int, dict[str, Results]] = {}
+    for results in comparison:
+        switches = results.switches
+        if results.memory_entries is None or not switches.get("state_filter", True):
+            continue
+        series = RULES_SERIES if switches.get("rules") else MEMORY_SERIES
+        entries = results.memory_entries if switches.get("memory") else 0
+        points.setdefault(entries, {}).setdefault(series, results)
+    if len([entries for entries in points if entries]) < 2:
+        return ()
+    return tuple(
+        Round("R0 (no mem)" if not entries else f"R{number}", entries, points[entries])
+        for number, entries in enumerate(sorted(points), start=0 if 0 in points else 1)
+    )
+
+
+def paired(first: Results, second: Results) -> Sequence[tuple[Row, Row]]:
+    """The two rows of every task that both were to play.
+
+    While either is still being played, only tasks that both have played: a test over episodes yet to come would
+    count them as lost.
+    """
+    shared = [task for task in first.rows if task in second.rows]
+    rows = [(first.rows[task], second.rows[task]) for task in shared]
+    if first.going or second.going:
+        return [(one, two) for one, two in rows if not one.missing and not two.missing]
+    return rows

@@ -1,0 +1,191 @@
+"""How sure a result is: intervals, paired tests, and what it would take to know more.
+
+Everything is paired by task and takes plain sequences in one order of tasks. A rate or a difference of rates is a
+fraction, not a percentage.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+ALPHA = 0.05
+"""The level of every test and, as 1 - ALPHA, of every interval: the paper's."""
+RESAMPLES = 10_000
+"""Bootstrap resamples: the ends of an interval settle to about a hundredth of its width."""
+SEED = 2026
+"""Of the bootstrap, so that a report over the same episodes prints the same numbers."""
+POWER = 0.8
+"""The chance of a significant result that `pairs_for_power` asks for: the usual choice."""
+
+_CHUNK = 2_000_000
+"""Cells of resampling held in memory at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate and the ends of its 95 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+    method: str = ""
+
+    @property
+    def excludes_zero(self) -> bool:
+        return self.low > 0 or self.high < 0
+
+
+def wilson(successes: int, trials: int, level: float = 1 - ALPHA) -> Interval:
+    """A success rate with its Wilson interval, which stays within 0 and 1 and is honest near both."""
+    if not trials:
+        return Interval(math.nan, 0.0, 1.0, "Wilson")
+    ends = stats.binomtest(successes, trials).proportion_ci(level, method="wilson")
+    return Interval(successes / trials, float(ends.low), float(ends.high), "Wilson")
+
+
+@dataclass(frozen=True, slots=True)
+class McNemar:
+    """McNemar's test of two conditions on the same tasks."""
+
+    gained: int
+    """n01: lost under the first condition, won under the second."""
+    lost: int
+    """n10: won under the first, lost under the second."""
+    exact: float
+    """The two-sided exact p-value: the one to report."""
+    corrected: float
+    """The p-value of χ² with continuity correction: what the paper prints under the name of the exact one."""
+    chi2: float
+
+    @property
+    def discordant(self) -> int:
+        return self.gained + self.lost
+
+
+def mcnemar(gained: int, lost: int) -> McNemar:
+    """Test whether wins and losses that only one condition has are equally likely to be either's."""
+    pairs = gained + lost
+    if not pairs:
+        return McNemar(0, 0, 1.0, 1.0, 0.0)
+    exact = float(stats.binomtest(gained, pairs, 0.5).pvalue)
+    chi2 = max(0, abs(gained - lost) - 1) ** 2 / pairs
+    return McNemar(gained, lost, exact, float(stats.chi2.sf(chi2, 1)), chi2)
+
+
+def mcnemar_of(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
+    """McNemar's test from the outcomes themselves, in one order of tasks."""
+    pairs = list(zip(first, second, strict=True))
+    return mcnemar(sum(b and not a for a, b in pairs), sum(a and not b for a, b in pairs))
+
+
+def least_discordant(alpha: float = ALPHA) -> int:
+    """How many discordant pairs it takes before an exact test can reach alpha at all, were they all one way."""
+    return math.ceil(1 - math.log2(alpha))
+
+
+def pairs_for_power(gained: int, lost: int, alpha: float = ALPHA, power: float = POWER) -> int | None:
+    """How many discordant pairs a split like this one would need to be significant; None for an even split.
+
+    By the normal approximation to the sign test, which is within a few pairs of the exact count, and never less than
+    an exact test needs at the least. Pairs, not tasks: at the present rate of discordance.
+    """
+    pairs = gained + lost
+    if not pairs or gained == lost:
+        return None
+    share = max(gained, lost) / pairs
+    alpha_z, power_z = stats.norm.isf(alpha / 2), stats.norm.ppf(power)
+    needed = ((alpha_z / 2 + power_z * math.sqrt(share * (1 - share))) / (share - 0.5)) ** 2
+    return max(math.ceil(float(needed)), least_discordant(alpha))
+
+
+def paired_bootstrap(
+    differences: Sequence[float], *, resamples: int = RESAMPLES, seed: int = SEED, level: float = 1 - ALPHA
+) -> Interval:
+    """The mean of differences by task with its bootstrap interval, tasks drawn with replacement.
+
+    BCa (bias-corrected and accelerated); the percentile method where BCa is not defined, which is when all resamples
+    lie on one side of the mean. `method` says which. The same numbers in any order give the same interval.
+    """
+    values = np.asarray(differences, dtype=float)
+    if not values.size:
+        return Interval(math.nan, math.nan, math.nan, "none")
+    mean = math.fsum(differences) / values.size
+    if np.all(values == values[0]):
+        return Interval(mean, mean, mean, "all differences are equal")
+    means = _resampled_means(values, resamples, seed)
+    tails = np.array([(1 - level) / 2, (1 + level) / 2])
+    below = float(np.mean(means < mean) + np.mean(means == mean) / 2)
+    if 0 < below < 1:
+        bias = stats.norm.ppf(below)
+        deviation = mean - values
+        acceleration = float(np.sum(deviation**3) / (6 * np.sum(deviation**2) ** 1.5))
+        shifted = bias + stats.norm.ppf(tails)
+        tails = stats.norm.cdf(bias + shifted / (1 + acceleration * shifted))
+    low, high = np.quantile(means, tails)
+    return Interval(mean, float(low), float(high), "BCa bootstrap" if 0 < below < 1 else "percentile bootstrap")
+
+
+def _resampled_means(values: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
+    """Means of resamples, drawn as counts of each distinct value: few of them, however many tasks."""
+    distinct, counts = np.unique(values, return_counts=True)
+    rng = np.random.default_rng(seed)
+    shares = counts / counts.sum()
+    rows = max(1, _CHUNK // distinct.size)
+    chunks = [
+        rng.multinomial(values.size, shares, size=min(rows, resamples - start)) @ distinct / values.size
+        for start in range(0, resamples, rows)
+    ]
+    return np.concatenate(chunks)
+
+
+def interaction(
+    baseline: Sequence[float],
+    rules: Sequence[float],
+    memory: Sequence[float],
+    full: Sequence[float],
+    *,
+    seed: int = SEED,
+) -> Interval:
+    """D - (B + C - A): how far rules and memory together exceed the sum of what each adds alone.
+
+    Above 0 they help each other, below 0 they get in each other's way. The interval is paired by task.
+    """
+    by_task = zip(baseline, rules, memory, full, strict=True)
+    return paired_bootstrap([float(d) - (float(b) + float(c) - float(a)) for a, b, c, d in by_task], seed=seed)
+
+
+def additive_expectation(baseline: float, rules: float, memory: float) -> float:
+    """B + C - A: what both together would reach if their gains simply added up."""
+    return rules + memory - baseline
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Adjust the p-values of several comparisons by Holm's step-down method, in the order given."""
+    adjusted: dict[str, float] = {}
+    highest = 0.0
+    for rank, name in enumerate(sorted(p_values, key=lambda name: p_values[name])):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[name]))
+        adjusted[name] = highest
+    return {name: adjusted[name] for name in p_values}
+
+
+def power_warning(test: McNemar, alpha: float = ALPHA) -> str:
+    """Why a comparison could not have shown anything, or would need more to do so; nothing if it showed something."""
+    if test.exact <= alpha:
+        return ""
+    least = least_discordant(alpha)
+    if test.discordant < least:
+        return (
+            f"too few discordant pairs to show anything: {test.discordant}, and {least} is the least at which "
+            f"any result could be significant"
+        )
+    needed = pairs_for_power(test.gained, test.lost, alpha)
+    if needed is None:
+        return f"evenly split: {test.gained} against {test.lost}"
+    return f"a {test.gained}/{test.lost} split would need about {needed} discordant pairs; there are {test.discordant}"

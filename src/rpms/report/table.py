@@ -1,0 +1,221 @@
+"""One table value, and its four forms: terminal, Markdown, LaTeX and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from rpms.core.errors import InputError
+
+DASH = "—"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell says, and whether it is the best of its kind."""
+
+    text: str
+    strong: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of a table."""
+
+    cells: tuple[Cell, ...]
+    published: bool = False
+    """Printed by others, not measured here. Every form of the table says so in this row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table as the paper prints one: columns, groups of lines between rules, notes below."""
+
+    name: str
+    caption: str
+    columns: tuple[str, ...]
+    groups: tuple[tuple[Line, ...], ...]
+    notes: tuple[str, ...] = ()
+    words: int = 1
+    """How many columns at the left hold words; the others hold numbers and are aligned to the right."""
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        return tuple(line for group in self.groups for line in group)
+
+
+def line(*cells: str | Cell, published: bool = False) -> Line:
+    """Make a line; plain text becomes a cell."""
+    return Line(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells), published)
+
+
+def groups(*parts: Iterable[Line]) -> tuple[tuple[Line, ...], ...]:
+    """Groups of lines, the empty ones left out."""
+    return tuple(part for part in map(tuple, parts) if part)
+
+
+def _marked(entry: Line) -> tuple[Cell, ...]:
+    """The cells of a line, the first one marked where the line is published."""
+    first, *rest = entry.cells
+    return (Cell(f"{first.text} (published)", first.strong) if entry.published else first, *rest)
+
+
+# ── terminal ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def terminal(table: Table, width: int | None = None) -> str:
+    """For a terminal, without colours: what a pipe or a file also wants."""
+    console = Console(file=io.StringIO(), width=width or 120, highlight=False, no_color=True)
+    console.print(rich_table(table))
+    for note in table.notes:
+        console.print(Text(note, style="dim"))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def rich_table(table: Table) -> RichTable:
+    """For rich. Nothing in a cell is read as markup."""
+    made = RichTable(title=Text(table.caption), title_justify="left", box=None, pad_edge=False, title_style="bold")
+    for place, heading in enumerate(table.columns):
+        made.add_column(Text(_plain(heading)), justify="left" if place < table.words else "right", overflow="fold")
+    for number, group in enumerate(table.groups):
+        if number:
+            made.add_section()
+            made.add_row()
+        for entry in group:
+            made.add_row(*(Text(_plain(cell.text), style="bold" if cell.strong else "") for cell in _marked(entry)))
+    return made
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+
+
+def _plain(text: str) -> str:
+    """A text on one line without control characters, which a terminal would obey."""
+    return _CONTROL.sub(" ", text)
+
+
+# ── Markdown ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|~#!])")
+
+
+def markdown(table: Table) -> str:
+    """For GitHub and the like."""
+    rows = [" | ".join(_md(heading) for heading in table.columns)]
+    rows.append(" | ".join(":--" if place < table.words else "--:" for place in range(len(table.columns))))
+    rows.extend(" | ".join(_md_cell(cell) for cell in _marked(entry)) for entry in table.lines)
+    body = "\n".join(f"| {row} |" for row in rows)
+    notes = "".join(f"\n*{_md(note)}*\n" for note in table.notes)
+    return f"**{_md(table.caption)}**\n\n{body}\n{notes}"
+
+
+def _md_cell(cell: Cell) -> str:
+    return f"**{_md(cell.text)}**" if cell.strong and cell.text else _md(cell.text)
+
+
+def _md(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", _plain(text))
+
+
+# ── LaTeX ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_LATEX: Mapping[str, str] = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "%": r"\%",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "—": "---",
+    "–": "--",
+    "−": "$-$",
+    "×": r"$\times$",
+    "Δ": r"$\Delta$",
+    "χ": r"$\chi$",
+    "²": r"$^2$",
+    "θ": r"$\theta$",
+    "≤": r"$\leq$",
+    "→": r"$\to$",
+    "…": r"\dots{}",
+}
+
+
+def latex(table: Table) -> str:
+    """For a paper, with booktabs; published rows are in italics as well as marked."""
+    columns = "l" * table.words + "r" * (len(table.columns) - table.words)
+    rows = [" & ".join(rf"\textbf{{{_tex(heading)}}}" for heading in table.columns) + r" \\"]
+    for group in table.groups:
+        rows.append(r"\midrule")
+        rows.extend(" & ".join(_tex_cell(cell, entry.published) for cell in _marked(entry)) + r" \\" for entry in group)
+    notes = "".join(f"\\par\\footnotesize {_tex(note)}\n" for note in table.notes)
+    body = "\n".join(rows)
+    return (
+        "\\begin{table}[t]\n\\centering\n"
+        f"\\caption{{{_tex(table.caption)}}}\n\\label{{tab:{re.sub('[^a-z0-9]+', '-', table.name)}}}\n\\small\n"
+        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n{body}\n\\bottomrule\n\\end{{tabular}}\n{notes}\\end{{table}}\n"
+    )
+
+
+def _tex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in _plain(text))
+
+
+def _tex_cell(cell: Cell, published: bool) -> str:
+    text = _tex(cell.text)
+    if cell.strong and text:
+        text = rf"\textbf{{{text}}}"
+    return rf"\textit{{{text}}}" if published and text else text
+
+
+# ── CSV ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+_NUMERIC = re.compile(r"[-+]?\d[\d.,]*%?\Z")
+
+
+def comma_separated(table: Table) -> str:
+    """For a spreadsheet, as RFC 4180 has it, with a column that says whether a row was measured or published.
+
+    A word that a spreadsheet would take for a formula is led by an apostrophe.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow([*(_unformulated(heading) for heading in table.columns), "source"])
+    for entry in table.lines:
+        cells = [_unformulated(cell.text) for cell in entry.cells]
+        writer.writerow([*cells, "published" if entry.published else "measured"])
+    return out.getvalue()
+
+
+def _unformulated(text: str) -> str:
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not _NUMERIC.match(text) else text
+
+
+FORMS: Mapping[str, Callable[[Table], str]] = {
+    "terminal": terminal,
+    "markdown": markdown,
+    "latex": latex,
+    "csv": comma_separated,
+}
+
+
+def render(table: Table, form: str = "terminal") -> str:
+    """A table in one of its forms, by name."""
+    if form not in FORMS:
+        raise InputError(f"unknown form of table {form!r}; choose one of {', '.join(FORMS)}")
+    return FORMS[form](table)

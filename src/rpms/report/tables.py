@@ -1,0 +1,301 @@
+"""The tables of the paper, made from a comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from rpms.core.errors import InputError
+from rpms.report import published
+from rpms.report.conduct import action_table, efficiency_table, failure_table, significance_table
+from rpms.report.contrasts import interaction_of, omissions
+from rpms.report.numbers import Best, percent, points, range_of, rate_range
+from rpms.report.outcomes import (
+    ARBITRATION_LABELS,
+    CONDITION_LABELS,
+    MEMORY_SERIES,
+    RULES_SERIES,
+    Comparison,
+    Results,
+    Row,
+    condition_label,
+    rounds,
+    type_label,
+)
+from rpms.report.table import DASH, Cell, Line, Table, groups, line
+
+CELL_LETTERS = {"baseline": "A", "rules-only": "B", "memory-only": "C", "full": "D"}
+
+
+def main_table(comparisons: Sequence[Comparison], *, with_published: bool = False) -> Table:
+    """Baseline and full system, one group a model: the paper's Table 1."""
+    parts: list[list[Line]] = []
+    for comparison in comparisons:
+        conditions = list(comparison)
+        cells = comparison.ablation
+        base, *others = (cells[0], cells[3]) if cells else conditions
+        best = Best(results.rate for results in (base, *others))
+        parts.append([_main_line(base, None, best), *(_main_line(other, base, best) for other in others)])
+    if with_published:
+        parts.extend(_published_main(row) for row in published.MAIN)
+    total = len(comparisons[0].tasks) if comparisons else 0
+    return Table(
+        "main",
+        f"Success on {total} tasks, each attempted once. Δ: absolute improvement over the first condition.",
+        ("Model", "Method", "Succ. (%)", "95% interval", "Δ"),
+        groups(*parts),
+        tuple(note for comparison in comparisons for note in omissions(comparison)),
+        words=2,
+    )
+
+
+def _published_main(row: published.MainResult) -> list[Line]:
+    gain = f"{row.full - row.baseline:+.1f}"
+    return [
+        line(row.model, "ReAct (Baseline)", f"{row.baseline:.1f}", "", DASH, published=True),
+        line(row.model, "RPMS", f"{row.full:.1f}", "", gain, published=True),
+    ]
+
+
+def _main_line(results: Results, base: Results | None, best: Best) -> Line:
+    return line(
+        results.model or DASH,
+        condition_label(results.name),
+        best.cell(results.rate, percent(results.rate)),
+        rate_range(results.won, len(results)),
+        DASH if base is None else points(results.rate - base.rate),
+    )
+
+
+def type_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+    """Success by task type: the paper's Table 2."""
+    types = comparison.types
+    counts = {kind: sum(other == kind for other in comparison.tasks.values()) for kind in types}
+    bests = {kind: Best(_rate(results.of_type(kind)) for results in comparison) for kind in types}
+    overall = Best(results.rate for results in comparison)
+    measured = [
+        line(
+            condition_label(results.name),
+            *(_rate_cell(results.of_type(kind), bests[kind]) for kind in types),
+            overall.cell(results.rate, percent(results.rate)),
+        )
+        for results in comparison
+    ]
+    printed: list[Line] = []
+    if with_published:
+        for name, rates in published.PER_TYPE.items():
+            cells = [f"{rates[label]:.1f}" if (label := type_label(kind)) in rates else DASH for kind in types]
+            total = percent(published.WON[name] / published.TASKS)
+            printed.append(line(condition_label(name), *cells, total, published=True))
+    headings = [f"{type_label(kind)} ({counts[kind]})" for kind in types]
+    return Table(
+        "types",
+        "Success by task type, in per cent; the number of tasks in brackets.",
+        ("Method", *headings, f"All ({len(comparison.tasks)})"),
+        groups(measured, printed),
+        omissions(comparison),
+    )
+
+
+def _rate(rows: Sequence[Row]) -> float | None:
+    return sum(row.won for row in rows) / len(rows) if rows else None
+
+
+def _rate_cell(rows: Sequence[Row], best: Best) -> Cell:
+    rate = _rate(rows)
+    return best.cell(rate, DASH if rate is None else percent(rate))
+
+
+def ablation_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+    """The 2x2 of rules and memory by success: the paper's Table 3."""
+    cells = _in_paper_order(comparison)
+    best = Best(results.rate for results in cells)
+    measured = [
+        line(
+            *_switches(results),
+            f"{results.won}/{len(results)}",
+            best.cell(results.rate, percent(results.rate) + "%"),
+            rate_range(results.won, len(results)),
+        )
+        for results in cells
+    ]
+    printed = [
+        line(
+            *_printed_switches(name),
+            f"{won}/{published.TASKS}",
+            f"{percent(won / published.TASKS)}%",
+            "",
+            published=True,
+        )
+        for name, won in (published.WON.items() if with_published else ())
+    ]
+    return Table(
+        "ablation",
+        f"2×2 ablation on {len(comparison.tasks)} tasks.",
+        ("Condition", "Rules", "Mem.", "Succ.", "Rate", "95% interval"),
+        groups(measured, printed),
+        (*_interaction_note(comparison, by_score=False), *omissions(comparison)),
+        words=3,
+    )
+
+
+def score_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+    """The 2x2 by average score: the paper's Table 5, for ScienceWorld."""
+    cells = _in_paper_order(comparison)
+    best = Best(results.score for results in cells)
+    measured = [line(*_switches(results), best.cell(results.score, f"{results.score:.1f}")) for results in cells]
+    printed = [
+        line(*_printed_switches(name), f"{score:.1f}", published=True)
+        for name, score in (published.SCIENCEWORLD.items() if with_published else ())
+    ]
+    return Table(
+        "scores",
+        f"Average score over {len(comparison.tasks)} episodes.",
+        ("Condition", "Rules", "Mem.", "Avg. score"),
+        groups(measured, printed),
+        (*_interaction_note(comparison, by_score=True), *omissions(comparison)),
+        words=3,
+    )
+
+
+def _in_paper_order(comparison: Comparison) -> list[Results]:
+    """The four cells as the paper lists them (A, C, B, D); every condition where the four are not all here."""
+    cells = comparison.ablation
+    return [cells[0], cells[2], cells[1], cells[3]] if cells else list(comparison)
+
+
+def _switches(results: Results) -> tuple[str, str, str]:
+    letter = CELL_LETTERS.get(results.name)
+    label = condition_label(results.name)
+    known = results.switches
+    on = {True: "ON", False: "OFF", None: DASH}
+    return (f"({letter}) {label}" if letter else label, on[known.get("rules")], on[known.get("memory")])
+
+
+def _printed_switches(name: str) -> tuple[str, str, str]:
+    rules, memory = name in ("rules-only", "full"), name in ("memory-only", "full")
+    return (f"({CELL_LETTERS[name]}) {CONDITION_LABELS[name]}", "ON" if rules else "OFF", "ON" if memory else "OFF")
+
+
+def _interaction_note(comparison: Comparison, *, by_score: bool) -> tuple[str, ...]:
+    found = interaction_of(comparison, by_score=by_score)
+    if found is None:
+        return ()
+    scale, unit = (1, "points") if by_score else (100, "pp")
+    sure = "" if found.excludes_zero else "; the interval holds 0, so it may be none"
+    text = (
+        f"Interaction, D − (B + C − A): {points(found.estimate, scale)} {unit}, 95% interval {range_of(found, scale)}"
+    )
+    return (f"{text} ({found.method}, paired by task){sure}.",)
+
+
+def arbitration_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+    """Modes of arbitration with rules and memory on: the paper's Table 4."""
+    modes = comparison.arbitrations
+    best = Best(results.rate for results in modes.values())
+    measured = [
+        line(
+            ARBITRATION_LABELS[mode],
+            f"{results.won}/{len(results)}",
+            best.cell(results.rate, percent(results.rate)),
+            rate_range(results.won, len(results)),
+        )
+        for mode, results in modes.items()
+    ]
+    printed = [
+        line(
+            ARBITRATION_LABELS[mode],
+            f"{won}/{published.TASKS}",
+            percent(won / published.TASKS),
+            "",
+            published=True,
+        )
+        for mode, won in (published.ARBITRATION.items() if with_published else ())
+    ]
+    return Table(
+        "arbitration",
+        "Modes of arbitration, rules and memory on.",
+        ("Arb. mode", "Succ.", "Rate (%)", "95% interval"),
+        groups(measured, printed),
+        omissions(comparison),
+    )
+
+
+def learning_table(comparison: Comparison, *, with_published: bool = False) -> Table:
+    """Success by round of learning: the paper's Table 8."""
+    series = (MEMORY_SERIES, RULES_SERIES)
+    measured = []
+    for point in rounds(comparison):
+        found = [point.results.get(name) for name in series]
+        rates = [DASH if results is None else percent(results.rate) for results in found]
+        measured.append(line(point.name, str(point.entries), *rates))
+    printed = [
+        line(name, str(entries), f"{memory:.1f}", f"{both:.1f}", published=True)
+        for name, entries, memory, both in (published.LEARNING if with_published else ())
+    ]
+    return Table(
+        "learning",
+        "Learning curve: success by size of memory.",
+        ("Round", "Entries", *(f"{name} (%)" for name in series)),
+        groups(measured, printed),
+        omissions(comparison),
+    )
+
+
+def methods_table(world: str) -> Table:
+    """Other methods as published: the paper's Tables 9 and 10. Not comparable with anything measured here."""
+    science = world == "scienceworld"
+    rows = published.SCIENCEWORLD_METHODS if science else published.ALFWORLD_METHODS
+    return Table(
+        "methods",
+        "Published results for context only: backbones, training, trials and subsets differ.",
+        ("Method", "Backbone", "Regime", "Split" if science else "Trials", "Reference", "Score" if science else "SR"),
+        groups(line(m.name, m.backbone, m.regime, m.setting, m.reference, m.value, published=True) for m in rows),
+        words=5,
+    )
+
+
+class _Maker(NamedTuple):
+    make: Callable[..., Table]
+    applies: Callable[[Comparison], bool]
+    needs: str = ""
+
+
+_MAKERS: Mapping[str, _Maker] = {
+    "main": _Maker(lambda comparison, **how: main_table([comparison], **how), lambda _: True),
+    "ablation": _Maker(
+        ablation_table, lambda comparison: comparison.ablation is not None, "it needs the four conditions of the 2x2"
+    ),
+    "scores": _Maker(score_table, lambda comparison: comparison.scored, "it needs a world that scores"),
+    "types": _Maker(type_table, lambda comparison: len(comparison.types) > 1, "it needs tasks of several types"),
+    "arbitration": _Maker(
+        arbitration_table,
+        lambda comparison: bool(comparison.arbitrations),
+        "it needs several modes of arbitration with rules and memory on",
+    ),
+    "learning": _Maker(
+        learning_table, lambda comparison: bool(rounds(comparison)), "it needs runs with memories of several sizes"
+    ),
+    "significance": _Maker(significance_table, lambda comparison: len(comparison) > 1, "it needs several conditions"),
+    "efficiency": _Maker(efficiency_table, lambda _: True),
+    "actions": _Maker(action_table, lambda _: True),
+    "failures": _Maker(failure_table, lambda _: True),
+}
+TABLES = tuple(_MAKERS)
+"""The names of the tables, in the order a report shows them."""
+
+
+def make_table(name: str, comparison: Comparison, *, with_published: bool = False) -> Table:
+    """One table by its name; one that the comparison has nothing for is an InputError."""
+    if name not in _MAKERS:
+        raise InputError(f"unknown table {name!r}; choose one of {', '.join(TABLES)}")
+    if not _MAKERS[name].applies(comparison):
+        raise InputError(f"these runs have nothing for the table {name!r}: {_MAKERS[name].needs}")
+    return _MAKERS[name].make(comparison, with_published=with_published)
+
+
+def all_tables(comparison: Comparison, *, with_published: bool = False) -> tuple[Table, ...]:
+    """Every table that the comparison has something to put in."""
+    return tuple(
+        maker.make(comparison, with_published=with_published) for maker in _MAKERS.values() if maker.applies(comparison)
+    )
