@@ -1,0 +1,112 @@
+"""Measure and observe: temperatures and melting points, and the box that the reading decides."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
+from rpms.worlds.scienceworld.planner.heat import (
+    Heater,
+    base_name,
+    fetch_thermometer,
+    fetch_vessel,
+    find_substance,
+    into_vessel,
+    is_substance,
+)
+from rpms.worlds.scienceworld.planner.rooms import SEARCH_ORDER
+
+_OBJECT: Final = re.compile(r"(?:temperature|melting point) of ([\w ]+?), which is located around the ([\w ]+?)\.")
+_BRANCH: Final = re.compile(r"(above|below) (-?[\d.]+) degrees celsius, (?:place it in|focus on) the (\w+ box)")
+_BOXES: Final = re.compile(r"boxes are located around the ([\w ]+?)\.")
+
+
+def use_thermometer(agent: Agent, task: str) -> Doing[None]:
+    """Measure a thing's temperature beside the boxes and put it into the one that fits."""
+    name, room, boxes, threshold, box_room = _read(task)
+    yield from fetch_thermometer(agent)
+    yield from agent.do("focus on thermometer in inventory")
+    thing = yield from find_substance(agent, name, (room, *SEARCH_ORDER))
+    agent.purpose = f"This is the {name}: I take it along"
+    taken = yield from agent.take(thing.name)
+    taken = taken or thing.name
+    yield from agent.do(f"focus on {taken} in inventory")
+    yield from agent.measure(taken, "inventory")
+    yield from agent.goto(box_room)
+    reading = yield from agent.measure(taken, "inventory")
+    if reading is None:
+        raise Failed(f"the thermometer says nothing of {taken}")
+    box = boxes["above" if reading > threshold else "below"]
+    agent.purpose = f"{reading} degrees is {'above' if reading > threshold else 'below'} {threshold}: the {box}"
+    yield from agent.put(f"{taken} in inventory", box)
+
+
+def measure_melting_point(agent: Agent, task: str) -> Doing[None]:
+    """Heat a solid until it melts, or learn that it is liquid already, and focus on the box that fits."""
+    name, room, boxes, threshold, box_room = _read(task)
+    yield from fetch_thermometer(agent)
+    yield from agent.do("focus on thermometer in inventory")
+    vessel = yield from fetch_vessel(agent)
+    thing = yield from find_substance(agent, name, (room, *SEARCH_ORDER))
+    agent.purpose = f"This is the {name}"
+    yield from agent.do(f"focus on {thing.name}")
+    yield from into_vessel(agent, thing, vessel)
+    melted = yield from _heat_until_melted(agent, name, vessel, threshold)
+    box = boxes["below" if melted else "above"]
+    agent.purpose = f"The melting point is {'below' if melted else 'above'} {threshold}: the {box}"
+    yield from agent.goto(box_room)
+    yield from agent.do(f"focus on {box}")
+
+
+def _heat_until_melted(agent: Agent, name: str, vessel: str, threshold: float) -> Doing[bool]:
+    """Whether the substance is liquid at a temperature below the threshold."""
+    heater = Heater(agent, vessel)
+    if not (yield from heater.start()):
+        raise Failed("nothing heats")
+    last = -273
+    while agent.left > 12:
+        agent.purpose = "I watch it melt, with the thermometer at hand"
+        seen = yield from agent.examine(vessel)
+        state = next((thing.name for thing in seen.walk() if is_substance(name)(thing)), "")
+        reading = yield from agent.measure(state or base_name(name), vessel)
+        if reading is None:
+            reading = yield from agent.measure(state or base_name(name))
+        if reading is None:
+            raise Failed("the thermometer says nothing")
+        liquid = state.startswith("liquid") or (not state.startswith("solid") and _liquid_by_nature(name, reading))
+        if liquid:
+            return reading < threshold or last < threshold
+        if reading > threshold:
+            return False
+        last = reading
+    return last < threshold
+
+
+def _liquid_by_nature(name: str, reading: float) -> bool:
+    """Whether a substance whose name shows no state is liquid at this temperature, as far as is commonly known."""
+    point = MELTING_POINTS.get(base_name(name).lower())
+    return point is not None and reading > point
+
+
+MELTING_POINTS: Final = {
+    "ice": 0.0,
+    "water": 0.0,
+    "orange juice": -2.0,
+    "apple juice": -2.0,
+    "chocolate": 32.0,
+    "marshmallow": 45.0,
+    "mercury": -39.0,
+    "gallium": 30.0,
+    "caesium": 28.0,
+    "tin": 232.0,
+    "lead": 327.0,
+}
+"""Degrees celsius, roughly, of what the simulator does not call solid or liquid."""
+
+
+def _read(task: str) -> tuple[str, str, dict[str, str], float, str]:
+    subject, branches, boxes = _OBJECT.search(task), _BRANCH.findall(task), _BOXES.search(task)
+    if subject is None or not branches or boxes is None:
+        raise Failed("the task names no object and boxes")
+    return subject[1], subject[2], {side: box for side, _, box in branches}, float(branches[0][1]), boxes[1]

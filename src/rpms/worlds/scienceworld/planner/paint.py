@@ -1,0 +1,76 @@
+"""Mixing paint: primary colours into secondary ones, and those into tertiary ones."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
+from rpms.worlds.scienceworld.planner.text import View
+
+SECONDARY: Final = {
+    "orange": ("red", "yellow"),
+    "green": ("blue", "yellow"),
+    "violet": ("red", "blue"),
+    "purple": ("red", "blue"),
+}
+_VESSELS: Final = ("jug", "bowl", "glass cup", "metal pot", "ceramic cup")
+
+
+def mix_paint(agent: Agent, task: str) -> Doing[None]:
+    """Mix the colour asked for, with a focus on the colour half-way if it is a tertiary one."""
+    match = re.search(r"create ([\w-]+) paint", task)
+    if match is None:
+        raise Failed("the task names no colour")
+    parts = match[1].split("-")
+    half = next((colour for colour in parts if colour in SECONDARY), None)
+    if half is None:
+        raise Failed(f"no way is known to mix {match[1]}")
+    primary = next((colour for colour in parts if colour not in SECONDARY), None)
+    agent.purpose = f"Paint is in the art studio: {' and '.join(SECONDARY[half])} make {half}"
+    yield from agent.goto("art studio")
+    yield from agent.seen()
+    yield from agent.open_all()
+    view = agent.views[agent.room]
+    sources = {colour: _sources(view, colour) for colour in ("red", "yellow", "blue")}
+    vessel = _vessel(view)
+    if vessel is None:
+        raise Failed("there is nothing to mix in")
+    for colour in SECONDARY[half]:
+        yield from _pour(agent, colour, vessel)
+    yield from agent.do(f"mix {vessel}")
+    yield from agent.do(f"focus on {half} paint in {vessel}")
+    if primary is None:
+        return
+    agent.purpose = f"{half} and {primary} make {match[1]}"
+    if primary in SECONDARY[half] and len(sources[primary]) < 2:
+        yield from _fetch_more(agent, primary, vessel)
+    else:
+        yield from _pour(agent, primary, vessel)
+    yield from agent.do(f"mix {vessel}")
+    yield from agent.do(f"focus on {match[1]} paint in {vessel}")
+
+
+def _sources(view: View, colour: str) -> list[str]:
+    return [thing.name for thing in view.walk() if any(inner.name == f"{colour} paint" for inner in thing.contents)]
+
+
+def _vessel(view: View) -> str | None:
+    empty = [thing.name for thing in view.walk() if not thing.contents]
+    return next((name for name in _VESSELS if name in empty), None)
+
+
+def _pour(agent: Agent, colour: str, vessel: str) -> Doing[str]:
+    return (yield from agent.do(f"pour cup containing {colour} paint in {vessel}"))
+
+
+def _fetch_more(agent: Agent, colour: str, vessel: str) -> Doing[None]:
+    """The studio's paint of this colour is used up: carry the vessel to where there is more."""
+    yield from agent.take(vessel)
+    for room in ("workshop", "kitchen", "living room", "bedroom"):
+        yield from agent.goto(room)
+        yield from agent.seen()
+        if not _sources(agent.views[room], colour):
+            continue
+        yield from _pour(agent, colour, vessel)
+        return

@@ -1,0 +1,66 @@
+"""Inclined planes: let a block slide down each, time it, and compare."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed, named
+
+_PLANES: Final = re.compile(r"inclined planes \(([^,]+), ([^)]+)\) has the (most|least|steepest|shallowest)")
+_DOWN: Final = re.compile(r"approximately (\d+)% down")
+_BLOCK: Final = re.compile(r"\b(?:block|brick)$")
+_FAST_ENOUGH: Final = 60
+"""Per cent of the plane after which a speed is known well enough."""
+_LOOKS: Final = 4
+
+
+def compare_planes(agent: Agent, task: str) -> Doing[None]:
+    """Measure how fast the block slides on both planes, then focus on the one asked for."""
+    match = _PLANES.search(task)
+    if match is None:
+        raise Failed("the task names no planes")
+    first, second, question = match.groups()
+    lettered = "friction" not in task
+    planes = [f"inclined plane {name}" if lettered else f"inclined plane with a {name} surface" for name in (first, second)]
+    agent.purpose = "I need the planes, the block and the stopwatch"
+    found = yield from agent.find(named(*planes), ("workshop", "living room", "bedroom", "art studio"), open_containers=False)
+    if found is None:
+        raise Failed("there are no planes")
+    blocks = [thing.name for thing in agent.views[agent.room].walk() if _BLOCK.search(thing.name)]
+    if not blocks:
+        raise Failed("there is nothing to let slide")
+    yield from agent.take("stopwatch")
+    speeds = []
+    for plane in planes:
+        agent.purpose = f"I time the block on the {plane}"
+        speeds.append((yield from _speed(agent, blocks[0], plane)))
+    if speeds[0] == speeds[1]:
+        raise Failed("the block was as fast on both")
+    fastest = question in ("least", "steepest")
+    chosen = planes[speeds.index(max(speeds) if fastest else min(speeds))]
+    agent.purpose = f"The block was {'faster' if fastest else 'slower'} there: this plane has the {question}"
+    yield from agent.do(f"focus on {chosen}")
+
+
+def _speed(agent: Agent, block: str, plane: str) -> Doing[float]:
+    """Per cent of the plane in one tick."""
+    yield from agent.put(block, plane)
+    yield from agent.do("activate stopwatch in inventory")
+    ticks, speed = 1, 0.0
+    for look in range(_LOOKS):
+        observation = yield from agent.do(f"look at {plane}")
+        ticks += 1
+        match = _DOWN.search(observation)
+        if match is None and "bottom" in observation:
+            speed = max(speed, 100.0 / ticks)
+            break
+        speed = int(match[1]) / ticks if match else 0.0
+        if match and int(match[1]) >= _FAST_ENOUGH:
+            break
+        if look >= 1 and speed * (ticks + 11) < 100:
+            yield from agent.wait(10)
+            ticks += 10
+    yield from agent.do("deactivate stopwatch in inventory")
+    yield from agent.do("look at stopwatch in inventory")
+    return speed
