@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.game import NativeGame, Truth
@@ -66,9 +67,9 @@ def _compare_places(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:
         door = belief.has_door(place)
         if door is not None and door != (place in truth.openable):
             yield f"{place} has {'no' if door else 'a'} door"
-        for other in names:
-            together = belief.together(place, other)
-            if together is not None and together != (truth.places[place] == truth.places.get(other)):
-                yield f"{place} and {other} are {'not ' if together else ''}together"
+    for one, other in combinations(names, 2):
+        together = belief.sites.together(one, other)
+        if together is not None and together != (truth.places.get(one) == truth.places.get(other)):
+            yield f"{one} and {other} are {'not ' if together else ''}together"
     if belief.places and set(belief.places) != set(truth.places):
         yield "the room has other places"

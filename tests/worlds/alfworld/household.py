@@ -1,0 +1,82 @@
+"""Helpers for tests of ALFWorld's knowledge: games in both dialects, and a loop that plays."""
+
+import json
+import lzma
+from dataclasses import dataclass, field
+from importlib.resources import files
+
+from rpms.core.condition import FULL, Knowledge, compose
+from rpms.core.decide import decide
+from rpms.core.recall import EpisodicMemory
+from rpms.store.manuals import ManualText, read_manual
+from rpms.worlds.alfworld import world
+from rpms.worlds.alfworld.engine import GameFile
+from rpms.worlds.alfworld.game import NativeGame
+from rpms.worlds.alfworld.games import builtin_game, builtin_ids
+from rpms.worlds.alfworld.games.domain import domain
+from rpms.worlds.alfworld.games.grammar import grammar
+
+DIALECTS = ("0.3", "0.4")
+
+
+def manual():
+    universal = files("rpms.worlds").joinpath("universal.yaml").read_text(encoding="utf-8")
+    return read_manual(ManualText("universal.yaml", universal), *(ManualText(*text) for text in world.manual()))
+
+
+MANUAL = manual()
+KNOWLEDGE = Knowledge(world.update, world.progress, world.voice, MANUAL, world.compat, world.retrieval)
+
+
+def mind(condition=FULL, memory=()):
+    return compose(condition, KNOWLEDGE, EpisodicMemory(memory))
+
+
+def make_game(problem, goal, dialect):
+    data = {"pddl_domain": domain(dialect), "grammar": grammar(dialect, goal), "pddl_problem": problem}
+    return NativeGame(GameFile.from_data(data, "test"))
+
+
+def builtin_games(dialect="0.3"):
+    for name in builtin_ids():
+        game = builtin_game(name)
+        goal = GameFile.from_data(game, name).goal
+        yield name, make_game(game["pddl_problem"], goal, dialect)
+
+
+def official_rows(shared, split):
+    with lzma.open(shared / "alfworld" / f"{split}.jsonl.xz", "rt", encoding="utf-8") as rows:
+        for row in rows:
+            yield json.loads(row)
+
+
+@dataclass
+class Played:
+    won: bool
+    steps: int
+    refused: list = field(default_factory=list)
+    """(belief, command) of each command that did nothing."""
+    contradictions: list = field(default_factory=list)
+    decisions: list = field(default_factory=list)
+    actions: list = field(default_factory=list)
+
+
+def play(game, a_mind, budget=50):
+    outcome = game.reset()
+    goal = world.goal(outcome.observation)
+    belief, action = world.start(goal), None
+    played = Played(False, 0)
+    while not outcome.done and played.steps < budget:
+        decision = decide(a_mind, goal, belief, action, outcome.observation, ())
+        belief = decision.belief
+        played.decisions.append(decision)
+        played.contradictions += world.contradictions(belief, game)
+        _, action = world.planner(decision)
+        action = world.command(action, belief).text
+        played.actions.append(action)
+        outcome = game.step(action)
+        played.steps += 1
+        if world.infeasible(outcome.observation):
+            played.refused.append((belief, action))
+    played.won = outcome.won
+    return played
