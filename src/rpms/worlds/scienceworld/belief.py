@@ -1,0 +1,226 @@
+"""The belief of Appendix A.2: room, inventory, what was seen where, states of matter, and the progress pointer.
+
+The world changes by itself here (water boils, plants grow, bees fly), so what was seen is what was last seen. Where the
+agent is and what it carries change by its own actions alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from rpms.core.belief import StateSignature
+from rpms.core.facts import Atom, Truth
+from rpms.core.goal import Goal
+from rpms.worlds.scienceworld.matter import substance_of
+from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.tree import alike, find, read_phrase, walk
+
+INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
+"""Things that `use` works with, or that measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScienceBelief:
+    """One moment's belief. Made by `rpms.worlds.scienceworld.update.update`."""
+
+    goal: Goal
+    room: str | None = None
+    exits: Mapping[str, Mapping[str, bool | None]] = field(default_factory=dict)
+    """Room → the rooms next door → whether the door between is open, None if unknown."""
+    inventory: tuple[Thing, ...] = ()
+    """What is known to be carried."""
+    inventory_known: bool = False
+    """Whether nothing else is carried: true once an inventory was seen."""
+    rooms: Mapping[str, tuple[Thing, ...]] = field(default_factory=dict)
+    """What was last seen in each room; all of it only in those that are in `looked`."""
+    looked: frozenset[str] = frozenset()
+    """Rooms whose listing was seen."""
+    visited: frozenset[str] = frozenset()
+    temperatures: Mapping[str, float] = field(default_factory=dict)
+    """Substance (by its name in any state) or thing → the last temperature measured, in °C."""
+    states: Mapping[str, str] = field(default_factory=dict)
+    """Substance → solid, liquid or gas, as last seen."""
+    focused: tuple[str, ...] = ()
+    """What was focused on, in order, by the simulator's names."""
+    readings: Mapping[str, str] = field(default_factory=dict)
+    """What instruments and papers said: `stopwatch` → ticks, `recipe` → its text, an inclined plane → the percentage
+    that its block has slid (100 at the bottom)."""
+    connections: frozenset[tuple[str, str]] = frozenset()
+    """Terminals joined, by the simulator's names: (`anode on battery`, `terminal 1 on black wire`)."""
+    broken: frozenset[str] = frozenset()
+    """Devices that cannot be switched, with their room: `stove in kitchen`."""
+    pointer: int = 0
+    """How many of the goal's sub-goals are reached."""
+    failed: frozenset[str] = frozenset()
+    """Commands refused since the last one that did something."""
+    last_action: str | None = None
+    observation: str = ""
+    """The last answer."""
+    menu: tuple[str, ...] = ()
+    """The options that the simulator is waiting for a number for."""
+    steps: int = 0
+    """How many commands were given."""
+
+    @property
+    def location(self) -> str | None:
+        return self.room
+
+    @property
+    def holding(self) -> tuple[str, ...]:
+        return tuple(thing.name for thing in self.inventory)
+
+    @property
+    def here(self) -> tuple[Thing, ...]:
+        """What was last seen in this room."""
+        return self.rooms.get(self.room or "", ())
+
+    @property
+    def containers(self) -> Mapping[str, bool]:
+        """Which doors and lids here are known to be open; two of one name are told apart by what holds them."""
+        return self._flagged("open", "closed")
+
+    @property
+    def devices(self) -> Mapping[str, bool]:
+        """Which devices here are known to be on."""
+        return self._flagged("on", "off")
+
+    def _flagged(self, yes: str, no: str) -> Mapping[str, bool]:
+        found: dict[str, bool] = {}
+        for thing, above in self.visible():
+            if yes in thing.flags or no in thing.flags:
+                key = thing.name if thing.name not in found else f"{thing.name} in {above[0] if above else self.room}"
+                found[key] = yes in thing.flags
+        return found
+
+    @property
+    def last_seen(self) -> Mapping[str, str]:
+        """Where each thing was last seen: a room, or `inventory`."""
+        places = {thing.name: room for room, forest in self.rooms.items() for _, thing, _ in walk(forest)}
+        places |= {thing.name: self.room for thing, _ in self.visible() if self.room}
+        return places | {thing.name: "inventory" for _, thing, _ in walk(self.inventory)}
+
+    @property
+    def instruments(self) -> tuple[str, ...]:
+        """The instruments carried."""
+        return tuple(name for name in self.holding if name in INSTRUMENTS)
+
+    def visible(self) -> Iterator[tuple[Thing, tuple[str, ...]]]:
+        """Everything known here and in the inventory, with the names of what holds it, the nearest first."""
+        for _, thing, above in walk(self.here):
+            yield thing, above
+        for _, thing, above in walk(self.inventory):
+            yield thing, (*above, "inventory")
+
+    def carries(self, name: str) -> bool | None:
+        """Whether something of a name is carried, itself or inside something carried; None if unknown."""
+        if find(self.inventory, replace(read_phrase(name), places=()), "inventory"):
+            return True
+        return False if self.inventory_known else None
+
+    def see(self, name: str) -> Thing | None:
+        """The first thing of a name (the words of a command are fine) here or in the inventory."""
+        phrase = read_phrase(name)
+        for forest, root in ((self.here, self.room or ""), (self.inventory, "inventory")):
+            for path in find(forest, phrase, root):
+                return next(thing for way, thing, _ in walk(forest) if way == path)
+        return None
+
+    def where(self, name: str) -> str | None:
+        """The room where a thing was last seen, or `inventory`; None if it never was."""
+        if self.carries(name):
+            return "inventory"
+        rooms = [self.room, *self.rooms] if self.room else list(self.rooms)
+        for room in rooms:
+            if room and any(alike(thing.name, name) for _, thing, _ in walk(self.rooms.get(room, ()))):
+                return room
+        return None
+
+    def temperature(self, name: str) -> float | None:
+        """The last temperature measured of a substance, in whatever state it was then, or of a thing."""
+        return self.temperatures.get(substance_of(name))
+
+    def way_open(self, room: str) -> bool | None:
+        """Whether one can go from here to a room in one step; None if unknown."""
+        doors = self.exits.get(self.room or "")
+        if doors is None or self.room is None:
+            return None
+        if room in doors:
+            return doors[room]
+        return False if self.room in self.looked and room in self._known_rooms() else None
+
+    def _known_rooms(self) -> frozenset[str]:
+        return frozenset(self.exits) | {name for doors in self.exits.values() for name in doors}
+
+    def truth(self, atom: Atom, /) -> Truth:
+        answer = _ANSWERS.get(atom.predicate)
+        if answer is None:
+            return Truth.UNKNOWN
+        arity, ask = answer
+        return Truth.of(ask(self, *atom.args)) if len(atom.args) == arity else Truth.UNKNOWN
+
+    def signature(self) -> StateSignature:
+        """σ(b): `room=kitchen|inventory=empty|progress=0`, and the instruments carried if there are any."""
+        return StateSignature.of(
+            room=None if self.room is None else (self.room,),
+            inventory=tuple(sorted(self.holding)),
+            instrument=self.instruments or None,
+            progress=(str(self.pointer),),
+        )
+
+    def lines(self) -> tuple[str, ...]:
+        carrying = ", ".join(self.holding) or ("nothing" if self.inventory_known else "nothing known")
+        return (f"Room: {self.room or 'unknown'}  Carrying: {carrying}  Progress: step {self.pointer}",)
+
+    def but(self, **changes: object) -> ScienceBelief:
+        """The same belief with some fields changed."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def _room_named(words: str) -> str:
+    """The room a command names: `the kitchen`, `door to kitchen`."""
+    head = words.casefold().strip()
+    for lead in ("to ", "through ", "the ", "door to ", "the "):
+        head = head.removeprefix(lead)
+    return head
+
+
+def _connected(belief: ScienceBelief, room: str) -> bool | None:
+    name = _room_named(room)
+    doors = belief.exits.get(belief.room or "")
+    if doors is None or belief.room not in belief.looked:
+        return None
+    if name in doors:
+        return True
+    return False if name in belief._known_rooms() else None  # noqa: SLF001 - one module
+
+
+def _flag(yes: str, no: str) -> Callable[[ScienceBelief, str], bool | None]:
+    def ask(belief: ScienceBelief, name: str) -> bool | None:
+        thing = belief.see(name)
+        if thing is None or thing.flags.isdisjoint({yes, no}):
+            return None
+        return yes in thing.flags
+
+    return ask
+
+
+def _works(belief: ScienceBelief, name: str) -> bool | None:
+    return False if f"{name.casefold()} in {belief.room}" in belief.broken else None
+
+
+_ANSWERS: Mapping[str, tuple[int, Callable[..., bool | None]]] = {
+    "in_room": (1, lambda belief, room: None if belief.room is None else belief.room == _room_named(room)),
+    "next_door": (1, _connected),
+    "way_open": (1, lambda belief, room: belief.way_open(_room_named(room))),
+    "here": (1, lambda belief, name: True if belief.see(name) else None),
+    "carried": (1, lambda belief, name: belief.carries(name) or None),
+    "hands_empty": (
+        0,
+        lambda belief: (belief.inventory_known and not belief.inventory) or (False if belief.inventory else None),
+    ),
+    "open": (1, _flag("open", "closed")),
+    "running": (1, _flag("on", "off")),
+    "works": (1, _works),
+}
+"""Predicate → number of arguments, and who answers."""

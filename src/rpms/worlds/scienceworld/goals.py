@@ -1,0 +1,335 @@
+"""Goals: the thirty tasks, read from their descriptions alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from rpms.core.goal import UNKNOWN_GOAL
+from rpms.core.goal import Goal as CoreGoal
+from rpms.worlds.scienceworld.tasks import KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One side of a conditional task: what must turn out to be so, and what is then to be done."""
+
+    when: str
+    """above, below, dominant, recessive, conductive or nonconductive."""
+    box: str
+    """The box by its name: `red box`."""
+    how: str
+    """`place` (the target into the box) or `focus` (on the box)."""
+
+
+@dataclass(frozen=True)
+class ScienceGoal(CoreGoal):
+    """A goal with all that its sentence says.
+
+    As a signature it is `family:task:target:box`, such as `F3:melt:water`: the task is the signature's object.
+    """
+
+    task: str = ""
+    """The simulator's name of the task, such as `find-animal`."""
+    target: str = ""
+    """What it is about: a substance, an animal, a plant, a trait, a device; for F1 the kind of thing to be found."""
+    place: str = ""
+    """The room where the target or the ingredients are said to be."""
+    box: str = ""
+    """The box for the target, where there is but one."""
+    box_room: str = ""
+    """The room where the boxes are said to be."""
+    branches: tuple[Branch, ...] = ()
+    """The two sides of a conditional task."""
+    threshold: float | None = None
+    """The temperature that decides between the branches, in °C."""
+    candidates: tuple[str, ...] = ()
+    """The inclined planes to compare, by their full names."""
+    criterion: str = ""
+    """What decides: steepest, shallowest, most, least, longest, shortest, `longest, then shortest`."""
+    intermediate: str = ""
+    """The secondary colour on the way to a tertiary one."""
+    stages: int = 0
+    """How many life stages are to be focused on; 0 where the sentence does not say."""
+    trait: str = ""
+    """The property whose inheritance is asked for, such as `plant height`; its value is `criterion`."""
+    source: str = ""
+    """`renewable` or `nonrenewable`."""
+
+    def branch(self, when: str) -> Branch | None:
+        """The side of a condition by its name."""
+        return next((branch for branch in self.branches if branch.when == when), None)
+
+
+_Fields = Mapping[str, str]
+_Read = Callable[[_Fields], dict[str, object]]
+
+_BOX: Final = r"[a-z]{1,20} box"
+_NAME: Final = r"[^.,\n]{1,80}?"
+
+
+def _target(fields: _Fields) -> dict[str, object]:
+    return {"target": fields["target"]}
+
+
+def _found(fields: _Fields) -> dict[str, object]:
+    return {"target": fields["target"], "box": fields["box"], "box_room": fields["room"]}
+
+
+def _measured(how: str) -> _Read:
+    def read(fields: _Fields) -> dict[str, object]:
+        branches = (Branch("above", fields["above"], how), Branch("below", fields["below"], how))
+        return {
+            "target": fields["target"],
+            "place": fields["place"],
+            "threshold": float(fields["threshold"]),
+            "branches": branches,
+            "box_room": fields["room"],
+        }
+
+    return read
+
+
+def _mixed(fields: _Fields) -> dict[str, object]:
+    return {"target": fields["target"], "place": fields["place"]}
+
+
+def _secondary(fields: _Fields) -> dict[str, object]:
+    return {"target": f"{fields['color']} paint", "place": "art studio"}
+
+
+_PRIMARY: Final = frozenset({"red", "yellow", "blue"})
+
+
+def _tertiary(fields: _Fields) -> dict[str, object]:
+    colours = fields["color"].split("-")
+    secondary = next((colour for colour in colours if colour not in _PRIMARY), "")
+    return {
+        "target": f"{fields['color']} paint",
+        "intermediate": f"{secondary} paint" if secondary else "",
+        "place": "art studio",
+    }
+
+
+def _grown(fields: _Fields) -> dict[str, object]:
+    return {"target": fields["target"], "place": fields["place"]}
+
+
+def _staged(fields: _Fields) -> dict[str, object]:
+    return {"target": fields["target"], "stages": int(fields.get("stages") or 0), "place": "outside"}
+
+
+def _planes(name: Callable[[str], str]) -> _Read:
+    def read(fields: _Fields) -> dict[str, object]:
+        planes = tuple(name(piece.strip()) for piece in fields["planes"].split(","))
+        return {"target": fields["criterion"], "criterion": fields["criterion"].split(" ")[0], "candidates": planes}
+
+    return read
+
+
+def _surface(material: str) -> str:
+    return f"inclined plane with a {material} surface"
+
+
+def _lived(criterion: str) -> _Read:
+    return lambda fields: {"target": criterion, "criterion": criterion, "place": fields["place"]}
+
+
+def _inherited(fields: _Fields) -> dict[str, object]:
+    boxes = (Branch("dominant", fields["dominant"], "focus"), Branch("recessive", fields["recessive"], "focus"))
+    value, _, trait = fields["trait"].partition(" ")
+    return {"target": fields["target"], "criterion": value, "trait": trait, "branches": boxes, "place": "greenhouse"}
+
+
+def _powered(fields: _Fields) -> dict[str, object]:
+    return {"target": fields["target"], "source": fields.get("source") or ""}
+
+
+def _conducting(fields: _Fields) -> dict[str, object]:
+    boxes = (Branch("conductive", fields["yes"], "place"), Branch("nonconductive", fields["no"], "place"))
+    return {"target": fields["target"], "place": fields["place"], "branches": boxes}
+
+
+_STATE_TASK: Final = r"\. (?:For compounds without [^.]{1,120}\. )?First, focus on the substance\."
+_TEMPLATES: Final = tuple(
+    (re.compile(pattern), task, read)
+    for pattern, task, read in (
+        (
+            (
+                rf"find a\(n\) (?P<target>animal|plant|living thing|non-living thing)\. .{{1,80}}? move it to the"
+                rf" (?P<box>{_BOX}) in the (?P<room>{_NAME})\."
+            ),
+            "find-",
+            _found,
+        ),
+        (
+            (
+                rf"measure the temperature of (?P<target>{_NAME}), which is located around the (?P<place>{_NAME})\."
+                rf" .{{1,300}}? is above (?P<threshold>-?\d{{1,5}}(?:\.\d{{1,5}})?) degrees celsius, place it in the"
+                rf" (?P<above>{_BOX})\. .{{1,200}}? place it in the (?P<below>{_BOX})\."
+                rf" The boxes are located around the (?P<room>{_NAME})\."
+            ),
+            "use-thermometer",
+            _measured("place"),
+        ),
+        (
+            (
+                rf"measure the melting point of (?P<target>{_NAME}), which is located around the (?P<place>{_NAME})\."
+                rf" .{{1,300}}? is above (?P<threshold>-?\d{{1,5}}(?:\.\d{{1,5}})?) degrees celsius, focus on the"
+                rf" (?P<above>{_BOX})\. .{{1,200}}? focus on the (?P<below>{_BOX})\."
+                rf" The boxes are located around the (?P<room>{_NAME})\."
+            ),
+            "measure-melting-point-",
+            _measured("focus"),
+        ),
+        (rf"boil (?P<target>{_NAME}){_STATE_TASK}", "boil", _target),
+        (rf"melt (?P<target>{_NAME}){_STATE_TASK}", "melt", _target),
+        (rf"freeze (?P<target>{_NAME}){_STATE_TASK}", "freeze", _target),
+        (
+            rf"change the state of matter of (?P<target>{_NAME}){_STATE_TASK}",
+            "change-the-state-of-matter-of",
+            _target,
+        ),
+        (
+            rf"use chemistry to create the substance '(?P<target>{_NAME})'\. .{{1,80}}? near the (?P<place>{_NAME})\.",
+            "chemistry-mix",
+            _mixed,
+        ),
+        (
+            r"use chemistry to create (?P<color>[a-z]{1,20}-[a-z]{1,20}) paint\.",
+            "chemistry-mix-paint-tertiary-color",
+            _tertiary,
+        ),
+        (r"use chemistry to create (?P<color>[a-z]{1,20}) paint\.", "chemistry-mix-paint-secondary-color", _secondary),
+        (
+            rf"grow an? (?P<target>{_NAME}) plant from seed\. Seeds can be found in the (?P<place>{_NAME})\.",
+            "grow-plant",
+            _grown,
+        ),
+        (
+            rf"grow an? (?P<target>{_NAME})\. .{{1,200}}? Seeds can be found in the (?P<place>{_NAME})\.",
+            "grow-fruit",
+            _grown,
+        ),
+        (
+            rf"focus on the (?P<stages>\d{{1,2}}) life stages of the (?P<target>{_NAME}), starting",
+            "identify-life-stages-1",
+            _staged,
+        ),
+        (
+            rf"focus on the life stages of the (?P<target>{_NAME}) plant, starting",
+            "identify-life-stages-2",
+            _staged,
+        ),
+        (
+            (
+                r"determine which of the two inclined planes \((?P<planes>[A-Z], ?[A-Z])\) has the"
+                r" (?P<criterion>(?:steepest|shallowest) angle)\."
+            ),
+            "inclined-plane-determine-angle",
+            _planes(lambda name: f"inclined plane {name}"),
+        ),
+        (
+            (
+                r"determine which of the two inclined planes \((?P<planes>unknown material [^()\n]{1,80})\) has the"
+                r" (?P<criterion>(?:most|least) friction)\."
+            ),
+            "inclined-plane-friction-unnamed-surfaces",
+            _planes(_surface),
+        ),
+        (
+            (
+                r"determine which of the two inclined planes \((?P<planes>[^()\n]{1,80})\) has the"
+                r" (?P<criterion>(?:most|least) friction)\."
+            ),
+            "inclined-plane-friction-named-surfaces",
+            _planes(_surface),
+        ),
+        (
+            r"find the animal with the longest life span, then the shortest .{1,300}?'(?P<place>[^'\n]{1,40})'",
+            "lifespan-longest-lived-then-shortest-lived",
+            _lived("longest, then shortest"),
+        ),
+        (
+            r"find the animal with the longest life span\. .{1,300}?'(?P<place>[^'\n]{1,40})'",
+            "lifespan-longest-lived",
+            _lived("longest"),
+        ),
+        (
+            r"find the animal with the shortest life span\. .{1,300}?'(?P<place>[^'\n]{1,40})'",
+            "lifespan-shortest-lived",
+            _lived("shortest"),
+        ),
+        (
+            (
+                rf"determine whether (?P<trait>{_NAME}) is a dominant or recessive trait in the (?P<target>{_NAME})\."
+                rf" .{{1,60}}? dominant, focus on the (?P<dominant>{_BOX})\."
+                rf" .{{1,60}}? recessive, focus on the (?P<recessive>{_BOX})\."
+            ),
+            "mendelian-genetics-",
+            _inherited,
+        ),
+        (
+            rf"turn on the (?P<target>{_NAME}) by powering it using a (?P<source>renewable|nonrenewable) power",
+            "power-component-renewable-vs-nonrenewable-energy",
+            _powered,
+        ),
+        (rf"turn on the (?P<target>{_NAME})\.", "power-component", _powered),
+        (
+            (
+                rf"determine if (?P<target>{_NAME}) is electrically conductive\. The .{{1,120}}? is located around the"
+                rf" (?P<place>{_NAME})\. .{{1,200}}? electrically conductive, place it in the (?P<yes>{_BOX})\."
+                rf" .{{1,60}}? electrically nonconductive, place it in the (?P<no>{_BOX})\."
+            ),
+            "test-conductivity",
+            _conducting,
+        ),
+    )
+)
+_START: Final = re.compile(r"Your task is to ")
+_LONGEST_DESCRIPTION: Final = 1_200
+
+
+def _task_name(stem: str, target: str) -> str:
+    """The full name of a task whose template it shares with others."""
+    unknown = target.startswith(("unknown ", "solid unknown ", "liquid unknown ", "gaseous unknown "))
+    endings = {
+        "find-": target.replace(" ", "-"),
+        "measure-melting-point-": f"{'un' if unknown else ''}known-substance",
+        "mendelian-genetics-": f"{'un' if unknown else ''}known-plant",
+        "test-conductivity": "-of-unknown-substances" if unknown else "",
+    }
+    return stem + endings.get(stem, "")
+
+
+def parse_goal(opening: str) -> ScienceGoal:
+    """Read the goal out of an opening observation or a description alone. Never fails: see UNKNOWN_GOAL."""
+    start = _START.search(opening)
+    sentence = (opening[start.end() :] if start else opening).partition("\n")[0].strip()
+    description = f"Your task is to {sentence}" if start else sentence
+    text = " ".join(sentence.split())[:_LONGEST_DESCRIPTION]
+    for pattern, stem, read in _TEMPLATES:
+        match = pattern.match(text)
+        if match is None:
+            continue
+        fields = {name: value for name, value in match.groupdict().items() if value is not None}
+        said = read(fields)
+        task = _task_name(stem, str(said["target"]))
+        if task in KINDS:
+            return _goal(task, description, said)
+    return ScienceGoal(UNKNOWN_GOAL, text=description)
+
+
+def _goal(task: str, text: str, said: dict[str, object]) -> ScienceGoal:
+    family = KINDS[task].family
+    return ScienceGoal(
+        family,
+        task,
+        str(said["target"]),
+        str(said.get("box", "")),
+        text,
+        task=task,
+        **said,  # type: ignore[arg-type]
+    )

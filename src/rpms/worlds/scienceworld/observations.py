@@ -1,0 +1,284 @@
+"""What the simulator's answers say. Every text is read in linear time, and any text is allowed.
+
+Things are listed as nested prose: `a counter. On the counter is: a bowl (containing a red apple, an orange), a drawer.`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+_DEEPEST: Final = 12
+"""How deep listings are read; the simulator nests five or six deep."""
+_LONGEST_NAME: Final = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """One thing as a listing shows it."""
+
+    name: str
+    """Without article, state sentences and stage: `metal pot`, `water`, `apple tree`, `adult turtle`."""
+    contents: tuple[Thing, ...] | None = None
+    """What is in or on it; None where the text does not say."""
+    flags: frozenset[str] = frozenset()
+    """What the text says of it: open, closed, on, off, broken, liquid, `in the adult stage`, `on fire`, …"""
+    raw: str = field(default="", compare=False)
+    """The words that named it."""
+
+    def walk(self) -> Iterator[Thing]:
+        """The thing and all that is in it."""
+        yield self
+        for inner in self.contents or ():
+            yield from inner.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class RoomSight:
+    """A room as `look around` shows it."""
+
+    room: str
+    things: tuple[Thing, ...]
+    doors: Mapping[str, bool]
+    """The rooms next door, and whether the way there is open."""
+
+
+_ROOM: Final = re.compile(r"This (?:room|outside location) is called the ([^.\n]{1,80})\. (?:In it|Here),? you see:")
+_DOOR: Final = re.compile(r"\bA door to the ([^()\n,]{1,80}) \(that is (open|closed)\)")
+_INVENTORY: Final = "In your inventory, you see:"
+_INSIDE: Final = re.compile(r"Inside the ([^\n]{1,120}?) is: ?\n")
+_ALSO: Final = "You also see:"
+
+_STOP: Final = re.compile(r"[,.()\n]")
+_PARTS: Final = re.compile(
+    r"\.? ?(?:The [^.,:()]{1,80} door is (?P<door>open|closed)\. ?"
+    r"|(?:On|In) the (?P<where>[^.,:()]{1,80}) (?:is|you see): ?"
+    r"|The time reads (?P<ticks>\d{1,9}) ticks\.)"
+    r"|, which is (?P<watch>activated|deactivated)\. ?"
+    r"|, which is (?:turned )?(?P<power>on|off|open|closed|activated|deactivated|broken)(?![a-z])"
+    r"|, currently reading a temperature of (?P<degrees>-?\d{1,6}(?:\.\d{1,6})?) degrees celsius"
+    r"|, with: (?P<plane>)"
+    r"| ?\(containing (?P<inside>)"
+    r"| ?\((?P<note>[a-z][^()\n]{0,100})\)"
+)
+_ARTICLE: Final = re.compile(r"(?:an?|the) (?=\S)", re.IGNORECASE)
+_STAGE: Final = re.compile(r" (in the [a-z]+ stage)(?: (with [^.,()\n]{1,80}))?$")
+_TITLE: Final = re.compile(r" (titled [^\n]{1,120})$")
+_SLIDE: Final = re.compile(r" (approximately \d{1,3}% down the plane|at the bottom of the plane)$")
+MATTER: Final = re.compile(r"(solid|liquid|gaseous) (?=\S)")
+
+
+def plain_name(words: str) -> str:
+    """A name without its article and without `substance called`.
+
+    >>> plain_name("a substance called water")
+    'water'
+    """
+    name = words.strip()
+    article = _ARTICLE.match(name)
+    if article:
+        name = name[article.end() :]
+    return name.removeprefix("substance called ").strip()
+
+
+class _Reader:
+    """Reads nested listings, one pass from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def things(self, depth: int = 0) -> tuple[Thing, ...]:
+        """Items up to the end of their list, which a bracket or a full stop closes."""
+        found = []
+        while True:
+            thing = self._thing(depth)
+            if thing is not None:
+                found.append(thing)
+            if not self._text.startswith(",", self._at):
+                return tuple(found)
+            self._at += 1
+
+    def _thing(self, depth: int) -> Thing | None:
+        start = self._at
+        stop = self._name_end(start)
+        head = self._text[start:stop].strip()[:_LONGEST_NAME]
+        self._at = stop
+        flags: set[str] = set()
+        name = plain_name(head)
+        for pattern in (_STAGE, _SLIDE, _TITLE):
+            match = pattern.search(name)
+            if match:
+                name = name[: match.start()]
+                flags.update(group for group in match.groups() if group)
+        matter = MATTER.match(name)
+        if matter:
+            flags.add("gas" if matter[1] == "gaseous" else matter[1])
+        contents = self._descriptions(flags, depth)
+        return Thing(name, contents, frozenset(flags), head) if name and name != "nothing" else None
+
+    def _name_end(self, start: int) -> int:
+        """Where a name ends; a bracket with a title in it, as books have, belongs to the name."""
+        at = start
+        while True:
+            match = _STOP.search(self._text, at)
+            if match is None:
+                return len(self._text)
+            title = match[0] == "(" and self._text[match.end() : match.end() + 1].isupper()
+            close = self._text.find(")", match.end(), match.end() + _LONGEST_NAME) if title else -1
+            if close < 0:
+                return match.start()
+            at = close + 1
+
+    def _descriptions(self, flags: set[str], depth: int) -> tuple[Thing, ...] | None:
+        """Read what is said of the thing just named; returns what it holds."""
+        contents: tuple[Thing, ...] | None = None
+        while depth < _DEEPEST:
+            match = _PARTS.match(self._text, self._at)
+            if match is None:
+                break
+            self._at = match.end()
+            said = match.groupdict()
+            for key in ("door", "watch", "power", "note"):
+                if said[key]:
+                    flags.add({"activated": "on", "deactivated": "off"}.get(said[key], said[key]))
+            if said["ticks"]:
+                flags.add(f"{said['ticks']} ticks")
+            if said["degrees"]:
+                flags.add(f"{said['degrees']} degrees")
+            if said["where"] or said["plane"] is not None:
+                contents = (*(contents or ()), *self.things(depth + 1))
+                self._skip(". ") or self._skip(".")
+            elif said["inside"] is not None:
+                contents = (*(contents or ()), *self.things(depth + 1))
+                self._skip(".")
+                self._skip(")")
+        return contents
+
+    def _skip(self, piece: str) -> bool:
+        found = self._text.startswith(piece, self._at)
+        self._at += len(piece) * found
+        return found
+
+
+def parse_thing(text: str) -> Thing | None:
+    """Read one described thing, such as a line of `look around` or an answer to `look at`.
+
+    >>> parse_thing("a glass cup (containing a substance called water)").contents[0].name
+    'water'
+    """
+    head, nested, listing = text.partition(" is: \n")
+    if nested:  # `look at` puts what is inside on lines of its own
+        inner = _lines(listing)
+        outer = _Reader(f"{head} is: nothing.").things()
+        return Thing(outer[0].name, inner, outer[0].flags, outer[0].raw) if outer else None
+    things = _Reader(text.strip().replace("\n", " ")).things()
+    return things[0] if things else None
+
+
+def _lines(listing: str) -> tuple[Thing, ...]:
+    """The things of a listing with one on each line; the agent itself is none of them."""
+    found = []
+    for line in listing.splitlines():
+        if line.startswith("\t"):
+            thing = parse_thing(line)
+            if thing is not None and thing.name != "agent":
+                found.append(thing)
+    return tuple(found)
+
+
+def room_sight(observation: str) -> RoomSight | None:
+    """Read an answer to `look around`, anywhere in an observation; None if there is none."""
+    match = _ROOM.search(observation)
+    if match is None:
+        return None
+    listing, _, ways = observation[match.end() :].partition(_ALSO)
+    doors = {room: state == "open" for room, state in _DOOR.findall(ways)}
+    return RoomSight(match[1], _lines(listing), doors)
+
+
+def carried(observation: str) -> tuple[Thing, ...] | None:
+    """Read an answer to `inventory`; None if it is something else."""
+    if not observation.startswith(_INVENTORY):
+        return None
+    return _lines(observation)
+
+
+def inside(observation: str) -> RoomSight | None:
+    """Read an answer to `look in`: the place by its name, what is in it, and its doors if it is a room."""
+    match = _INSIDE.match(observation)
+    if match is None:
+        return None
+    listing, _, ways = observation[match.end() :].partition(_ALSO)
+    doors = {room: state == "open" for room, state in _DOOR.findall(ways)}
+    return RoomSight(match[1], _lines(listing), doors)
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """Something the agent did: a verb and the names the simulator used."""
+
+    verb: str
+    object: str = ""
+    place: str = ""
+
+
+_DEEDS: Final = tuple(
+    (re.compile(pattern), verb)
+    for pattern, verb in (
+        (r"You move to the (?P<object>[^\n]{1,120}?)\.?", "go"),
+        (r"You teleport to the (?P<object>[^\n]{1,120}?)\.?", "go"),
+        (r"You move the (?P<object>[^\n]{1,120}?) to the (?P<place>[^\n]{1,120}?)\.", "move"),
+        (r"You pour the contents of the (?P<object>[^\n]{1,120}?) into the (?P<place>[^\n]{1,120}?)\.", "pour"),
+        (r"You dunk the (?P<object>[^\n]{1,120}?) in the (?P<place>[^\n]{1,120}?)(?:, moving [^\n]{1,200})?\.", "dunk"),
+        (r"You focus on the (?P<object>[^\n]{1,120}?)\.", "focus"),
+        (r"The (?P<object>[^\n]{1,120}?) was delicious\.", "eat"),
+        (r"You reset the goal progress and focus\.", "reset"),
+        (r"The door is (?:now|already) (?P<place>open|closed)\.", "door"),
+        (r"The (?P<object>[^\n]{1,120}?) is (?:now|already) (?P<place>open|closed)\.", "lid"),
+        (r"The (?P<object>[^\n]{1,120}?) is (?:now|already) (?P<place>activated|deactivated)\.", "switch"),
+        (r"The (?P<object>[^\n]{1,120}?) appears broken, and can't be activated or deactivated\.", "broken"),
+        (r"the thermometer measures a temperature of (?P<object>-?[\d.]{1,12}) degrees celsius", "measure"),
+        (r"[^\n]{1,200}? mix to produce (?:an? )?(?P<object>[^\n]{1,120}?)\.", "mix"),
+        (r"(?P<object>[^\n]{1,120}?) is now connected to (?P<place>[^\n]{1,120})", "connect"),
+        (r"(?P<object>[^\n]{1,120}?) has been disconnected", "disconnect"),
+        (r"The (?P<object>[^\n]{1,120}?) reads:\s*(?P<place>[^\n]{1,1000})", "read"),
+        (r"You dig a hole in the ground, and place the (?P<object>[^\n]{1,60}?) nearby\.", "dig"),
+        (r"You decide to wait for (?P<object>\d{1,6}) iterations?\.", "wait"),
+    )
+)
+
+
+def deed(observation: str) -> Deed | None:
+    """Read what was done; None for answers that describe or refuse."""
+    text = observation.strip()
+    if len(text) > 2_000:
+        return None
+    for pattern, verb in _DEEDS:
+        match = pattern.fullmatch(text)
+        if match is not None:
+            said = match.groupdict()
+            return Deed(verb, said.get("object") or "", said.get("place") or "")
+    return None
+
+
+_REFUSALS: Final = re.compile(
+    r"No known action matches that input\."
+    r"|Unknown action\b"
+    r"|Ambiguous request:"
+    r"|It's not clear how to "
+    r"|You (?:can't|cannot|aren't) "
+    r"|The door is not open\."
+    r"|That (?:thing doesn't|container is empty|is not|isn't|can't)"
+    r"|There is only one thing "
+    r"|Mixing the contents of "
+    r"|The [^\n]{1,120}? (?:is not (?:moveable|edible|openable|closeable|something|a |currently )|isn't "
+    r"|does not contain|doesn't |can't |appears broken)"
+)
+
+
+def refused(observation: str) -> bool:
+    """Whether the simulator says that a command could not be done, or asks which of several was meant."""
+    return _REFUSALS.match(observation) is not None

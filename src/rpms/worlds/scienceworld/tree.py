@@ -1,0 +1,133 @@
+"""Things within things, and finding the one that a command means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from rpms.worlds.scienceworld.observations import Thing, plain_name
+
+Forest = tuple[Thing, ...]
+Path = tuple[int, ...]
+
+_PLACES: Final = re.compile(r" ?\(in ([^()\n]{1,300})\)")
+_JOINT: Final = re.compile(r" (?:in|on|inside|from) ")
+_NUMBER: Final = re.compile(r" \d+$")
+_ANY: Final = frozenset({"living thing", "organism", "animal", "plant", "tree", "thing", "object", "it", "them"})
+"""Words that may name almost anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """How a command names a thing: `cup containing red paint in art studio`."""
+
+    head: str
+    containing: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    """Where it is, the nearest place first."""
+
+    @property
+    def held(self) -> bool:
+        """Whether the words say that it is carried."""
+        return "inventory" in self.places
+
+
+def read_phrase(words: str) -> Phrase:
+    """Take a name apart.
+
+    >>> read_phrase("flower pot 3 containing soil in inventory").places
+    ('inventory',)
+    """
+    text = _PLACES.sub(lambda match: " in " + match[1].replace(", in ", " in "), words.casefold())
+    head, *places = (plain_name(piece) for piece in _JOINT.split(text))
+    name, _, within = head.partition(" containing ")
+    return Phrase(name, tuple(plain_name(piece) for piece in within.split(" and ")) if within else (), tuple(places))
+
+
+def alike(shown: str, said: str) -> bool:
+    """Whether a thing shown by one name may be called by another: `red apple` is `apple`, `adult bee` is `bee 2`.
+
+    >>> alike("wood cup", "cup"), alike("wood cup", "wood")
+    (True, False)
+    """
+    one, other = shown.casefold(), said.casefold()
+    if one == other or one.endswith(f" {other}") or other.endswith(f" {one}"):
+        return True
+    if one.startswith(f"{other} ") and len(one) - len(other) <= 2:  # `unknown substance` for `unknown substance B`
+        return True
+    bare = _NUMBER.sub("", other)
+    return bare != other and not _NUMBER.search(one) and one.endswith(bare)
+
+
+def _fits(thing: Thing, phrase: Phrase) -> bool:
+    named = (
+        phrase.head in _ANY
+        or alike(thing.name, phrase.head)
+        or (phrase.head == "substance" and is_substance(thing))
+        or (phrase.head.endswith(" substance") and is_substance(thing))
+    )
+    return named and all(any(alike(inner.name, name) for inner in thing.contents or ()) for name in phrase.containing)
+
+
+def is_substance(thing: Thing) -> bool:
+    """Whether a listing showed it as matter rather than as an object."""
+    return "substance called" in thing.raw or not thing.flags.isdisjoint({"solid", "liquid", "gas"})
+
+
+def walk(forest: Forest, above: tuple[str, ...] = (), path: Path = ()) -> Iterator[tuple[Path, Thing, tuple[str, ...]]]:
+    """Every thing with the way to it and the names of what holds it, the nearest first."""
+    for place, thing in enumerate(forest):
+        here = (*path, place)
+        yield here, thing, above
+        if thing.contents:
+            yield from walk(thing.contents, (thing.name, *above), here)
+
+
+def find(forest: Forest, phrase: Phrase, root: str, name: str = "") -> list[Path]:
+    """The ways to every thing that a phrase may mean, and that goes by a name; `root` names the forest itself."""
+    found = []
+    for path, thing, above in walk(forest):
+        if name and not alike(thing.name, name):
+            continue
+        if not _fits(thing, phrase):
+            continue
+        holders = iter((*above, root))
+        if all(any(alike(holder, place) for holder in holders) for place in phrase.places):
+            found.append(path)
+    return found
+
+
+def at(forest: Forest, path: Path) -> Thing:
+    """The thing at the end of a way."""
+    thing = forest[path[0]]
+    return at(thing.contents or (), path[1:]) if len(path) > 1 else thing
+
+
+def put(forest: Forest, path: Path, thing: Thing | None) -> Forest:
+    """The forest with another thing, or none, in a place."""
+    place = path[0]
+    if len(path) > 1:
+        old = forest[place]
+        thing = replace(old, contents=put(old.contents or (), path[1:], thing))
+    return (*forest[:place], *(() if thing is None else (thing,)), *forest[place + 1 :])
+
+
+def merge(seen: Forest, known: Forest) -> Forest:
+    """What is seen now, with what a listing leaves out and was known before: the insides of what is shown shut."""
+    left = list(known)
+    merged = []
+    for thing in seen:
+        before = next((old for old in left if old.name == thing.name), None)
+        if before is not None:
+            left.remove(before)
+        merged.append(thing if before is None else _remember(thing, before))
+    return tuple(merged)
+
+
+def _remember(thing: Thing, before: Thing) -> Thing:
+    if thing.contents is not None:
+        return replace(thing, contents=merge(thing.contents, before.contents or ()))
+    lids = before.flags & {"open", "closed"} if thing.flags.isdisjoint({"open", "closed"}) else frozenset[str]()
+    return replace(thing, contents=before.contents, flags=thing.flags | lids)

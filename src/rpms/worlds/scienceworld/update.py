@@ -1,0 +1,414 @@
+"""f_UPD of Eq. 1: the belief after an action and its answer, from the text alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from rpms.worlds.scienceworld import observations as heard
+from rpms.worlds.scienceworld.belief import ScienceBelief
+from rpms.worlds.scienceworld.matter import state_of, substance_of
+from rpms.worlds.scienceworld.menus import menu_options
+from rpms.worlds.scienceworld.observations import Deed, RoomSight, Thing
+from rpms.worlds.scienceworld.tree import Forest, Path, Phrase, alike, at, find, merge, put, read_phrase, walk
+
+_FAILED_KEPT: Final = 20
+_HEARD_KEPT: Final = 8_000
+_NUMBER: Final = re.compile(r"\s*(\d{1,6})\s*")
+_VERB: Final = re.compile(
+    r"(?:pick up|put down|look (?:at|in|on)|focus on|turn (?:on|off)|go(?: to)?|\S{1,20}) (?P<rest>.{1,400})"
+)
+_JOINTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "move": (" to ", " into "),
+    "connect": (" to ",),
+    "put": (" into ", " to ", " in ", " on "),
+    "take": (" from ",),
+    "pour": (" into ", " in "),
+    "dunk": (" into ", " in "),
+    "use": (" on ",),
+}
+"""Verb → the words between its two objects, the surest first."""
+_LOOKS: Final = re.compile(r"(?:look at|look on|examine) ")
+_SLID: Final = re.compile(r"approximately (\d{1,3})% down the plane")
+
+
+class _Spot(NamedTuple):
+    """Where a thing is: carried or in the room, and the way to it from there."""
+
+    carried: bool
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What a command names, in order."""
+
+    text: str
+    one: Phrase
+    two: Phrase
+
+
+def update(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
+    """Take in an answer. The pointer follows in `rpms.worlds.scienceworld.progress`."""
+    command = _named(_meant(belief, action))
+    after = belief.but(
+        last_action=action,
+        observation=observation[:_HEARD_KEPT],
+        menu=menu_options(observation),
+        steps=belief.steps + (action is not None),
+    )
+    if heard.refused(observation):
+        after = _broken(after, observation)
+        return after.but(failed=frozenset(sorted(after.failed | {action or ""})[:_FAILED_KEPT]))
+    done = heard.deed(observation)
+    if done is not None:
+        return _DEEDS.get(done.verb, _nothing)(_clear(after), done, command)
+    return _perceived(after, observation, command)
+
+
+def _perceived(belief: ScienceBelief, observation: str, command: _Named) -> ScienceBelief:
+    """Take in an answer that describes."""
+    room = heard.room_sight(observation)
+    if room is not None:
+        return _seen(_clear(belief), room, at_home=True)
+    carried = heard.carried(observation)
+    if carried is not None:
+        return _noted(belief.but(inventory=merge(carried, belief.inventory), inventory_known=True), carried)
+    place = heard.inside(observation)
+    if place is not None:
+        return _looked_inside(belief, place, command)
+    return _described(belief, observation, command) if _LOOKS.match(command.text) else belief
+
+
+def _meant(belief: ScienceBelief, action: str | None) -> str:
+    """The command in words: a number is the option that it picks."""
+    text = " ".join((action or "").split())
+    number = _NUMBER.fullmatch(text)
+    if number and belief.menu:
+        choice = int(number[1])
+        return belief.menu[choice].casefold() if choice < len(belief.menu) else ""
+    return text.casefold()
+
+
+def _named(text: str) -> _Named:
+    match = _VERB.fullmatch(text)
+    rest = match["rest"] if match else ""
+    for joint in _JOINTS.get(text.partition(" ")[0], ()):
+        one, found, two = rest.rpartition(joint) if joint == " on " else rest.partition(joint)
+        if found:
+            return _Named(text, read_phrase(one), read_phrase(two))
+    return _Named(text, read_phrase(rest), Phrase(""))
+
+
+def _clear(belief: ScienceBelief) -> ScienceBelief:
+    return belief.but(failed=frozenset()) if belief.failed else belief
+
+
+# What is seen
+
+
+def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceBelief:
+    """Take in a room's listing; `at_home` where it is the room the agent is in."""
+    rooms = {**belief.rooms, sight.room: merge(sight.things, belief.rooms.get(sight.room, ()))}
+    exits = {**belief.exits, sight.room: {**belief.exits.get(sight.room, {}), **sight.doors}}
+    for neighbour, is_open in sight.doors.items():
+        exits[neighbour] = {**exits.get(neighbour, {}), sight.room: is_open}
+    belief = belief.but(rooms=rooms, exits=exits, looked=belief.looked | {sight.room})
+    if at_home:
+        belief = belief.but(room=sight.room, visited=belief.visited | {sight.room})
+    return _noted(belief, sight.things)
+
+
+def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
+    """Note the states of matter, and how far blocks have slid, that a listing shows."""
+    states, readings = dict(belief.states), dict(belief.readings)
+    for _, thing, above in walk(things):
+        state = state_of(thing)
+        if state is not None:
+            states[substance_of(thing.name)] = state
+        for flag in thing.flags:
+            slid = _SLID.fullmatch(flag)
+            if above and (slid or flag == "at the bottom of the plane"):
+                readings[above[0]] = slid[1] if slid else "100"
+            elif flag.endswith(" ticks"):
+                readings[thing.name] = flag.removesuffix(" ticks")
+    return belief.but(states=states, readings=readings)
+
+
+def _looked_inside(belief: ScienceBelief, place: RoomSight, command: _Named) -> ScienceBelief:
+    """Take in an answer to `look in`, which works on rooms, on the inventory and on things."""
+    if place.room == "inventory":
+        known = merge(place.things, belief.inventory)
+        return _noted(belief.but(inventory=known, inventory_known=True), place.things)
+    if place.doors or place.room in belief.exits:
+        return _seen(belief, place, at_home=place.room == belief.room)
+    spot = _find(belief, command.one, place.room)
+    if spot is None:
+        return _noted(belief, place.things)
+    thing = _at(belief, spot)
+    flags = thing.flags if thing.flags.isdisjoint({"closed"}) else (thing.flags - {"closed"}) | {"open"}
+    contents = merge(place.things, thing.contents or ())
+    return _noted(_set(belief, spot, replace(thing, contents=contents, flags=flags)), place.things)
+
+
+def _described(belief: ScienceBelief, observation: str, command: _Named) -> ScienceBelief:
+    """Take in an answer to `look at` or `examine`."""
+    thing = heard.parse_thing(observation)
+    if thing is None:
+        return belief
+    belief = _noted(belief, (thing,))
+    spot = _find(belief, command.one, thing.name) or _find(belief, read_phrase(thing.name))
+    if spot is None:
+        return _placed(belief, thing, command)
+    (known,) = merge((thing,), (replace(_at(belief, spot), name=thing.name),))
+    return _set(belief, spot, known)
+
+
+def _placed(belief: ScienceBelief, thing: Thing, command: _Named) -> ScienceBelief:
+    """Note a thing that was not known to be where the command says, as `substance in metal pot` does."""
+    if not command.one.places:
+        return belief
+    spot = _find(belief, Phrase(command.one.places[0], (), command.one.places[1:]))
+    if spot is None:
+        return belief
+    holder = _at(belief, spot)
+    return _set(belief, spot, replace(holder, contents=(*(holder.contents or ()), thing)))
+
+
+def _broken(belief: ScienceBelief, observation: str) -> ScienceBelief:
+    done = heard.deed(observation)
+    if done is None or done.verb != "broken":
+        return belief
+    return belief.but(broken=belief.broken | {f"{done.object} in {belief.room}"})
+
+
+# Where things are
+
+
+def _forest(belief: ScienceBelief, spot_carried: bool) -> Forest:
+    return belief.inventory if spot_carried else belief.here
+
+
+def _at(belief: ScienceBelief, spot: _Spot) -> Thing:
+    return at(_forest(belief, spot.carried), spot.path)
+
+
+def _set(belief: ScienceBelief, spot: _Spot, thing: Thing | None) -> ScienceBelief:
+    changed = put(_forest(belief, spot.carried), spot.path, thing)
+    if spot.carried:
+        return belief.but(inventory=changed)
+    return belief.but(rooms={**belief.rooms, belief.room or "": changed})
+
+
+def _find(belief: ScienceBelief, phrase: Phrase, name: str = "") -> _Spot | None:
+    """The thing that a command means, by its words and by the simulator's name for it.
+
+    Where words alone would fit both a thing carried and one in the room, the simulator asks which; so the first found
+    is as good as any.
+    """
+    for words in (phrase, Phrase(name.casefold())) if name else (phrase,):
+        if not words.head:
+            continue
+        for carried in (True, False):
+            root = "inventory" if carried else belief.room or ""
+            found = find(_forest(belief, carried), words, root, name)
+            exact = [path for path in found if at(_forest(belief, carried), path).name.casefold() == name.casefold()]
+            if found:
+                return _Spot(carried, (exact or found)[0])
+    return None
+
+
+def _take(belief: ScienceBelief, command: _Named, name: str) -> tuple[ScienceBelief, Thing]:
+    """Take a thing from where it is, if that is known."""
+    spot = _find(belief, command.one, name)
+    if spot is None:
+        return belief, Thing(name)
+    thing = _at(belief, spot)
+    return _set(belief, spot, None), thing
+
+
+# What is done
+
+
+def _nothing(belief: ScienceBelief, _done: Deed, _command: _Named) -> ScienceBelief:
+    return belief
+
+
+def _go(belief: ScienceBelief, done: Deed, _command: _Named) -> ScienceBelief:
+    room, exits = done.object, dict(belief.exits)
+    if belief.room is not None and room in exits.get(belief.room, {}):
+        exits[belief.room] = {**exits[belief.room], room: True}
+        exits[room] = {**exits.get(room, {}), belief.room: True}
+    return belief.but(room=room, visited=belief.visited | {room}, exits=exits)
+
+
+def _move(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+    belief, thing = _take(belief, command, done.object)
+    if done.place == "inventory":
+        return belief.but(inventory=(*belief.inventory, thing))
+    thing = replace(thing, flags=frozenset(flag for flag in thing.flags if "plane" not in flag))
+    spot = None if done.place == belief.room else _find(belief, command.two, done.place)
+    if spot is not None:
+        holder = _at(belief, spot)
+        return _set(belief, spot, replace(holder, contents=(*(holder.contents or ()), thing)))
+    if done.place != belief.room:  # into something that was never seen
+        thing = Thing(done.place, (thing,))
+    return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, thing)})
+
+
+def _pour(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+    if done.object == "inventory":
+        poured: Forest = belief.inventory
+        belief = belief.but(inventory=())
+    else:
+        source = _find(belief, command.one, done.object)
+        poured = () if source is None else _at(belief, source).contents or ()
+        if source is not None:
+            belief = _set(belief, source, replace(_at(belief, source), contents=()))
+    if done.place == "inventory":
+        return belief.but(inventory=(*belief.inventory, *poured), inventory_known=False)
+    target = _find(belief, command.two, done.place)
+    if target is None:
+        here = (*belief.here, *poured) if done.place == belief.room else belief.here
+        return belief.but(rooms={**belief.rooms, belief.room or "": here})
+    holder = _at(belief, target)
+    return _set(belief, target, replace(holder, contents=(*(holder.contents or ()), *poured)))
+
+
+def _dunk(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+    """The dunked container takes the liquids along."""
+    target, source = _find(belief, command.one, done.object), _find(belief, command.two, done.place)
+    if target is None or source is None:
+        return belief
+    liquids = tuple(thing for thing in _at(belief, source).contents or () if state_of(thing) == "liquid")
+    holder = _at(belief, target)
+    return _set(belief, target, replace(holder, contents=(*(holder.contents or ()), *liquids)))
+
+
+def _eat(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+    return _take(belief, command, done.object)[0]
+
+
+def _mix(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+    product = Thing(heard.plain_name(done.object.casefold()))
+    if command.one.head == "inventory":  # what of it went into the product is not said
+        return belief.but(inventory=(), inventory_known=False)
+    spot = _find(belief, command.one)
+    return belief if spot is None else _set(belief, spot, replace(_at(belief, spot), contents=(product,)))
+
+
+def _focus(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+    known = _find(belief, command.one, done.object) is not None
+    belief = belief if known else _placed(belief, Thing(done.object), command)
+    return belief.but(focused=(*belief.focused, done.object))
+
+
+def _reset(belief: ScienceBelief, _done: Deed, _command: _Named) -> ScienceBelief:
+    return belief.but(focused=(), pointer=0)
+
+
+def _door(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+    """A door is named by where it leads; where the command does not say, one of several doors has changed."""
+    room, doors = belief.room, belief.exits.get(belief.room or "", {})
+    if room is None:
+        return belief
+    named = [name for name in doors if name in command.text and name != room]
+    ways = [max(named, key=len)] if named else list(doors)
+    value = done.place == "open" if len(ways) == 1 else None
+    exits = {**belief.exits, room: {**doors, **dict.fromkeys(ways, value)}}
+    for way in ways:
+        exits[way] = {**exits.get(way, {}), room: value}
+    return belief.but(exits=exits)
+
+
+_FLAGS: Final[Mapping[str, str]] = {"activated": "on", "deactivated": "off", "open": "open", "closed": "closed"}
+_OPPOSITES: Final[Mapping[str, str]] = {"on": "off", "off": "on", "open": "closed", "closed": "open"}
+
+
+def _switch(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+    flag = _FLAGS[done.place]
+    spot = _find(belief, command.one, done.object)
+    if spot is None:
+        unseen = Thing(done.object, None, frozenset({flag}))
+        return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, unseen)})
+    thing = _at(belief, spot)
+    return _set(belief, spot, replace(thing, flags=(thing.flags - {_OPPOSITES[flag]}) | {flag}))
+
+
+def _measure(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+    spot = _find(belief, command.two)
+    name = command.two.head if spot is None else _at(belief, spot).name
+    try:
+        degrees = float(done.object)
+    except ValueError:
+        return belief
+    return belief.but(temperatures={**belief.temperatures, substance_of(name): degrees})
+
+
+def _connect(belief: ScienceBelief, done: Deed, _command: _Named) -> ScienceBelief:
+    return belief.but(connections=belief.connections | {(done.object, done.place)})
+
+
+def _disconnect(belief: ScienceBelief, done: Deed, _command: _Named) -> ScienceBelief:
+    kept = {pair for pair in belief.connections if not any(end.endswith(f" on {done.object}") for end in pair)}
+    return belief.but(connections=frozenset(kept))
+
+
+def _read(belief: ScienceBelief, done: Deed, _command: _Named) -> ScienceBelief:
+    name = "recipe" if done.object.startswith("recipe") else done.object
+    return belief.but(readings={**belief.readings, name: done.place})
+
+
+def _dig(belief: ScienceBelief, done: Deed, _command: _Named) -> ScienceBelief:
+    return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, Thing(done.object))})
+
+
+_DEEDS: Final[Mapping[str, Callable[[ScienceBelief, Deed, _Named], ScienceBelief]]] = {
+    "go": _go,
+    "move": _move,
+    "pour": _pour,
+    "dunk": _dunk,
+    "eat": _eat,
+    "mix": _mix,
+    "focus": _focus,
+    "reset": _reset,
+    "door": _door,
+    "lid": _switch,
+    "switch": _switch,
+    "measure": _measure,
+    "connect": _connect,
+    "disconnect": _disconnect,
+    "read": _read,
+    "dig": _dig,
+}
+
+
+def disagreements(belief: ScienceBelief, look: str, inventory: str) -> tuple[str, ...]:
+    """What the belief holds of room and inventory that two listings of the same moment deny."""
+    found = []
+    sight, carried = heard.room_sight(look), heard.carried(inventory)
+    if sight is not None and belief.room is not None and sight.room != belief.room:
+        found.append(f"the room is {sight.room}, not {belief.room}")
+    left = list(carried or ())
+    for thing in belief.inventory:
+        match = next((other for other in left if _same(thing, other)), None)
+        if match is None:
+            found.append(f"{thing.name} is not carried")
+        else:
+            left.remove(match)
+    if belief.inventory_known:
+        found.extend(f"{thing.name} is carried" for thing in left)
+    return tuple(found)
+
+
+_STAGE_WORDS: Final = re.compile(
+    r"^(?:hatchling|juvenile|adult|baby|dead|old|wilting) |\s(?:egg|pupa)$|^(?:caterpillar|tadpole)$"
+)
+
+
+def _same(one: Thing, other: Thing) -> bool:
+    """Whether two names are of one thing, whatever state or age it has come to since."""
+    names = [_STAGE_WORDS.sub("", substance_of(thing.name)) for thing in (one, other)]
+    return alike(*names) or not all(names)
