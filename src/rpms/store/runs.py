@@ -76,7 +76,7 @@ def _flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
     """Nested settings by dotted names."""
     flat: dict[str, Json] = {}
     for name, item in value.items():
-        if isinstance(item, Mapping) and item:
+        if isinstance(item, Mapping):
             flat.update(_flat(item, f"{prefix}{name}."))
         else:
             flat[f"{prefix}{name}"] = item

@@ -1,0 +1,193 @@
+"""What a person sees of a run: a live display on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from rpms.core.usage import Usage
+from rpms.models.accounting import Price, cost
+from rpms.play.plan import RunPlan
+from rpms.play.run import Listener
+from rpms.store.episodes import EpisodeRow
+
+_Z = 1.959963984540054
+"""The normal quantile of a 95% interval."""
+_MINUTE, _HOUR = 60, 3600
+
+
+class Interval(NamedTuple):
+    """A confidence interval of a proportion."""
+
+    low: float
+    high: float
+
+
+def wilson(won: int, total: int) -> Interval:
+    """Wilson's 95% interval, which is sound for few episodes and for rates near 0 and 1."""
+    if not total:
+        return Interval(0.0, 1.0)
+    rate, square = won / total, _Z * _Z / total
+    middle = (rate + square / 2) / (1 + square)
+    half = _Z / (1 + square) * math.sqrt(rate * (1 - rate) / total + square / (4 * total))
+    return Interval(max(0.0, middle - half), min(1.0, middle + half))
+
+
+class Tally:
+    """Counts a run as it goes."""
+
+    def __init__(self, price: Price | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._price = price
+        self._clock = clock
+        self._start = clock()
+        self.total = self.done = self.before = self.won = self.failed = 0
+        self.usage = Usage()
+        self.cost: float | None = 0.0
+
+    def begin(self, total: int, finished: Sequence[EpisodeRow]) -> None:
+        self._start = self._clock()
+        self.total, self.before = total, len(finished)
+        for row in finished:
+            self._count(row)
+
+    def add(self, row: EpisodeRow, usages: Sequence[Usage]) -> None:
+        self._count(row)
+        for usage in usages:
+            paid = cost(usage, self._price)
+            self.cost = None if self.cost is None or paid is None else self.cost + paid
+
+    def _count(self, row: EpisodeRow) -> None:
+        self.done += 1
+        self.won += row.won
+        self.failed += row.failed
+        self.usage = self.usage + row.usage
+
+    @property
+    def elapsed(self) -> float:
+        return self._clock() - self._start
+
+    @property
+    def left(self) -> float | None:
+        """Seconds to the end, at the speed of this start; None before its first episode."""
+        played = self.done - self.before
+        return self.elapsed / played * (self.total - self.done) if played else None
+
+    def text(self) -> str:
+        """The run so far in one line, less what a bar shows."""
+        low, high = wilson(self.won, self.done)
+        pieces = [f"won {self.won} = {self.won / self.done:.1%} [{low:.1%}, {high:.1%}]" if self.done else "none done"]
+        if self.failed:
+            pieces.append(f"{self.failed} broke down")
+        if self.usage.prompt_tokens or self.usage.completion_tokens:
+            pieces.append(f"{_short(self.usage.prompt_tokens)} + {_short(self.usage.completion_tokens)} tokens")
+        if self._price is not None and self.cost is not None:
+            pieces.append(f"${self.cost:.2f}")
+        if self.left is not None and self.done < self.total:
+            pieces.append(f"{_duration(self.left)} left")
+        return ", ".join(pieces)
+
+
+def _short(count: int) -> str:
+    for size, sign in ((1_000_000, "M"), (1_000, "k")):
+        if count >= size:
+            return f"{count / size:.1f}{sign}"
+    return str(count)
+
+
+def _duration(seconds: float) -> str:
+    whole = round(seconds)
+    if whole >= _HOUR:
+        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE:02} min"
+    return f"{whole // _MINUTE} min {whole % _MINUTE:02} s" if whole >= _MINUTE else f"{whole} s"
+
+
+class Lines(Listener):
+    """Plain lines, for logs: one at the start, one every so often, one at the end."""
+
+    def __init__(
+        self,
+        write: Callable[[str], None],
+        price: Price | None = None,
+        every: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`every` is the least number of seconds between two lines."""
+        self._write = write
+        self._tally = Tally(price, clock)
+        self._every = every
+        self._next = 0.0
+
+    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow]) -> None:
+        self._tally.begin(len(plan.tasks), finished)
+        self._next = self._every
+        already = f", {len(finished)} of them done before" if finished else ""
+        self._write(f"{plan.world.name} {plan.split}, {plan.model_name}: {len(plan.tasks)} episodes{already}")
+
+    def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
+        del file
+        self._tally.add(row, usages)
+        if self._tally.elapsed >= self._next:
+            self._next = self._tally.elapsed + self._every
+            self._say()
+
+    def note(self, text: str) -> None:
+        self._write(text)
+
+    def end(self) -> None:
+        self._say()
+
+    def _say(self) -> None:
+        self._write(f"{self._tally.done}/{self._tally.total} episodes: {self._tally.text()}")
+
+
+class Live(Listener):
+    """A bar on a terminal."""
+
+    def __init__(self, console: Console, price: Price | None = None) -> None:
+        self._console = console
+        self._tally = Tally(price)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[told]}"),
+            console=console,
+            refresh_per_second=4,
+        )
+        self._id: TaskID | None = None
+
+    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow]) -> None:
+        self._tally.begin(len(plan.tasks), finished)
+        name = escape(f"{plan.world.name} {plan.split}, {plan.model_name}")
+        self._bar.start()
+        self._id = self._bar.add_task(name, total=len(plan.tasks), completed=len(finished), told=self._told())
+
+    def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
+        del file
+        self._tally.add(row, usages)
+        if self._id is not None:
+            self._bar.update(self._id, completed=self._tally.done, told=self._told())
+
+    def note(self, text: str) -> None:
+        self._console.print(text, markup=False, highlight=False)
+
+    def end(self) -> None:
+        self._bar.stop()
+
+    def _told(self) -> str:
+        return escape(self._tally.text())
+
+
+def progress(console: Console, price: Price | None = None) -> Listener:
+    """What suits a console: the live display on a terminal, plain lines elsewhere."""
+    if console.is_terminal:
+        return Live(console, price)
+    return Lines(lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True), price)

@@ -1,0 +1,79 @@
+"""Runs that are killed at random moments, again and again, end as if nothing had happened."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rpms.models.policy import PolicyModel
+from rpms.play.plan import lend, plan_run
+from rpms.play.run import run
+from rpms.store.runs import RunFolder
+from rpms.worlds.registry import find_world
+
+ROOT = Path(__file__).parents[2]
+KILLS = 12
+
+GAMES = """
+import sys, time
+from pathlib import Path
+from rpms.models.scripted import FunctionModel
+from rpms.play.plan import lend, plan_run
+from rpms.play.run import run
+from rpms.worlds.registry import find_world
+
+world = find_world("alfworld")
+
+def answer(request):
+    time.sleep(0.004)
+    thought, action = world.planner(request.decision)
+    return f"Thought: {thought}\\nAction: {action}"
+
+print("begin", flush=True)
+summary = run(plan_run(world, "planner", lend(FunctionModel(answer, "planner")), split="builtin"), Path(sys.argv[1]), 2)
+print(summary.done, summary.won, flush=True)
+"""
+
+
+def test_killed_runs_lose_nothing_and_count_nothing_twice(tmp_path):
+    world = find_world("alfworld")
+    whole = run(
+        plan_run(world, "planner", lend(PolicyModel("planner", world.planner)), split="builtin"), tmp_path / "whole"
+    )
+    dice = random.Random()
+    folder, kills, seen = tmp_path / "killed", 0, set()
+    for attempt in range(200):
+        process = subprocess.Popen(
+            [sys.executable, "-c", GAMES, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        with process.stdout:
+            assert process.stdout.readline() == "begin\n"
+            if kills < KILLS:
+                time.sleep(dice.uniform(0.0, 0.35))
+                process.kill()
+            told = process.stdout.read()
+        process.wait()
+        if (folder / "protocol.json").exists():
+            rows = RunFolder(folder).summary().rows
+            now = {row.task for row in rows}
+            assert len(now) == len(rows)
+            assert seen <= now, "a finished episode was lost"
+            seen = now
+        if process.returncode == 0:
+            assert told == f"{whole.done} {whole.won}\n"
+            break
+        kills += 1
+        assert process.returncode == -9, (attempt, told)
+    assert kills >= min(KILLS, 2)
+    assert RunFolder(folder).summary() == whole
+    assert _episodes(folder) == _episodes(tmp_path / "whole")
+    assert (folder / "protocol.json").read_bytes() == (tmp_path / "whole" / "protocol.json").read_bytes()
+    assert not list(folder.rglob("*.part"))
+
+
+def _episodes(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in (folder / "episodes").iterdir()}

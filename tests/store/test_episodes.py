@@ -1,0 +1,238 @@
+"""The episode file gives back what was played, to the letter, and notices damage."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rpms.core.belief import StateSignature
+from rpms.core.condition import FULL, compose, named_condition
+from rpms.core.episode import Ending, Episode
+from rpms.core.errors import FileError
+from rpms.core.goal import GoalSignature
+from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
+from rpms.core.prompt import Budget, Layout
+from rpms.core.recall import EpisodicMemory
+from rpms.core.usage import Usage
+from rpms.core.voice import memory_line
+from rpms.models.base import Answer, Decoding, Request
+from rpms.models.scripted import FunctionModel
+from rpms.play.episode import Play, play
+from rpms.play.setup import knowledge_of
+from rpms.store.episode_form import file_name, seal
+from rpms.store.episode_text import episode_text
+from rpms.store.episodes import read_episode, read_row, row_of
+from rpms.store.files import write_whole
+from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world
+
+WORLD = find_world("alfworld")
+TASKS = WORLD.tasks("builtin", Setting())
+
+
+def some_memory(type_: str) -> EpisodicMemory:
+    dice = random.Random(7)
+    entries = []
+    for number in range(40):
+        goal = GoalSignature(type_, dice.choice(["apple", "mug", "book"]), "", dice.choice(["shelf", "fridge"]))
+        state = StateSignature.of(holding=dice.choice([(), ("apple 1",)]))
+        origins = frozenset({Origin("earlier", number)})
+        place = f"{dice.choice(['fridge', 'cabinet', 'shelf'])} {dice.randint(1, 3)}"
+        entries += [
+            SuccessSnippet(goal, state, "take", (f"go to {place}", f"open {place}"), origins=origins, id=f"s{number}"),
+            FailureLesson(goal, state, f"open {place}", "go there first", origins=origins, id=f"f{number}"),
+        ]
+    entries.append(VerifiedSchema("open <place>", "open", ("at place",), ("open",), frozenset({Origin("e", 1)}), "v"))
+    entries.append(CriticalFailure(goal, state, "eat the lamp", "do not", origins=frozenset({Origin("e", 2)}), id="c"))
+    return EpisodicMemory(entries, "alfworld")
+
+
+def an_episode(
+    condition=FULL, budget: Budget | None = None, answer=None, number: int = 5, most_steps: int = 12
+) -> Episode:
+    task = TASKS[number]
+    knowledge = knowledge_of(WORLD)
+    mind = compose(condition, knowledge, some_memory(task.type))
+    if budget is not None:
+        mind = replace(mind, budget=budget)
+    dice = random.Random(number)
+
+    def planner(request: Request) -> Answer:
+        thought, action = WORLD.planner(request.decision)
+        action = action if dice.random() < 0.7 else dice.choice(["take moon 1", "open the sky", "go to nowhere 1"])
+        text = answer(thought, action) if answer else f"Thought: {thought}\nAction: {action}"
+        return Answer(text, Usage(100 + len(text), 50, 10, 1, dice.random(), 3))
+
+    game = WORLD.open(task, Setting())
+    return play(Play(WORLD, game, task, mind, knowledge.manual, FunctionModel(planner), Decoding(), most_steps))
+
+
+def stored(folder: Path, episode: Episode):
+    file = folder / file_name(episode.task)
+    write_whole(file, episode_text(episode))
+    return read_episode(file)
+
+
+LONG = "word " * 300
+VARIANTS = {
+    "full": {},
+    "paper layout": {"condition": replace(FULL, layout=Layout.PAPER)},
+    "baseline": {"condition": named_condition("baseline")},
+    "memory-only": {"condition": named_condition("memory-only")},
+    "memories cut": {"budget": Budget(memory=60)},
+    "history cut": {"budget": Budget(prompt=900), "most_steps": 30},
+    "history cut to the opening": {"budget": Budget(prompt=200)},
+    "thoughts too long to repeat": {"answer": lambda _, action: f"Thought: {LONG}\nAction: {action}"},
+    "long thoughts and little room": {
+        "answer": lambda _, action: f"Thought: {LONG}\nAction: {action}",
+        "budget": Budget(prompt=1200),
+    },
+    "no action": {"answer": lambda thought, _: thought},
+    "half characters": {"answer": lambda _, action: f"Thought: \ud83d \x00 \u2028 é\nAction: {action}\udc00"},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_prompt_comes_back_to_the_letter(tmp_path, variant):
+    episode = an_episode(**VARIANTS[variant])
+    record = stored(tmp_path, episode)
+    for step in episode.steps:
+        kept, was = record.prompt(step.number), step.decision.prompt
+        assert kept.text == was.text
+        assert kept.messages() == was.messages()
+        assert [(block.part, block.tokens) for block in kept.blocks] == [
+            (block.part, block.tokens) for block in was.blocks
+        ]
+        assert kept.cut == was.cut
+
+
+def test_variants_cut_what_their_names_say(tmp_path):
+    """Otherwise the test above would prove less than it seems to."""
+    cut = {str(part) for part, _ in an_episode(**VARIANTS["history cut"]).steps[-1].decision.prompt.cut}
+    assert "history" in cut
+    assert an_episode(**VARIANTS["memories cut"]).steps[0].decision.prompt.cut
+    fates = {str(c.verdict.fate) for step in an_episode().steps for c in step.decision.candidates}
+    assert len(fates) >= 3
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_step_comes_back(tmp_path, variant):
+    episode = an_episode(**VARIANTS[variant])
+    record = stored(tmp_path, episode)
+    assert record.row == row_of(episode) == read_row(tmp_path / file_name(episode.task))
+    assert (record.goal, record.task) == (episode.goal, episode.task)
+    assert record.goal_signature == str(episode.steps[0].decision.goal_signature)
+    assert record.rules["domain"] == tuple(rule.id for rule in episode.steps[0].decision.rules.domain)
+    assert len(record.steps) == len(episode.steps)
+    for kept, was in zip(record.steps, episode.steps, strict=True):
+        for name in ("number", "observation", "answer", "thought", "action", "command", "repairs", "result", "score"):
+            assert getattr(kept, name) == getattr(was, name), name
+        for name in ("infeasible", "objection", "contradictions"):
+            assert getattr(kept, name) == getattr(was, name), name
+        decision, belief = was.decision, was.decision.belief
+        assert kept.progress == decision.progress
+        assert kept.unlisted == decision.unlisted
+        assert kept.belief.lines == belief.lines()
+        assert kept.belief.signature == str(decision.state_signature)
+        assert (kept.belief.location, kept.belief.holding) == (belief.location, belief.holding)
+        assert dict(kept.belief.containers) == dict(belief.containers)
+        assert dict(kept.belief.last_seen) == dict(belief.last_seen)
+        assert [(c.entry, c.wording, c.score, c.rank, c.fate, c.reason, c.rule, c.fact) for c in kept.candidates] == [
+            (c.entry.id, memory_line(c), c.score, c.rank, v.fate, v.reason, v.rule, v.fact)
+            for c in decision.candidates
+            for v in [c.verdict]
+        ]
+        assert kept.usage == replace(was.usage, requests=0, seconds=0.0)
+
+
+def test_timings_and_requests_leave_no_trace_in_the_file():
+    episode = an_episode()
+    later = replace(
+        episode,
+        usage=replace(episode.usage, seconds=99.0, requests=0),
+        steps=tuple(replace(step, usage=replace(step.usage, seconds=9.0, requests=0)) for step in episode.steps),
+    )
+    assert episode_text(later) == episode_text(episode)
+
+
+def test_an_episode_without_steps_comes_back(tmp_path):
+    episode = Episode("t", "walk", "", Ending.WORLD_ERROR, 0.0, (), "the simulator died")
+    record = stored(tmp_path, episode)
+    assert record.row.failed
+    assert record.row.error == "the simulator died"
+    assert record.steps == ()
+
+
+def test_texts_stand_once_and_histories_not_at_all():
+    """The file grows with the steps, not with their square."""
+    few, many = (an_episode(named_condition("baseline"), number=3, answer=lambda *_: "Action: go to moon 1",
+                            most_steps=steps) for steps in (10, 40))  # fmt: skip
+    assert len(episode_text(many)) < 4 * len(episode_text(few))
+
+
+@given(cut=st.integers(0, 10_000), flip=st.integers(0, 10_000))
+def test_a_damaged_file_is_named(tmp_path_factory, cut, flip):
+    data = TEXT.encode()
+    for damaged in (data[: cut * len(data) // 10_001], _flipped(data, flip * len(data) // 10_001)):
+        file = tmp_path_factory.getbasetemp() / "damaged.json"
+        file.write_bytes(damaged)
+        for read in (read_row, read_episode):
+            with pytest.raises(FileError, match=r"damaged\.json") as error:
+                read(file)
+            assert "\n" not in str(error.value)
+
+
+TEXT = episode_text(an_episode(most_steps=3))
+
+
+def _flipped(data: bytes, place: int) -> bytes:
+    return data[:place] + bytes([data[place] ^ 0x11]) + data[place + 1 :]
+
+
+def test_a_file_of_another_version_says_so(tmp_path):
+    body = TEXT[: TEXT.rindex('"sha256"')].replace('"version":1', '"version":7', 1)
+    (tmp_path / "x.json").write_text(seal(body))
+    for read in (read_row, read_episode):
+        with pytest.raises(FileError, match="another version"):
+            read(tmp_path / "x.json")
+    (tmp_path / "y.json").write_text(seal('{"version":1,\n"steps":[],\n'))
+    for read in (read_row, read_episode):
+        with pytest.raises(FileError, match="is not an episode: task"):
+            read(tmp_path / "y.json")
+
+
+def test_extra_fields_of_a_step_are_kept(tmp_path):
+    class Guarded:
+        """A step with a field that a later feature brings."""
+
+        def __init__(self, step):
+            self._step = step
+            self.extras = {"guard": ["asked again", 2]}
+
+        def __getattr__(self, name):
+            return getattr(self._step, name)
+
+    episode = an_episode(most_steps=2)
+    record = stored(tmp_path, replace(episode, steps=(Guarded(episode.steps[0]), episode.steps[1])))
+    assert [dict(step.extras) for step in record.steps] == [{"guard": ["asked again", 2]}, {}]
+
+
+@given(st.text(st.characters(codec=None), max_size=300))
+def test_a_file_name_is_never_a_path(task):
+    name = file_name(task)
+    assert Path(name).name == name
+    assert name.isascii()
+    assert not name.startswith((".", "-"))
+    assert len(name) < 128
+    assert "/" not in name
+    assert "\\" not in name
+
+
+@given(st.lists(st.text(st.characters(codec=None)), unique=True, max_size=8))
+def test_no_two_tasks_share_a_file_even_where_case_does_not_count(tasks):
+    assert len({file_name(task).casefold() for task in tasks}) == len(tasks)
