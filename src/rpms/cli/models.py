@@ -27,7 +27,7 @@ def list_models(context: typer.Context) -> None:
     for row in all_available():
         ready = Text("yes", style="green") if row.ready else Text("no", style="dim")
         table.add_row(Text(row.provider.form), ready, Text(row.why))
-    Console(highlight=False).print(table)
+    Console(highlight=False, emoji=False).print(table)
 
 
 @app.command("check")

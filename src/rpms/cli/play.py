@@ -52,7 +52,7 @@ def play_one(
     knowledge = knowledge_of(found)
     chosen_condition = options.make_condition(condition, arbitration, state_filter=state_filter, layout=layout)
     mind = compose(chosen_condition, knowledge, options.make_memory(memory, found))
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     answering = open_model(model, ModelOptions(base_url=base_url), policy=found.planner, open_answers=FolderOfAnswers)
     game = found.open(chosen, setting)
     try:

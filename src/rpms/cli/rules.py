@@ -33,7 +33,7 @@ def show(
     manual = manual_of(found)
     parsed = _goal(manual, found.goal(f"Your task is to: {goal}") if goal else None, goal)
     active = manual.active(parsed.type, parsed.object) if parsed else None
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, emoji=False, soft_wrap=True)
     shown: tuple[Rule | ActionSchema, ...] = (
         (*active.rules, *active.environment) if active else (*manual.rules, *manual.actions)
     )

@@ -8,7 +8,7 @@ what it may not or cannot drop.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from rpms.core.belief import Situation
@@ -52,7 +52,7 @@ def arbitrate(
     """M_arb: judge what earlier stages have kept; lazily, so that only what is needed is judged."""
     for candidate in candidates:
         if candidate.verdict.fate is Fate.KEPT:
-            yield replace(candidate, verdict=judge(candidate.entry, rules, situation, mode))
+            yield candidate.judged(judge(candidate.entry, rules, situation, mode))
         else:
             yield candidate
 
@@ -107,7 +107,7 @@ def _object_to_lesson(action: str, rules: ActiveRules, situation: Situation) -> 
     instance = rules.instance(action)
     if instance is None or not instance.schema.preconditions or instance.feasible(situation) is not Truth.TRUE:
         return None
-    clause = next(instance.preconditions())
+    clause = instance.preconditions[0]
     fact = _settled(clause, rules, situation)
     return Objection(True, f"the rules allow `{action}` now: its preconditions hold", instance.schema.id, fact)
 
@@ -131,23 +131,20 @@ def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objec
 
 
 def _forbidden(instance: Instance, action: str, rules: ActiveRules, facts: Facts) -> Objection | None:
-    for rule in rules.rules:
-        for prohibition in rule.forbids:
-            if prohibition.action != instance.schema.name:
-                continue
-            clauses = [clause.bind(instance.binding) for clause in prohibition.when]
-            value = Truth.TRUE
-            for clause in clauses:
-                value = value & clause.truth(facts)
-            if value is not Truth.FALSE:
-                fact = "; ".join(_settled(clause, rules, facts) for clause in clauses)
-                return Objection(value is Truth.TRUE, f"`{action}` goes against {rule.id}: {rule.text}", rule.id, fact)
+    for rule, ban in rules.prohibitions.get(instance.schema.name, ()):
+        clauses = [clause.bind(instance.binding) for clause in ban.when]
+        value = Truth.TRUE
+        for clause in clauses:
+            value = value & clause.truth(facts)
+        if value is not Truth.FALSE:
+            fact = "; ".join(_settled(clause, rules, facts) for clause in clauses)
+            return Objection(value is Truth.TRUE, f"`{action}` goes against {rule.id}: {rule.text}", rule.id, fact)
     return None
 
 
 def _infeasible(instance: Instance, action: str, rules: ActiveRules, facts: Facts) -> Objection | None:
     doubt: Objection | None = None
-    for clause in instance.preconditions():
+    for clause in instance.preconditions:
         value = clause.truth(facts)
         if value is Truth.TRUE:
             continue

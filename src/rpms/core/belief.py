@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 from urllib.parse import unquote
 
@@ -62,8 +63,9 @@ class StateSignature:
         return "|".join(pieces)
 
     @classmethod
+    @lru_cache(maxsize=65_536)
     def parse(cls, text: str) -> StateSignature:
-        """Read the text form. A ValueError says what is wrong."""
+        """Read the text form; equal texts give one object. A ValueError says what is wrong."""
         fields: list[tuple[str, tuple[str, ...]]] = []
         for piece in text.split("|") if text.strip() else ():
             name, equals, values = piece.partition("=")

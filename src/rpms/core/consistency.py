@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 from rpms.core.belief import Belief
 from rpms.core.memory import Entry, VerifiedSchema
@@ -36,4 +35,4 @@ def filter_by_state(candidates: Iterable[Candidate], belief: Belief, compat: Com
     """M_filt: mark the candidates that do not suit the belief; lazily, so that only what is needed is judged."""
     for candidate in candidates:
         reason = compat(belief, candidate.entry)
-        yield replace(candidate, verdict=Verdict(Fate.FILTERED, reason)) if reason else candidate
+        yield candidate.judged(Verdict(Fate.FILTERED, reason)) if reason else candidate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 
 from rpms.core.arbitration import Arbitration, arbitrate
@@ -16,7 +16,7 @@ from rpms.core.recall import EpisodicMemory, Retrieval, Walk
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.tokens import TokenCounter, estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
-from rpms.core.voice import Voice, memory_line, rule_line, schema_lines, situation_lines
+from rpms.core.voice import Voice, memory_line, situation_lines, standing_blocks
 
 Update = Callable[[Belief, str | None, str], Belief]
 """f_UPD of Eq. 1: the belief before, the action (None at the start) and the observation give the belief after."""
@@ -114,12 +114,8 @@ def _serialise(
 ) -> Iterator[Block]:
     """SER of Eq. 7, for each of its terms."""
     voice = mind.voice
+    yield from standing_blocks(voice, rules, mind.count)
     items: dict[Part, Sequence[str]] = {
-        Part.INSTRUCTION: (voice.instruction,),
-        Part.EXAMPLE: (voice.example,),
-        Part.UNIVERSAL: [rule_line(rule) for rule in rules.universal if not rule.when],
-        Part.DOMAIN: [rule_line(rule) for rule in rules.domain if not rule.when],
-        Part.ENVIRONMENT: [schema_lines(schema) for schema in rules.environment],
         Part.SITUATION: situation_lines(rules, situation),
         Part.GOAL: voice.goal(situation.goal, progress),
         Part.BELIEF: voice.belief(situation.belief, progress),
@@ -138,8 +134,7 @@ def _note_crowded_out(candidates: tuple[Candidate, ...], prompt: Prompt) -> tupl
     last = [place for place, candidate in enumerate(candidates) if candidate.verdict.fate.shown][-cut:]
     crowded = Verdict(Fate.CROWDED, "no room within the memory budget")
     return tuple(
-        replace(candidate, verdict=crowded) if place in last else candidate
-        for place, candidate in enumerate(candidates)
+        candidate.judged(crowded) if place in last else candidate for place, candidate in enumerate(candidates)
     )
 
 

@@ -51,7 +51,7 @@ class Atom:
         return Atom(self.predicate, tuple(binding.get(arg, arg) for arg in self.args))
 
     def __str__(self) -> str:
-        return f"{self.predicate}({', '.join(self.args)})"
+        return f"{self.predicate}({', '.join(self.args)})" if self.args else self.predicate
 
 
 class Facts(Protocol):
@@ -87,10 +87,13 @@ class Clause:
     literals: tuple[Literal, ...]
 
     def truth(self, facts: Facts) -> Truth:
-        value = Truth.FALSE
+        unknown = False
         for literal in self.literals:
-            value = value | literal.truth(facts)
-        return value
+            value = literal.truth(facts)
+            if value is Truth.TRUE:
+                return value
+            unknown = unknown or value is Truth.UNKNOWN
+        return Truth.UNKNOWN if unknown else Truth.FALSE
 
     def bind(self, binding: Mapping[str, str]) -> Clause:
         return Clause(tuple(literal.bind(binding) for literal in self.literals))

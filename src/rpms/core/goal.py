@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
 UNKNOWN_GOAL = "unknown"
@@ -35,8 +35,9 @@ class GoalSignature:
         return ":".join(escape(field, ":") for field in fields).rstrip(":")
 
     @classmethod
+    @lru_cache(maxsize=65_536)
     def parse(cls, text: str) -> GoalSignature:
-        """Read the text form. A ValueError says what is wrong."""
+        """Read the text form; equal texts give one object. A ValueError says what is wrong."""
         fields = [unquote(field.strip()) for field in text.split(":")]
         if not fields[0] or len(fields) > 4:
             raise ValueError(f"goal signature {text!r} is not `type:object:state:destination`")

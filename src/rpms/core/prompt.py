@@ -99,7 +99,7 @@ class Budget:
 
     prompt: int = 8_192
     """The whole prompt: fits the smallest context windows in use with room for an answer."""
-    memory: int = 450
+    memory: int = 280
     """The memory block alone, which keeps the injected blocks within the paper's 800 to 1200 tokens."""
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from heapq import heappop, heappush, nlargest
 from itertools import count
+from operator import itemgetter
 
 from rapidfuzz import fuzz
 
@@ -30,17 +31,23 @@ class Similarity:
     """Names that are spelled nearly alike count as much as they are alike; below this, not at all."""
     category: Callable[[str], str] = field(default=lambda name: name)
     """The category of an object or place, from the world's knowledge."""
+    _known: dict[tuple[str, str], float] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def alike(self, one: str, other: str) -> float:
         """How alike two names are: the same, of one category, or spelled alike."""
         if one == other:
             return 1.0
+        known = self._known.get((one, other))
+        if known is None:
+            known = self._known[one, other] = self._compare(one, other)
+        return known
+
+    def _compare(self, one: str, other: str) -> float:
         if not one or not other:
             return 0.0
         if self.category(one) == self.category(other):
             return self.same_category
-        ratio = fuzz.ratio(one, other, score_cutoff=100 * self.fuzzy) / 100
-        return float(ratio)
+        return float(fuzz.ratio(one, other, score_cutoff=100 * self.fuzzy) / 100)
 
     def __call__(self, goal: GoalSignature, other: GoalSignature) -> float:
         return (
@@ -62,7 +69,7 @@ class Retrieval:
         default_factory=lambda: {Kind.CRITICAL_FAILURE: 2, Kind.SUCCESS: 3, Kind.FAILURE: 3, Kind.SCHEMA: 2}
     )
     """How many of each kind enter a prompt: together they fit the memory budget."""
-    examined: int = 1_000
+    examined: int = 200
     """How many candidates of each kind are judged at most before giving up on finding enough."""
     listed: int = 12
     """How many rejected candidates of each kind a decision lists by name; the rest are counted."""
@@ -83,28 +90,6 @@ class _Branch:
     below: dict[str, _Branch] = field(default_factory=dict)
     groups: dict[tuple[str, str], _Group] = field(default_factory=dict)
     best: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Node:
-    """A place in the index, or with an index an entry in it, as a walk sees it."""
-
-    place: _Branch | _Group
-    score: float
-    """d_γ of the fields known at this depth."""
-    bound: float
-    """The highest d_γ that an entry below can have; at a group, the d_γ of its entries."""
-    goalless: bool = False
-    index: int = 0
-
-    @property
-    def best(self) -> float:
-        return self.place.best
-
-    @property
-    def entries(self) -> list[Entry]:
-        assert isinstance(self.place, _Group)
-        return self.place.entries
 
 
 _CAME_TO_MIND = Verdict(Fate.KEPT)
@@ -146,6 +131,11 @@ class EpisodicMemory:
         return Walk(self._roots[kind], goal, retrieval)
 
 
+_Waiting = tuple[float, int, str, int, "_Branch | _Group", float, int]
+"""What a walk has yet to look at: minus the rank it can reach, 1 for an entry, its id, an order among equals, the
+branch or group, the score of the fields known there, and the entry's index in its group."""
+
+
 class Walk(Iterator[Candidate]):
     """A best-first walk down the index.
 
@@ -155,70 +145,65 @@ class Walk(Iterator[Candidate]):
 
     def __init__(self, root: _Branch, goal: GoalSignature, retrieval: Retrieval) -> None:
         self._goal = goal
-        self._similarity = retrieval.similarity
+        self._similarity = similarity = retrieval.similarity
         self._threshold = retrieval.threshold
-        self._heap: list[tuple[float, int, str, int, _Node]] = []
+        self._rest = similarity.state + similarity.destination
+        """The most that the fields below a branch of one object can add."""
+        self._heap: list[_Waiting] = []
         self._order = count()
-        self._missed: list[_Node] = []
+        self._missed: list[tuple[float, _Branch | _Group, float]] = []
         for name, branch in root.below.items():
-            if name:
-                same = self._similarity.type if name == goal.type else 0.0
-                self._push(_Node(branch, same, same + self._weight_left(type_known=True)))
-            else:
-                self._push(_Node(branch, 0.0, 1.0, goalless=True))
+            score = 1.0 if not name else similarity.type if name == goal.type else 0.0
+            self._push(branch, score, score + similarity.object + self._rest)
 
-    def _weight_left(self, *, type_known: bool) -> float:
-        similarity = self._similarity
-        return similarity.state + similarity.destination + (similarity.object if type_known else 0.0)
+    def _push(self, place: _Branch | _Group, score: float, bound: float) -> None:
+        if bound >= self._threshold:
+            heappush(self._heap, (-min(bound, 1.0) * place.best, 0, "", next(self._order), place, score, 0))
+        elif len(self._missed) < _MISSED_KEPT:
+            self._missed.append((bound, place, score))
 
-    def _push(self, node: _Node) -> None:
-        if node.bound < self._threshold:
-            if len(self._missed) < _MISSED_KEPT:
-                self._missed.append(node)
-        else:
-            heapq.heappush(self._heap, (-node.bound * node.best, 0, "", next(self._order), node))
-
-    def _push_entry(self, node: _Node) -> None:
-        if node.index < len(node.entries):
-            entry = node.entries[node.index]
-            heapq.heappush(self._heap, (-node.bound * entry.strength, 1, entry.id, next(self._order), node))
+    def _push_entry(self, group: _Group, score: float, index: int) -> None:
+        if index < len(group.entries):
+            entry = group.entries[index]
+            heappush(self._heap, (-score * entry.strength, 1, entry.id, next(self._order), group, score, index))
 
     def __next__(self) -> Candidate:
         while self._heap:
-            negative_rank, is_entry, _, _, node = heapq.heappop(self._heap)
-            if is_entry:
-                self._push_entry(_Node(node.place, node.score, node.bound, index=node.index + 1))
-                return Candidate(node.entries[node.index], node.bound, -negative_rank, _CAME_TO_MIND)
-            if isinstance(node.place, _Group):
-                self._push_entry(node)
+            negative_rank, is_entry, _, _, place, score, index = heappop(self._heap)
+            if isinstance(place, _Branch):
+                for child in self._open(place, score):
+                    self._push(*child)
+            elif is_entry:
+                self._push_entry(place, score, index + 1)
+                return Candidate(place.entries[index], score, -negative_rank, _CAME_TO_MIND)
             else:
-                for child in self._children(node):
-                    self._push(child)
+                self._push_entry(place, score, 0)
         raise StopIteration
 
-    def _children(self, node: _Node) -> Iterator[_Node]:
-        """What is one level below, with the score so far and the best score that is still possible."""
-        similarity, goal = self._similarity, self._goal
-        assert isinstance(node.place, _Branch)
-        for name, branch in node.place.below.items():
-            score = node.score + similarity.object * similarity.alike(goal.object, name)
-            yield _Node(
-                branch, score, 1.0 if node.goalless else score + self._weight_left(type_known=False), node.goalless
-            )
-        for (state, destination), group in node.place.groups.items():
-            score = node.score + similarity.state * similarity.alike(goal.state, state)
-            score += similarity.destination * similarity.alike(goal.destination, destination)
-            yield _Node(group, score, 1.0 if node.goalless else score, node.goalless)
+    def _open(self, branch: _Branch, score: float) -> list[tuple[_Branch | _Group, float, float]]:
+        """What is one level below, with the score so far and the best that is still possible."""
+        places: list[_Branch | _Group] = [*branch.below.values(), *branch.groups.values()]
+        if score == 1.0:  # bound to no goal, and so alike to all
+            return [(place, 1.0, 1.0) for place in places]
+        similarity, goal, rest = self._similarity, self._goal, self._rest
+        if branch.below:
+            known = [score + similarity.object * similarity.alike(goal.object, name) for name in branch.below]
+            return [(place, value, value + rest) for place, value in zip(places, known, strict=True)]
+        known = [
+            score
+            + (similarity.state and similarity.state * similarity.alike(goal.state, state))
+            + similarity.destination * similarity.alike(goal.destination, destination)
+            for state, destination in branch.groups
+        ]
+        return [(place, value, value) for place, value in zip(places, known, strict=True)]
 
     def missed(self, most: int) -> tuple[Candidate, ...]:
         """Some entries that θ kept out on the way here, the nearest first: for a page that explains a step."""
         found: list[Candidate] = []
-        for node in sorted(self._missed, key=lambda node: -node.bound)[:most]:
-            step = node
-            while isinstance(step.place, _Branch):
-                step = max(self._children(step), key=lambda child: child.bound)
-            entry = step.place.entries[0]
-            reason = f"its goal is alike by {step.score:.2f}, less than {self._threshold:.2f}"
-            verdict = Verdict(Fate.BELOW, reason)
-            found.append(Candidate(entry, step.score, step.score * entry.strength, verdict))
+        for _, place, score in nlargest(most, self._missed, key=itemgetter(0)):
+            while isinstance(place, _Branch):
+                place, score, _ = max(self._open(place, score), key=itemgetter(2))  # noqa: PLW2901  going down
+            entry = place.entries[0]
+            reason = f"its goal is alike by {score:.2f}, less than {self._threshold:.2f}"
+            found.append(Candidate(entry, score, score * entry.strength, Verdict(Fate.BELOW, reason)))
         return tuple(found)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from rpms.core.facts import Atom, Clause, Facts, Literal, Truth
 
@@ -125,28 +126,32 @@ class ActionSchema:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Instance:
     """An action schema with names in place of its parameters."""
 
     schema: ActionSchema
     binding: Mapping[str, str]
 
-    def preconditions(self) -> Iterator[Clause]:
-        for clause in self.schema.preconditions:
-            yield clause.bind(self.binding)
+    @cached_property
+    def preconditions(self) -> tuple[Clause, ...]:
+        return tuple(clause.bind(self.binding) for clause in self.schema.preconditions)
+
+    @cached_property
+    def effects(self) -> tuple[Literal, ...]:
+        return tuple(literal.bind(self.binding) for literal in self.schema.effects)
 
     def feasible(self, facts: Facts) -> Truth:
         """Whether every precondition holds, as far as the facts tell."""
         value = Truth.TRUE
-        for clause in self.preconditions():
+        for clause in self.preconditions:
             value = value & clause.truth(facts)
         return value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ActiveRules:
-    """R_active = R_U ∪ R_D(type) ∪ R_E: what the manual says for one goal."""
+    """R_active = R_U ∪ R_D(type) ∪ R_E: what the manual says for one goal. One object for all steps of an episode."""
 
     universal: tuple[Rule, ...] = ()
     domain: tuple[Rule, ...] = ()
@@ -157,6 +162,15 @@ class ActiveRules:
     @property
     def rules(self) -> tuple[Rule, ...]:
         return (*self.universal, *self.domain)
+
+    @cached_property
+    def prohibitions(self) -> Mapping[str, tuple[tuple[Rule, Prohibition], ...]]:
+        """What is forbidden, by the action it is about."""
+        bans: dict[str, tuple[tuple[Rule, Prohibition], ...]] = {}
+        for rule in self.rules:
+            for ban in rule.forbids:
+                bans[ban.action] = (*bans.get(ban.action, ()), (rule, ban))
+        return bans
 
     def instance(self, command: str) -> Instance | None:
         """Read a command as an instance of an action; None if no schema fits."""
@@ -224,8 +238,7 @@ class Simulated:
 
     def apply(self, instance: Instance) -> None:
         """Take over what an action does."""
-        for effect in instance.schema.effects:
-            literal = effect.bind(instance.binding)
+        for literal in instance.effects:
             atom = literal.atom
             predicate = self._rules.predicates.get(atom.predicate)
             if predicate is not None and predicate.exclusive and not literal.negated:

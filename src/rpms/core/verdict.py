@@ -51,3 +51,7 @@ class Candidate:
     rank: float
     """Score times strength (retrieval weight and evidence): what candidates are ordered by."""
     verdict: Verdict
+
+    def judged(self, verdict: Verdict) -> Candidate:
+        """The same candidate with another verdict."""
+        return Candidate(self.entry, self.score, self.rank, verdict)

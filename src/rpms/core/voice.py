@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from rpms.core.belief import Belief
 from rpms.core.facts import Facts, Truth
 from rpms.core.goal import Goal, Progress
 from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet
-from rpms.core.prompt import Part
+from rpms.core.prompt import Block, Part, make_block
 from rpms.core.rules import ActionSchema, ActiveRules, Rule
+from rpms.core.tokens import TokenCounter
 from rpms.core.verdict import Candidate, Fate
 
 HEADINGS: Mapping[Part, str] = {
@@ -39,7 +41,7 @@ def belief_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
     return tuple(f"  {line}" for line in belief.lines())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Voice:
     """The fixed texts of a prompt and the wording of its blocks."""
 
@@ -60,14 +62,25 @@ def rule_line(rule: Rule) -> str:
 
 
 def schema_lines(schema: ActionSchema) -> str:
-    """One action of the environment tier, as the paper prints it."""
+    """One action of the environment tier. Its effects are for checking; what of them surprises is a warning."""
     lines = [f"  {schema.name.upper().replace('_', ' ')}: {schema.syntax[0]}"]
     if schema.preconditions:
         lines.append(f"    Needs: {'; '.join(map(str, schema.preconditions))}")
-    if schema.effects:
-        lines.append(f"    Effects: {'; '.join(map(str, schema.effects))}")
     lines.extend(f"    CRITICAL: {warning}" for warning in schema.warnings)
     return "\n".join(lines)
+
+
+@lru_cache(maxsize=512)
+def standing_blocks(voice: Voice, rules: ActiveRules, count: TokenCounter) -> tuple[Block, ...]:
+    """The blocks that stay the same for a whole episode, made once for it."""
+    items: dict[Part, Sequence[str]] = {
+        Part.INSTRUCTION: (voice.instruction,),
+        Part.EXAMPLE: (voice.example,),
+        Part.UNIVERSAL: [rule_line(rule) for rule in rules.universal if not rule.when],
+        Part.DOMAIN: [rule_line(rule) for rule in rules.domain if not rule.when],
+        Part.ENVIRONMENT: [schema_lines(schema) for schema in rules.environment],
+    }
+    return tuple(make_block(part, voice.headings.get(part, ""), lines, count) for part, lines in items.items())
 
 
 def situation_lines(rules: ActiveRules, facts: Facts) -> tuple[str, ...]:
