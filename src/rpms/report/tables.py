@@ -259,6 +259,8 @@ class _Maker(NamedTuple):
     make: Callable[..., Table]
     applies: Callable[[Comparison], bool]
     needs: str = ""
+    world: str = "alfworld"
+    """The world whose published numbers may stand in it."""
 
 
 _MAKERS: Mapping[str, _Maker] = {
@@ -266,7 +268,7 @@ _MAKERS: Mapping[str, _Maker] = {
     "ablation": _Maker(
         ablation_table, lambda comparison: comparison.ablation is not None, "it needs the four conditions of the 2x2"
     ),
-    "scores": _Maker(score_table, lambda comparison: comparison.scored, "it needs a world that scores"),
+    "scores": _Maker(score_table, lambda comparison: comparison.scored, "it needs a world that scores", "scienceworld"),
     "types": _Maker(type_table, lambda comparison: len(comparison.types) > 1, "it needs tasks of several types"),
     "arbitration": _Maker(
         arbitration_table,
@@ -291,11 +293,16 @@ def make_table(name: str, comparison: Comparison, *, with_published: bool = Fals
         raise InputError(f"unknown table {name!r}; choose one of {', '.join(TABLES)}")
     if not _MAKERS[name].applies(comparison):
         raise InputError(f"these runs have nothing for the table {name!r}: {_MAKERS[name].needs}")
-    return _MAKERS[name].make(comparison, with_published=with_published)
+    return _made(_MAKERS[name], comparison, with_published)
 
 
 def all_tables(comparison: Comparison, *, with_published: bool = False) -> tuple[Table, ...]:
     """Every table that the comparison has something to put in."""
-    return tuple(
-        maker.make(comparison, with_published=with_published) for maker in _MAKERS.values() if maker.applies(comparison)
-    )
+    makers = (maker for maker in _MAKERS.values() if maker.applies(comparison))
+    return tuple(_made(maker, comparison, with_published) for maker in makers)
+
+
+def _made(maker: _Maker, comparison: Comparison, with_published: bool) -> Table:
+    """A table, with published numbers only where they are of the same world."""
+    worlds = {str(results.protocol.get("world", "")) for results in comparison}
+    return maker.make(comparison, with_published=with_published and worlds <= {maker.world, ""})

@@ -1,0 +1,246 @@
+"""The figures, as SVG and PNG: the same bytes for the same numbers, in colours that everyone can tell apart."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from rpms.report.outcomes import (
+    Comparison,
+    Results,
+    Round,
+    condition_label,
+    rounds,
+    type_label,
+)
+from rpms.report.statistics import additive_expectation, paired_bootstrap, wilson
+
+COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
+"""Okabe and Ito's, which the colour-blind can tell apart."""
+HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
+"""What tells bars apart in a grey print."""
+MARKERS = ("o", "s", "^", "D", "v", "P")
+_PLACES = {"baseline": 0, "memory-only": 1, "rules-only": 2, "full": 3}
+"""A condition of the 2x2 looks the same in every figure."""
+
+_STYLE: Any = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#444444",
+    "hatch.linewidth": 0.6,
+    "svg.hashsalt": "rpms",
+    "svg.fonttype": "path",
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+}
+_DPI = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawn figure."""
+
+    name: str
+    caption: str
+    svg: bytes
+    png: bytes
+
+
+def _save(name: str, caption: str, figure: Figure) -> Picture:
+    svg, png = io.BytesIO(), io.BytesIO()
+    with mpl.rc_context(_STYLE):
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Title": caption})
+        figure.savefig(png, format="png", dpi=_DPI, metadata={"Software": None})
+    return Picture(name, caption, svg.getvalue(), png.getvalue())
+
+
+def _place(name: str, number: int) -> int:
+    """Which colour and hatch a condition has: its own if it is one of the four, else one that they do not use."""
+    return _PLACES.get(name, 4 + number % (len(COLOURS) - 4))
+
+
+def _bar_style(name: str, number: int) -> dict[str, Any]:
+    place = _place(name, number)
+    return {"color": COLOURS[place], "hatch": HATCHES[place], "edgecolor": "#222222", "linewidth": 0.7}
+
+
+def _places(comparison: Comparison) -> dict[str, dict[str, Any]]:
+    others = [results.name for results in comparison if results.name not in _PLACES]
+    return {
+        results.name: _bar_style(results.name, others.index(results.name) if results.name in others else 0)
+        for results in comparison
+    }
+
+
+def _broken(name: str) -> str:
+    """A condition's name on two lines."""
+    return condition_label(name).replace(" ", "\n", 1).replace("-", "-\n", 1)
+
+
+def _rate(results: Results) -> tuple[float, float, float]:
+    interval = wilson(results.won, len(results))
+    return 100 * interval.estimate, 100 * interval.low, 100 * interval.high
+
+
+def _score(results: Results) -> tuple[float, float, float]:
+    interval = paired_bootstrap([row.score for row in results])
+    return interval.estimate, interval.low, interval.high
+
+
+def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
+    """The 2x2 as bars, one panel a comparison (the paper has two), with the additive expectation dotted."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(3.6 * len(comparisons) + 0.3, 3.0), layout="constrained")
+        for place, comparison in enumerate(comparisons, start=1):
+            axes = figure.add_subplot(1, len(comparisons), place)
+            _ablation_panel(axes, comparison)
+        caption = "2×2 ablation of rules and memory; dotted: what both would reach if their gains added up"
+        return _save("ablation", caption, figure)
+
+
+def _ablation_panel(axes: Any, comparison: Comparison) -> None:
+    cells = comparison.ablation
+    assert cells is not None
+    value = _score if comparison.scored else _rate
+    a, b, c, d = cells
+    measured = {results.name: value(results) for results in (a, c, b, d)}
+    for number, results in enumerate((a, c, b, d)):
+        mean, low, high = measured[results.name]
+        axes.bar(number, mean, 0.68, **_bar_style(("baseline", "memory-only", "rules-only", "full")[number], 0))
+        _whisker(axes, number, mean, low, high)
+        _label(axes, number, high, f"{mean:.1f}")
+    expected = additive_expectation(measured[a.name][0], measured[b.name][0], measured[c.name][0])
+    label = f"additive expectation, {expected:.1f}"
+    axes.plot([-0.5, 3.5], [expected] * 2, color="#222222", linestyle=(0, (1, 1.6)), linewidth=1.3, label=label)
+    axes.legend(loc="upper left", frameon=False, fontsize=8, borderaxespad=0.2)
+    axes.set_xticks(range(4), [_broken(results.name) for results in (a, c, b, d)])
+    axes.set_ylabel("Average score" if comparison.scored else "Success (%)")
+    if comparison.title:
+        axes.set_title(comparison.title)
+    top = max([high for _, _, high in measured.values()] + [expected])
+    bottom = min([low for _, low, _ in measured.values()] + [0])
+    axes.set_ylim(bottom, max(top * 1.24, 10))
+    _grid(axes)
+
+
+def type_figure(comparison: Comparison) -> Picture:
+    """Success by task type, with Wilson intervals."""
+    types, styles = comparison.types, _places(comparison)
+    width = 0.8 / max(1, len(comparison))
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(min(16.0, max(4.5, 0.55 + 0.32 * len(types) * max(3, len(comparison)))), 3.2))
+        figure.set_layout_engine("constrained")
+        axes = figure.add_subplot()
+        for number, results in enumerate(comparison):
+            for place, kind in enumerate(types):
+                rows = results.of_type(kind)
+                interval = wilson(sum(row.won for row in rows), len(rows))
+                if not rows:
+                    continue
+                at = place + (number - (len(comparison) - 1) / 2) * width
+                label = condition_label(results.name) if place == 0 else None
+                axes.bar(at, 100 * interval.estimate, width * 0.92, label=label, **styles[results.name])
+                _whisker(axes, at, 100 * interval.estimate, 100 * interval.low, 100 * interval.high)
+        counts = [sum(kind == other for other in comparison.tasks.values()) for kind in types]
+        labels = [f"{type_label(kind)}\n({count})" for kind, count in zip(types, counts, strict=True)]
+        long = max(map(len, labels), default=0) > 14
+        axes.set_xticks(range(len(types)), labels, rotation=40 if long else 0, ha="right" if long else "center")
+        axes.set_ylabel("Success (%)")
+        axes.set_ylim(0, 104)
+        _grid(axes)
+        figure.legend(loc="outside upper center", ncols=min(4, len(comparison)), frameon=False)
+        return _save("types", "Success by task type; whiskers: 95 % Wilson intervals", figure)
+
+
+def learning_figure(points: Sequence[Round]) -> Picture:
+    """Success against the size of memory, one line a series."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(4.2, 3.0), layout="constrained")
+        axes = figure.add_subplot()
+        names = list(dict.fromkeys(name for point in points for name in point.results))
+        for number, name in enumerate(names):
+            measured = [
+                (place, *_rate(point.results[name])) for place, point in enumerate(points) if name in point.results
+            ]
+            at, mean, low, high = (list(values) for values in zip(*measured, strict=True))
+            colour = COLOURS[(6, 7, 3, 4)[number % 4]]
+            axes.fill_between(at, low, high, color=colour, alpha=0.13, linewidth=0)
+            style = ("-", "--", "-.", ":")[number % 4]
+            axes.plot(at, mean, style, marker=MARKERS[number % len(MARKERS)], color=colour, label=name, markersize=5)
+        labels = [f"{point.name.partition(' ')[0]}\n{point.entries}" for point in points]
+        axes.set_xticks(range(len(points)), labels)
+        axes.set_xlabel("Round, and entries in memory")
+        axes.set_ylabel("Success (%)")
+        axes.set_ylim(bottom=0)
+        _grid(axes)
+        figure.legend(loc="outside upper center", ncols=min(4, len(names)), frameon=False)
+        return _save("learning", "Learning curve; bands: 95 % Wilson intervals", figure)
+
+
+def conduct_figure(comparison: Comparison) -> Picture:
+    """Steps an episode, and infeasible actions per 100 steps, by condition."""
+    styles = _places(comparison)
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(min(14.0, max(5.6, 1.5 * len(comparison) + 1.4)), 2.8), layout="constrained")
+        steps, infeasible = figure.subplots(1, 2)
+        for number, results in enumerate(comparison):
+            played = results.played
+            if not played:
+                continue
+            interval = paired_bootstrap([float(row.steps) for row in played])
+            steps.bar(number, interval.estimate, 0.68, **styles[results.name])
+            _whisker(steps, number, interval.estimate, interval.low, interval.high)
+            _label(steps, number, interval.high, f"{interval.estimate:.1f}")
+            count = sum(row.steps for row in played)
+            rate = 100 * sum(row.infeasible for row in played) / count if count else 0.0
+            infeasible.bar(number, rate, 0.68, **styles[results.name])
+            _label(infeasible, number, rate, f"{rate:.1f}")
+        labels = [_broken(results.name) for results in comparison]
+        for axes, what in ((steps, "Steps an episode"), (infeasible, "Infeasible per 100 steps")):
+            axes.set_xticks(range(len(labels)), labels, fontsize=8 if len(labels) < 6 else 6.5)
+            axes.set_ylabel(what)
+            axes.margins(y=0.15)
+            axes.set_ylim(bottom=0)
+            _grid(axes)
+        return _save("conduct", "Steps and infeasible actions; whiskers: 95 % bootstrap intervals", figure)
+
+
+def _whisker(axes: Any, at: float, mean: float, low: float, high: float) -> None:
+    ends = [[max(0.0, mean - low)], [max(0.0, high - mean)]]
+    axes.errorbar(at, mean, yerr=ends, color="#222222", capsize=2.5, linewidth=0.9, zorder=3)
+
+
+def _label(axes: Any, at: float, height: float, text: str) -> None:
+    box = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+    axes.annotate(
+        text, (at, height), (0, 3), textcoords="offset points", ha="center", va="bottom", fontsize=8, bbox=box, zorder=4
+    )
+
+
+def _grid(axes: Any) -> None:
+    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.tick_params(length=0)
+
+
+def all_figures(comparison: Comparison) -> tuple[Picture, ...]:
+    """Every figure that the comparison has something to show in."""
+    pictures = []
+    if comparison.ablation is not None:
+        pictures.append(ablation_figure([comparison]))
+    if len(comparison.types) > 1:
+        pictures.append(type_figure(comparison))
+    pictures.append(conduct_figure(comparison))
+    points = rounds(comparison)
+    if points:
+        pictures.append(learning_figure(points))
+    return tuple(pictures)
