@@ -73,6 +73,29 @@ def test_questions_that_wait_during_a_batch_are_answered_together():
     assert batcher.sizes == (1, 20)
 
 
+def test_whoever_was_answered_last_is_waited_for():
+    """Else two halves of the episodes would take turns for ever."""
+    gate = threading.Event()
+    started = threading.Event()
+
+    def run(questions):
+        started.set()
+        gate.wait(10)
+        return questions
+
+    batcher = Batcher(measured, run, BatchLimits(quiet=0.001, window=30))
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(lambda: [batcher.ask(1), batcher.ask(3)])
+        started.wait(10)
+        second = pool.submit(batcher.ask, 2)
+        while batcher._waiting.qsize() < 1:
+            threading.Event().wait(0.001)
+        gate.set()
+        assert (first.result(), second.result()) == ([1, 3], 2)
+    batcher.close()
+    assert batcher.sizes == (1, 2)
+
+
 def test_a_batch_too_large_for_the_memory_is_halved_and_stays_smaller():
     tried = []
 

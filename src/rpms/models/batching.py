@@ -31,9 +31,9 @@ class BatchLimits:
     tokens: int = 262_144
     """Tokens in a batch at most, padding and room for the answers included: this is what bounds the memory."""
     quiet: float = 0.02
-    """Seconds without a new question after which the batch is closed: running episodes return within milliseconds."""
-    window: float = 0.25
-    """Seconds after its first question at which the batch is closed in any case."""
+    """Seconds without a new question after which the batch is closed, once those answered last are back."""
+    window: float = 0.5
+    """Seconds after its first question at which the batch is closed in any case: little beside computing a batch."""
 
 
 @dataclass(slots=True)
@@ -50,12 +50,21 @@ class Job(Generic[Q, A]):
     future: Future[A]
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked(Generic[Q, A]):
+    question: Q
+    future: Future[A]
+    asker: int
+    """The thread that waits."""
+
+
 class Batcher(Generic[Q, A]):
     """Collects questions and answers them together on a thread of its own.
 
-    Who waits together is answered together: all that is waiting when a batch is closed is computed before anything that
-    comes later, shortest first, so no question waits for ever. A batch that does not fit the memory is halved, and the
-    smaller size is kept from then on.
+    Whoever was answered in the last round is expected back, and waited for within the window: otherwise two halves of
+    the episodes could take turns for ever, each computed while the other moves. All that is waiting when a round is
+    closed is computed before anything that comes later, shortest first, so no question waits for ever. A batch that
+    does not fit the memory is halved, and the smaller size is kept from then on.
     """
 
     def __init__(
@@ -69,7 +78,8 @@ class Batcher(Generic[Q, A]):
         self._run = run
         self._limits = limits or BatchLimits()
         self._tokens = self._limits.tokens
-        self._waiting: queue.SimpleQueue[tuple[Q, Future[A]] | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[_Asked[Q, A] | None] = queue.SimpleQueue()
+        self._expected: frozenset[int] = frozenset()
         self._closing = threading.Lock()
         self._closed = False
         self._sizes: list[int] = []
@@ -87,7 +97,7 @@ class Batcher(Generic[Q, A]):
         with self._closing:
             if self._closed:
                 raise ModelUnavailable("the model is closed")
-            self._waiting.put((question, future))
+            self._waiting.put(_Asked(question, future, threading.get_ident()))
         return future.result()
 
     def close(self) -> None:
@@ -107,25 +117,26 @@ class Batcher(Generic[Q, A]):
             for batch in batches(jobs, self._limits.prompts, self._tokens):
                 self._answer(batch)
 
-    def _collect(self) -> tuple[list[tuple[Q, Future[A]]], bool]:
-        """Everything that comes until it is quiet, and whether there may be more."""
-        first = self._waiting.get()
-        if first is None:
-            return [], False
-        asked = [first]
+    def _collect(self) -> tuple[list[_Asked[Q, A]], bool]:
+        """The questions of one round, and whether there may be more rounds."""
+        item = self._waiting.get()
+        asked: list[_Asked[Q, A]] = []
+        missing = set(self._expected)
         closes = time.monotonic() + self._limits.window
-        while True:
-            patience = min(self._limits.quiet, closes - time.monotonic())
-            try:
-                item = self._waiting.get(timeout=patience) if patience > 0 else self._waiting.get_nowait()
-            except queue.Empty:
-                return asked, True
-            if item is None:
-                return asked, False
+        while item is not None:
             asked.append(item)
+            missing.discard(item.asker)
+            left = closes - time.monotonic()
+            wait = left if missing and len(asked) < self._limits.prompts else min(left, self._limits.quiet)
+            try:
+                item = self._waiting.get(timeout=wait) if wait > 0 else self._waiting.get_nowait()
+            except queue.Empty:
+                break
+        self._expected = frozenset(one.asker for one in asked)
+        return asked, item is not None
 
-    def _prepare(self, asked: tuple[Q, Future[A]]) -> Job[Q, A] | None:
-        question, future = asked
+    def _prepare(self, asked: _Asked[Q, A]) -> Job[Q, A] | None:
+        question, future = asked.question, asked.future
         try:
             length, room, group = self._measure(question)
         except Exception as error:  # noqa: BLE001  the asking thread raises it
