@@ -16,6 +16,9 @@ from rpms.worlds.alfworld.engine.sexpr import SExpr
 
 Meaning: TypeAlias = tuple[Any, ...]
 
+MAX_CHARACTERS = 200_000
+"""Ten times the official domains."""
+
 TYPES = frozenset({"agent", "location", "receptacle", "object", "rtype", "otype"})
 
 PREDICATES: Mapping[str, tuple[str, ...]] = {
@@ -68,7 +71,7 @@ class Domain:
 
 def read(text: str) -> Domain:
     """Read a domain. Raises Damage when it is damaged or speaks of types or predicates that ALFWorld lacks."""
-    top = sexpr.read(text)
+    top = sexpr.read(text, MAX_CHARACTERS)
     name = header(top, "domain")
     constants: list[tuple[str, str]] = []
     declared: dict[str, tuple[str, ...]] = {}

@@ -36,7 +36,7 @@ class Turn(NamedTuple):
 
 
 class Engine:
-    """One game's rules. It never changes, so any number of threads may play any number of states on it."""
+    """One game's rules. Nothing in it depends on play, so any number of threads may play any number of states on it."""
 
     def __init__(self, layout: Layout, start: State, dialect: Dialect, task: str, goal: Test, *, marks: bool) -> None:
         """`marks` keeps track of what was looked at, for the rare goal that asks."""
@@ -46,16 +46,10 @@ class Engine:
         self.start = start
         self._goal = goal
         self._marks = marks
-        ways = [
+        self._ways = [
             (f"go to {name}", at) for name, at in zip(layout.receptacle_names, layout.place, strict=True) if at >= 0
         ]
-        self._opening = _listing([way.replace("go to", "a", 1) for way, _ in ways])
-        self._goto = tuple(
-            tuple(sorted(way for way, at in ways if at != place))
-            if layout.here[place] or place == start.location
-            else ()
-            for place in range(len(layout.here))
-        )
+        self._goto: dict[int, tuple[str, ...]] = {}
         self._put = ("put ", " in/on ") if dialect.name == "0.3" else ("move ", " to ")
         self._verbs: Mapping[str, Callable[[State, str], Turn | None]] = {
             "go": self._go,
@@ -76,7 +70,8 @@ class Engine:
         if self.layout.here[self.start.location]:
             view = self._look(self.start)
         else:
-            view = f"You are in the middle of a room. Looking quickly around you, you see {self._opening}."
+            seen = _listing([way.replace("go to", "a", 1) for way, _ in self._ways])
+            view = f"You are in the middle of a room. Looking quickly around you, you see {seen}."
         return Turn(self.start, f"-= Welcome to TextWorld, ALFRED! =-\n\n{view}\n\nYour task is to: {self.task}")
 
     def won(self, state: State) -> bool:
@@ -131,7 +126,12 @@ class Engine:
                 after += [f"slice {objects[thing]} with {objects[held]}" for thing in sliceable]
         before.sort()
         after.sort()
-        return (*before, *self._goto[location], *after)
+        return (*before, *(self._goto.get(location) or self._goto_from(location)), *after)
+
+    def _goto_from(self, location: int) -> tuple[str, ...]:
+        """The ways from a location, remembered: threads that get here together store equal values."""
+        self._goto[location] = tuple(sorted(way for way, at in self._ways if at != location))
+        return self._goto[location]
 
     def _add_treatments(self, held: int, receptacle: int, before: list[str], after: list[str]) -> None:
         names = f"{self.layout.object_names[held]} with {self.layout.receptacle_names[receptacle]}"

@@ -84,6 +84,6 @@ class GameFile:
         with about("pddl_problem"):
             problem = problems.read(texts["pddl_problem"], domain)
             layout, start = lay_out(problem, dialect)
-            goal = compile_goal(problem, layout)
+            goal = compile_goal(problem, layout, start)
         engine = Engine(layout, start, dialect, task, goal, marks=mentions(problem.goal, "checked"))
         return cls(path, engine, task, dialect, tuple(walkthrough))

@@ -11,6 +11,7 @@ from rpms.worlds.alfworld.engine.domain import PREDICATES, TYPES
 from rpms.worlds.alfworld.engine.errors import Damage, quoted
 from rpms.worlds.alfworld.engine.layout import Layout
 from rpms.worlds.alfworld.engine.problem import Problem, check_atom
+from rpms.worlds.alfworld.engine.reach import Reach, reach_of
 from rpms.worlds.alfworld.engine.sexpr import SExpr
 from rpms.worlds.alfworld.engine.state import State
 
@@ -20,7 +21,7 @@ Ground: TypeAlias = "bool | Test"
 Names: TypeAlias = Mapping[str, str]
 
 MAX_WORK = 200_000
-"""Variable bindings tried while unrolling; official goals try a few hundred."""
+"""Parts and bindings looked at while unrolling; official goals need a few hundred."""
 
 _FLAGS: Mapping[str, str] = {
     "opened": "opened",
@@ -33,17 +34,20 @@ _FLAGS: Mapping[str, str] = {
 }
 """Facts about one thing, and the mask of the state that holds them."""
 
-CHANGING = frozenset({*_FLAGS, "atlocation", "inreceptacle", "objectatlocation", "holds", "holdsany", "checked"})
+_TABLES: Mapping[str, str] = {"inreceptacle": "contents", "objectatlocation": "around"}
+"""Facts about an object somewhere, and the masks of the state that hold them."""
+
+CHANGING = frozenset({*_FLAGS, *_TABLES, "atlocation", "holds", "holdsany", "checked"})
 """The predicates that actions change; the others are as true at the end as at the start."""
 
 _QUANTIFIERS = ("exists", "forall")
 
 
-def compile_goal(problem: Problem, layout: Layout) -> Test:
-    """A test that tells whether a state wins. Raises Damage for a goal that is malformed, too large, or decided."""
-    unrolled = _Unrolling(problem, layout).ground(problem.goal, {})
+def compile_goal(problem: Problem, layout: Layout, start: State) -> Test:
+    """A test that tells whether a state wins. Raises Damage for a goal that is malformed, too large or out of reach."""
+    unrolled = _Unrolling(problem, layout, reach_of(layout, start)).ground(problem.goal, {})
     if isinstance(unrolled, bool):
-        raise Damage("has a goal that nothing can change: it is always " + ("met" if unrolled else "missed"))
+        raise Damage("has a goal that is always met" if unrolled else "has a goal that can never be met")
     return unrolled
 
 
@@ -53,12 +57,18 @@ def mentions(goal: SExpr, predicate: str) -> bool:
 
 
 class _Unrolling:
-    def __init__(self, problem: Problem, layout: Layout) -> None:
+    def __init__(self, problem: Problem, layout: Layout, reach: Reach) -> None:
         self._problem = problem
         self._layout = layout
+        self._reach = reach
         self._left = MAX_WORK
+        self._found: dict[int, list[list[str]]] = {}
+        self._of_type = {
+            kind: [thing for thing, other in problem.things.items() if kind in (other, "object")] for kind in TYPES
+        }
 
     def ground(self, node: SExpr, bound: Names) -> Ground:
+        self._spend(1)
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
             raise Damage("has a malformed goal")
         head, parts = node[0], node[1:]
@@ -79,7 +89,9 @@ class _Unrolling:
         for name, kind in types.items():
             if kind not in TYPES or not name.startswith("?"):
                 raise Damage(f"quantifies over {quoted(name)} of type {quoted(kind)} in its goal")
-        rows = list(self._bindings(types, self._filters(head, body), {**bound, **dict.fromkeys(types, "")}))
+        if id(body) not in self._found:
+            self._found[id(body)] = self._filters(head, body)
+        rows = self._bindings(types, self._found[id(body)], {**bound, **dict.fromkeys(types, "")})
         if head == "exists":
             return _any(self.ground(body, row) for row in rows)
         return _all(self.ground(body, row) for row in rows)
@@ -102,19 +114,18 @@ class _Unrolling:
         rows = [bound]
         for predicate, *arguments in sorted(filters, key=lambda row: len(self._problem.facts[row[0]])):
             if len(arguments) == len(PREDICATES[predicate]):
-                rows = [self._spend(row) for old in rows for row in self._matches(predicate, arguments, old, types)]
+                rows = [row for old in rows for row in self._matches(predicate, arguments, old, types)]
         for name, kind in types.items():
-            fitting = [thing for thing, other in self._problem.things.items() if kind in (other, "object")]
+            fitting = self._of_type[kind]
             free = [row for row in rows if not row[name]]
-            self._left -= len(free) * len(fitting)
-            if self._left < 0:
-                raise Damage("has a goal that is too large to unroll")
+            self._spend(len(free) * len(fitting))
             rows = [row for row in rows if row[name]] + [{**row, name: thing} for row in free for thing in fitting]
         return rows
 
     def _matches(self, predicate: str, arguments: list[str], row: dict[str, str], types: Names) -> list[dict[str, str]]:
         facts = self._problem.facts[predicate]
         known = tuple(row.get(word, word) for word in arguments)
+        self._spend(1)
         if all(known):
             return [row] if known in facts else []
         found = []
@@ -128,19 +139,15 @@ class _Unrolling:
                     break
             else:
                 found.append(new)
-        self._left -= len(facts) // 16
+        self._spend(len(found) + len(facts) // 16)
         return found
 
-    def _spend(self, row: dict[str, str]) -> dict[str, str]:
-        self._left -= 1
+    def _spend(self, work: int) -> None:
+        self._left -= work
         if self._left < 0:
             raise Damage("has a goal that is too large to unroll")
-        return row
 
     def _atom(self, words: list[str]) -> Ground:
-        self._left -= 1
-        if self._left < 0:
-            raise Damage("has a goal that is too large to unroll")
         things = self._problem.things
         for word in words[1:]:
             if word not in things:
@@ -153,47 +160,52 @@ class _Unrolling:
             return False
         if words[0] not in CHANGING:
             return tuple(words[1:]) in self._problem.facts[words[0]]
-        return _ask(self._layout, words)
+        return _ask(self._layout, self._reach, words)
 
 
 def _words(node: SExpr) -> list[str]:
     return [word for word in node if isinstance(word, str)] if isinstance(node, list) else []
 
 
-def _ask(layout: Layout, words: list[str]) -> Ground:
-    """The test for one fact that actions change. A thing of which nothing is known at the start never takes part."""
+def _ask(layout: Layout, reach: Reach, words: list[str]) -> Ground:
+    """The test for one fact that actions change, or False for one that they never bring about."""
     predicate, first, last = words[0], words[1], words[-1]
     if predicate == "checked":
         return lambda state: first in state.checked
     if predicate in _FLAGS:
-        index = (layout.receptacles if predicate == "opened" else layout.objects).get(first)
-        return False if index is None else _flag(attrgetter(_FLAGS[predicate]), 1 << index)
-    if predicate == "inreceptacle":
-        return _entry(attrgetter("contents"), layout.receptacles.get(last), layout.objects.get(first))
-    if predicate == "objectatlocation":
-        return _entry(attrgetter("around"), layout.locations.get(last), layout.objects.get(first))
-    return first == layout.agent and _ask_agent(layout, predicate, last)
+        field = _FLAGS[predicate]
+        index = (layout.receptacles if predicate == "opened" else layout.objects).get(first, -1)
+        return _may(getattr(reach, field), index) and _flag(attrgetter(field), index)
+    if predicate in _TABLES:
+        field = _TABLES[predicate]
+        row = (layout.receptacles if predicate == "inreceptacle" else layout.locations).get(last, -1)
+        index = layout.objects.get(first, -1)
+        return row >= 0 and _may(getattr(reach, field)[row], index) and _entry(attrgetter(field), row, index)
+    return first == layout.agent and _ask_agent(layout, reach, predicate, last)
 
 
-def _ask_agent(layout: Layout, predicate: str, thing: str) -> Ground:
+def _ask_agent(layout: Layout, reach: Reach, predicate: str, thing: str) -> Ground:
     if predicate == "holdsany":
-        return lambda state: state.held >= 0
+        return reach.held != 0 and (lambda state: state.held >= 0)
     if predicate == "holds":
-        held = layout.objects.get(thing)
-        return held is not None and (lambda state: state.held == held)
-    place = layout.locations.get(thing)
-    return place is not None and (lambda state: state.location == place)
+        held = layout.objects.get(thing, -1)
+        return _may(reach.held, held) and (lambda state: state.held == held)
+    place = layout.locations.get(thing, -1)
+    return _may(reach.location, place) and (lambda state: state.location == place)
 
 
-def _flag(masks: Callable[[State], int], mask: int) -> Test:
+def _may(mask: int, index: int) -> bool:
+    return index >= 0 and bool(mask >> index & 1)
+
+
+def _flag(masks: Callable[[State], int], index: int) -> Test:
+    mask = 1 << index
     return lambda state: bool(masks(state) & mask)
 
 
-def _entry(table: Callable[[State], tuple[int, ...]], row: int | None, thing: int | None) -> Ground:
-    if row is None or thing is None:
-        return False
-    mask, at = 1 << thing, row
-    return lambda state: bool(table(state)[at] & mask)
+def _entry(table: Callable[[State], tuple[int, ...]], row: int, index: int) -> Test:
+    mask = 1 << index
+    return lambda state: bool(table(state)[row] & mask)
 
 
 def _not(part: Ground) -> Ground:

@@ -21,7 +21,7 @@ MAX_CHARACTERS = 400_000
 MAX_DEPTH = 30
 """Symbols within symbols; the official ones go 4 deep."""
 MAX_EXPANSION = 4_000
-"""Parts of all texts spelled out; the official ones come to under 400."""
+"""Symbols in all texts spelled out; the official ones come to under 400."""
 
 _SPACE = re.compile(r"(?:\s|#[^\n]*(?:\n|$))*")
 _HEAD = re.compile(r"action\s+([\w/-]+)\s*\{")
@@ -133,6 +133,7 @@ class _Expansion:
         self._rules = rules
         self._left = MAX_EXPANSION
         self._known: dict[str, tuple[Part, ...]] = {}
+        self._size: dict[str, int] = {}
 
     def expand(self, text: str, inside: tuple[str, ...]) -> tuple[Part, ...]:
         parts: list[Part] = []
@@ -155,8 +156,11 @@ class _Expansion:
 
     def _call(self, name: str, inside: tuple[str, ...]) -> tuple[Part, ...]:
         if name not in self._known:
+            left = self._left
             self._known[name] = self._symbol(name, inside)
-        self._left -= 1 + len(self._known[name])
+            self._size[name] = left - self._left + 1
+            self._left = left
+        self._left -= self._size[name]
         if self._left < 0:
             raise Damage(f"never finishes symbol {quoted(name)}")
         return self._known[name]

@@ -123,10 +123,10 @@ def lay_out(problem: Problem, dialect: Dialect) -> tuple[Layout, State]:
         return tuple(found)
 
     place, here = _places(problem, receptacles, locations)
-    inside = {
-        outer: tuple(sorted(objects[i] for i, o in facts["inreceptacleobject"] if objects[o] == outer and i != o))
-        for outer in {objects[o] for _, o in facts["inreceptacleobject"]}
-    }
+    inside: defaultdict[int, list[int]] = defaultdict(list)
+    for inner, outer in sorted(facts["inreceptacleobject"]):
+        if inner != outer:
+            inside[objects[outer]].append(objects[inner])
     layout = Layout(
         agent=next(iter(of_type["agent"])),
         locations=locations,
@@ -139,7 +139,7 @@ def lay_out(problem: Problem, dialect: Dialect) -> tuple[Layout, State]:
         here=here,
         openable=mask("openable", receptacles),
         accepts=_accepts(problem, receptacles, objects),
-        inside=inside,
+        inside={outer: tuple(inner) for outer, inner in inside.items()},
         vessels=mask("isreceptacleobject", objects),
         pickupable=mask("pickupable", objects),
         toggleable=mask("toggleable", objects),

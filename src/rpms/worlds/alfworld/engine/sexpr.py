@@ -22,10 +22,10 @@ _COMMENT = re.compile(r";[^\n]*")
 _WORD = re.compile(r"[()]|\?[^\s()?]*|[^\s()?]+")
 
 
-def read(text: str) -> list[SExpr]:
+def read(text: str, limit: int = MAX_CHARACTERS) -> list[SExpr]:
     """The one list that a PDDL text holds. Raises Damage for anything else, in time linear in the text."""
-    if len(text) > MAX_CHARACTERS:
-        raise Damage(f"is {len(text):,} characters long; the limit is {MAX_CHARACTERS:,}")
+    if len(text) > limit:
+        raise Damage(f"is {len(text):,} characters long; the limit is {limit:,}")
     bare = _COMMENT.sub("", text)
     if not bare.isascii():
         raise Damage("has a non-ASCII character outside its comments")
