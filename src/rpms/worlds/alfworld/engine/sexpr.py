@@ -19,7 +19,8 @@ MAX_DEPTH = 50
 """Official texts nest 9 deep; the bound keeps what walks the result within Python's stack."""
 
 _COMMENT = re.compile(r";[^\n]*")
-_WORD = re.compile(r"[()]|\?[^\s()?]*|[^\s()?]+")
+_PIECE = re.compile(r"\([^()]*\)|[()]|[^\s()]+")
+"""A list without lists in it, which most of a problem is, in one piece; a parenthesis; a word."""
 
 
 def read(text: str, limit: int = MAX_CHARACTERS) -> list[SExpr]:
@@ -29,10 +30,11 @@ def read(text: str, limit: int = MAX_CHARACTERS) -> list[SExpr]:
     bare = _COMMENT.sub("", text)
     if not bare.isascii():
         raise Damage("has a non-ASCII character outside its comments")
-    words = _WORD.findall(bare.lower())
-    if not words or words[0] != "(":
+    bare = bare.lower().replace("?", " ?")
+    pieces = _PIECE.findall(bare)
+    if not pieces or pieces[0][0] != "(":
         raise Damage("does not start with '('")
-    top = _nested(words, bare)
+    top = _nested(pieces, bare)
     if len(top) > 1:
         raise Damage("goes on after its last ')'")
     only = top[0]
@@ -40,25 +42,27 @@ def read(text: str, limit: int = MAX_CHARACTERS) -> list[SExpr]:
     return only
 
 
-def _nested(words: list[str], text: str) -> list[SExpr]:
+def _nested(pieces: list[str], text: str) -> list[SExpr]:
     top: list[SExpr] = []
     stack = [top]
     current = top
-    for index, word in enumerate(words):
-        if word == "(":
+    for index, piece in enumerate(pieces):
+        if piece == "(":
             if len(stack) > MAX_DEPTH:
                 raise Damage(f"nests deeper than {MAX_DEPTH} parentheses", _line(text, index))
             deeper: list[SExpr] = []
             current.append(deeper)
             stack.append(deeper)
             current = deeper
-        elif word == ")":
+        elif piece == ")":
             stack.pop()
             if not stack:
                 raise Damage("has a ')' too many", _line(text, index))
             current = stack[-1]
+        elif piece[0] == "(":
+            current.append([*piece[1:-1].split()])
         else:
-            current.append(word)
+            current.append(piece)
     if len(stack) > 1:
         raise Damage("ends before its last ')': the text is cut off")
     return top
@@ -96,7 +100,7 @@ def typed(words: list[str], what: str) -> list[tuple[str, str]]:
 
 
 def _line(text: str, index: int) -> int:
-    for at, match in enumerate(_WORD.finditer(text)):
+    for at, match in enumerate(_PIECE.finditer(text)):
         if at == index:
             return text.count("\n", 0, match.start()) + 1
     return 1
