@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rpms import __version__
-from rpms.cli import games, models, play, rules
+from rpms.cli import games, models, play, rules, run
 from rpms.core.errors import InputError, RPMSError
 
 app = typer.Typer(
@@ -38,6 +38,7 @@ def _main(
 
 
 app.command("play")(play.play_one)
+app.command("run")(run.run_split)
 app.command("verify")(games.verify)
 app.add_typer(rules.app, name="rules")
 app.add_typer(games.app, name="games")

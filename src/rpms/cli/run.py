@@ -1,0 +1,137 @@
+"""`rpms run`: play a split and keep every episode."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from rpms.cli import options
+from rpms.core.arbitration import Arbitration
+from rpms.core.errors import InputError
+from rpms.models.accounting import parse_price, price_of
+from rpms.models.base import Decoding
+from rpms.models.catalogue import ModelOptions, parse_parameter
+from rpms.play.answering import NamedModel
+from rpms.play.plan import plan_run
+from rpms.play.progress import progress, wilson
+from rpms.play.run import Interrupted, MakeEngine, run
+from rpms.play.threads import Threads
+from rpms.store.episodes import EpisodeRow
+from rpms.store.runs import RunSummary
+from rpms.worlds.registry import find_world
+
+
+def run_split(
+    world: options.WorldName,
+    out: Annotated[Path, typer.Option(help="The run's folder; one that exists is continued.")],
+    split: options.SplitName = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first so many tasks.")] = None,
+    data: options.DataFolder = None,
+    engine: Annotated[
+        str, typer.Option(help="native, or the original simulator; `ray` plays on a Ray cluster (native,ray).")
+    ] = "native",
+    model: options.ModelName = "planner",
+    base_url: options.BaseUrl = None,
+    condition: options.ConditionName = "full",
+    arbitration: options.ArbitrationMode = Arbitration.HARD_SOFT,
+    state_filter: options.StateFilter = True,
+    layout: options.LayoutName = "cached",
+    memory: options.MemoryFile = None,
+    workers: Annotated[int, typer.Option(help="Episodes at once.")] = 1,
+    record: Annotated[
+        Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Steps an episode may take; the world's own number by default.")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="New tokens an answer may have.")] = None,
+    temperature: Annotated[float, typer.Option(help="0 is greedy.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="For models that sample; recorded.")] = 0,
+    parameter: Annotated[
+        list[str] | None, typer.Option(help="A provider's own decoding parameter, NAME=VALUE.", show_default=False)
+    ] = None,
+    price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    stuck_after: Annotated[int, typer.Option(help="End after so many equal failures in a row; 0: never.")] = 0,
+    retry_errors: Annotated[
+        bool, typer.Option("--retry-errors", help="Play again what a model or world error ended.")
+    ] = False,
+    option: options.WorldOptions = None,
+) -> None:
+    """Play the tasks of a split and keep every episode; the same command again goes on where it stopped."""
+    found = find_world(world)
+    engines = engine.split(",")
+    played_by = _engine(engines)
+    setting = options.make_setting(found, data, next((name for name in engines if name != "ray"), "native"), option)
+    decoding = Decoding(max_tokens=max_tokens or found.max_tokens, temperature=temperature)
+    decoding = replace(decoding, extra=tuple(map(parse_parameter, parameter or ())), seed=seed if temperature else None)
+    plan = plan_run(
+        found,
+        model,
+        NamedModel(model, world, ModelOptions(base_url=base_url), record),
+        split=split,
+        limit=limit,
+        condition=options.make_condition(condition, arbitration, state_filter=state_filter, layout=layout),
+        memory=options.make_memory(memory, found),
+        setting=setting,
+        decoding=decoding,
+        step_budget=steps,
+        stuck_after=stuck_after,
+        seed=seed,
+    )
+    console = Console(emoji=False, highlight=False)
+    known = parse_price(price) if price else price_of(model)
+    try:
+        summary = run(plan, out, workers, progress(console, known), retry_errors=retry_errors, engine=played_by)
+    except Interrupted as stop:
+        typer.echo(f"rpms: {stop}", err=True)
+        raise typer.Exit(130) from None
+    print_summary(console, summary)
+    console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
+
+
+def _engine(names: list[str]) -> MakeEngine:
+    if "ray" not in names:
+        return Threads
+    try:
+        from rpms.play.ray_engine import OnRay  # noqa: PLC0415  needs the extra
+    except ImportError:
+        raise InputError("--engine ray needs Ray: pip install 'rpms[ray]'") from None
+    return OnRay
+
+
+def print_summary(console: Console, summary: RunSummary) -> None:
+    """Success overall and by type, steps, infeasible actions."""
+    by_type: dict[str, list[EpisodeRow]] = defaultdict(list)
+    for row in summary.rows:
+        by_type[row.type].append(row)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("type")
+    for heading in ("won", "success", "score", "steps", "infeasible", "foreseeable"):
+        table.add_column(heading, justify="right")
+    for name in sorted(by_type):
+        table.add_row(name, *_cells(by_type[name]))
+    if len(by_type) != 1:
+        table.add_row("all", *_cells(list(summary.rows)), style="bold")
+    console.print(table)
+    low, high = wilson(summary.won, summary.done)
+    endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
+    console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
+
+
+def _cells(rows: list[EpisodeRow]) -> list[str]:
+    count, steps = len(rows), sum(row.steps for row in rows)
+    won, infeasible = sum(row.won for row in rows), sum(row.infeasible for row in rows)
+    return [
+        f"{won}/{count}",
+        f"{won / count:.1%}" if count else "-",
+        f"{sum(row.score for row in rows) / count:.2f}" if count else "-",
+        f"{steps / count:.1f}" if count else "-",
+        f"{infeasible} ({infeasible / steps:.1%})" if steps else "0",
+        str(sum(row.foreseeable for row in rows)),
+    ]

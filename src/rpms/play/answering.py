@@ -1,0 +1,31 @@
+"""From what a user writes after `--model` to a model, on this machine or on another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rpms.models.base import Model
+from rpms.models.catalogue import ModelOptions, open_model
+from rpms.store.answers import FolderOfAnswers
+from rpms.worlds.registry import find_world
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """A model by name, opened when called; it can be pickled and sent to where the episodes are played."""
+
+    name: str
+    world: str
+    options: ModelOptions = field(default_factory=ModelOptions)
+    record: Path | None = None
+    """A folder that keeps every answer, and gives back what it holds."""
+
+    def __call__(self) -> Model:
+        return open_model(
+            self.name,
+            self.options,
+            policy=find_world(self.world).planner,
+            open_answers=FolderOfAnswers,
+            record=FolderOfAnswers(self.record) if self.record is not None else None,
+        )
