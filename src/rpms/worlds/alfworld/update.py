@@ -45,6 +45,11 @@ def _with(mapping: Mapping[str, _Value], key: str, value: _Value) -> Mapping[str
     return mapping if mapping.get(key) == value else {**mapping, key: value}
 
 
+def _changed(belief: AlfworldBelief) -> AlfworldBelief:
+    """What was refused before may work now."""
+    return belief.but(refused=frozenset()) if belief.refused else belief
+
+
 def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelief:
     where, seen = arrived
     place, before, sites = seen.place, belief.site, belief.sites
@@ -56,29 +61,24 @@ def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelie
     site = sites.of[place]
     if before:
         sites = sites.part(before, site)
-    return _see(
-        belief.but(location=place, site=site, sites=sites, dialect=dialect, refused=frozenset()),
-        seen,
-    )
+    return _see(belief, seen, location=place, site=site, sites=sites, dialect=dialect, refused=frozenset())
 
 
 def _see_here(belief: AlfworldBelief, seen: Sight) -> AlfworldBelief:
-    return _see(_stand(belief.but(refused=frozenset()), seen.place), seen)
+    return _see(_stand(_changed(belief), seen.place), seen)
 
 
-def _see(belief: AlfworldBelief, seen: Sight) -> AlfworldBelief:
+def _see(belief: AlfworldBelief, seen: Sight, **changes: object) -> AlfworldBelief:
+    """Take over how a place looks, together with other changes."""
     place = seen.place
-    containers = belief.containers if seen.open is None else _with(belief.containers, place, seen.open)
-    if seen.contents is None:
-        return belief if containers is belief.containers else belief.but(containers=containers)
-    if place in belief.seen and belief.contents.get(place) == seen.contents and containers is belief.containers:
-        return belief
-    return belief.but(
-        containers=containers,
-        contents={**belief.contents, place: seen.contents},
-        seen=belief.seen | {place},
-        last_seen={**belief.last_seen, **dict.fromkeys(seen.contents, place)},
-    )
+    if seen.open is not None and belief.containers.get(place) is not seen.open:
+        changes["containers"] = {**belief.containers, place: seen.open}
+    if seen.contents is not None and (place not in belief.seen or belief.contents.get(place) != seen.contents):
+        changes["contents"] = {**belief.contents, place: seen.contents}
+        changes["seen"] = belief.seen | {place}
+    if seen.contents:
+        changes["last_seen"] = {**belief.last_seen, **dict.fromkeys(seen.contents, place)}
+    return belief.but(**changes) if changes else belief
 
 
 def _stand(belief: AlfworldBelief, place: str) -> AlfworldBelief:
@@ -106,7 +106,7 @@ def _face(belief: AlfworldBelief, faced: tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def _do(belief: AlfworldBelief, done: Deed) -> AlfworldBelief:
-    belief = belief.but(refused=frozenset())
+    belief = _changed(belief)
     thing, place = done.object, done.place
     match done.verb:
         case "take":

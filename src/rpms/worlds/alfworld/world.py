@@ -28,7 +28,7 @@ from rpms.worlds.alfworld.planner import plan
 from rpms.worlds.alfworld.progress import progress
 from rpms.worlds.alfworld.prompts import VOICE
 from rpms.worlds.alfworld.update import update
-from rpms.worlds.base import Command, Game, Setting, Task
+from rpms.worlds.base import Command, Game, Setting, Task, World
 
 _DATA = "ALFWORLD_DATA"
 
@@ -37,8 +37,8 @@ class Alfworld:
     """The World of ALFWorld's household games."""
 
     name = "alfworld"
-    splits = ("builtin", "valid_seen", "valid_unseen", "train")
-    engines = ("native", "textworld")
+    splits: tuple[str, ...] = ("builtin", "valid_seen", "valid_unseen", "train")
+    engines: tuple[str, ...] = ("native", "textworld")
     step_budget = 50
     max_tokens = 256
     retrieval = Retrieval(similarity=Similarity(category=category))
@@ -105,4 +105,4 @@ def _data_folder(setting: Setting) -> Path:
     return Path(data)
 
 
-world = Alfworld()
+world: World = Alfworld()
