@@ -52,35 +52,68 @@ def measure_melting_point(agent: Agent, task: str) -> Doing[None]:
     agent.purpose = f"This is the {name}"
     yield from agent.do(f"focus on {thing.name}")
     yield from into_vessel(agent, thing, vessel)
-    melted = yield from _heat_until_melted(agent, name, vessel, threshold)
+    melted = yield from _melts_below(agent, name, vessel, threshold)
     box = boxes["below" if melted else "above"]
     agent.purpose = f"The melting point is {'below' if melted else 'above'} {threshold}: the {box}"
     yield from agent.goto(box_room)
     yield from agent.do(f"focus on {box}")
 
 
-def _heat_until_melted(agent: Agent, name: str, vessel: str, threshold: float) -> Doing[bool]:
-    """Whether the substance is liquid at a temperature below the threshold."""
+def _melts_below(agent: Agent, name: str, vessel: str, threshold: float) -> Doing[bool]:
+    """Whether the melting point is below the threshold: heat what is solid, cool what is liquid, until it shows."""
+    agent.purpose = "Is it solid or liquid, and how warm?"
+    liquid, reading = yield from _state(agent, name, vessel)
+    if liquid:
+        if reading < threshold:
+            return True
+        return (yield from _liquid_when_cold(agent, name, vessel, threshold))
     heater = Heater(agent, vessel)
     if not (yield from heater.start()):
         raise Failed("nothing heats")
-    last = -273
+    heated = 0
+    last = reading
     while agent.left > 12:
         agent.purpose = "I watch it melt, with the thermometer at hand"
-        seen = yield from agent.examine(vessel)
-        state = next((thing.name for thing in seen.walk() if is_substance(name)(thing)), "")
-        reading = yield from agent.measure(state or base_name(name), vessel)
-        if reading is None:
-            reading = yield from agent.measure(state or base_name(name))
-        if reading is None:
-            raise Failed("the thermometer says nothing")
-        liquid = state.startswith("liquid") or (not state.startswith("solid") and _liquid_by_nature(name, reading))
+        liquid, reading = yield from _state(agent, name, vessel)
+        heated += 1
         if liquid:
             return reading < threshold or last < threshold
-        if reading > threshold:
+        if reading > threshold and heated > 1:
             return False
         last = reading
     return last < threshold
+
+
+def _liquid_when_cold(agent: Agent, name: str, vessel: str, threshold: float) -> Doing[bool]:
+    """Whether a liquid is still one when it is colder than the threshold."""
+    for freezer, room in (("freezer", "kitchen"), ("ultra low temperature freezer", "workshop")):
+        agent.purpose = f"I cool it in the {freezer}"
+        yield from agent.take(vessel)
+        yield from agent.goto(room)
+        yield from agent.do(f"open {freezer}")
+        yield from agent.put(vessel, freezer)
+        for _ in range(8):
+            liquid, reading = yield from _state(agent, name, vessel)
+            if liquid and reading < threshold:
+                return True
+            if not liquid:
+                return reading < threshold
+            yield from agent.wait(10)
+    raise Failed("it does not get cold enough")
+
+
+def _state(agent: Agent, name: str, vessel: str) -> Doing[tuple[bool, int]]:
+    """Whether the substance is liquid now, and its temperature."""
+    for _ in range(3):
+        seen = yield from agent.examine(vessel)
+        found = next((thing.name for thing in seen.walk() if is_substance(name)(thing)), base_name(name))
+        reading = yield from agent.measure(found, vessel)
+        if reading is not None:
+            solid = found.startswith("solid") or (
+                not found.startswith("liquid") and not _liquid_by_nature(name, reading)
+            )
+            return not solid, reading
+    raise Failed("the thermometer says nothing")
 
 
 def _liquid_by_nature(name: str, reading: float) -> bool:

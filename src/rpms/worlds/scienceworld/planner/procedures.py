@@ -12,6 +12,7 @@ from rpms.worlds.scienceworld.planner.measure import measure_melting_point, use_
 from rpms.worlds.scienceworld.planner.paint import mix_paint
 from rpms.worlds.scienceworld.planner.planes import compare_planes
 from rpms.worlds.scienceworld.planner.search import find_thing
+from rpms.worlds.scienceworld.planner.transform import change_state
 
 Procedure = Callable[[Agent, str], Doing[None]]
 
@@ -24,6 +25,7 @@ _BY_TEXT: Final[tuple[tuple[re.Pattern[str], Procedure], ...]] = tuple(
         (r"life stages of", focus_on_animal_stages),
         (r"inclined planes", compare_planes),
         (r"create [\w-]+ paint", mix_paint),
+        (r"to (?:boil|melt|freeze|change the state of matter of) ", change_state),
         (r"measure the temperature", use_thermometer),
         (r"measure the melting point", measure_melting_point),
     )

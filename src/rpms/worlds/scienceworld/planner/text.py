@@ -15,7 +15,7 @@ _ON_PLANT: Final = re.compile(r"\. On the [\w ]+? you see: ((?:[^().]|\([^()]*\)
 _BRACKET: Final = re.compile(r"\((?!containing)([^()]*)\)")
 _INSIDE: Final = re.compile(r"\. (?:In|On) the [\w ]+? is: (.*)$", re.DOTALL)
 _DOORED: Final = re.compile(r"\. The [\w ]+? door is (open|closed)\b")
-_ARTICLE: Final = re.compile(r"^(?:an?|the|some) |^A (?=recipe|drain|door)")
+_ARTICLE: Final = re.compile(r"^(?:[Aa]n?|the|some) ")
 _CALLED: Final = re.compile(r"^(?:a )?substance called ")
 
 
@@ -90,7 +90,7 @@ def read_thing(text: str) -> Thing:
         end = _closing(body, place)
         inner = body[place + len("(containing ") : end] + (", " + inner if inner else "")
         body = body[:place] + body[end + 1 :]
-    if not body.strip().startswith("book ("):
+    if not body.strip().startswith("A book ("):
         body = _BRACKET.sub(lambda match: flags.append(match[1]) or "", body)
     name = _CALLED.sub("", _ARTICLE.sub("", body.strip().rstrip(". ")).strip())
     return Thing(" ".join(name.split()), raw, tuple(map(read_thing, _split(inner))), tuple(flags))
