@@ -120,7 +120,9 @@ def _usage(usage: Any) -> tuple[Usage, tuple[str, ...]]:
         return Usage(), ("the server reports no token counts",)
     details = getattr(usage, "prompt_tokens_details", None)
     prompt = count(getattr(usage, "prompt_tokens", 0))
-    cached = min(count(getattr(details, "cached_tokens", 0)), prompt)
+    # A field that the installed SDK does not know yet arrives as a plain dictionary.
+    kept = details.get("cached_tokens") if isinstance(details, dict) else getattr(details, "cached_tokens", 0)
+    cached = min(count(kept), prompt)
     return Usage(prompt, cached, count(getattr(usage, "completion_tokens", 0))), ()
 
 
