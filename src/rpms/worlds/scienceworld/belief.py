@@ -41,6 +41,8 @@ class ScienceBelief:
     """Substance (by its name in any state) or thing → the last temperature measured, in °C."""
     states: Mapping[str, str] = field(default_factory=dict)
     """Substance → solid, liquid or gas, as last seen."""
+    state_history: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Substance → the states it was seen in, one after the other."""
     focused: tuple[str, ...] = ()
     """What was focused on, in order, by the simulator's names."""
     readings: Mapping[str, str] = field(default_factory=dict)

@@ -251,6 +251,20 @@ _DEEDS: Final = tuple(
 )
 
 
+_LOOSE: Final = re.compile(r"\(disconnecting ([^()\n]{1,120})\)\s*")
+
+
+def disconnections(observation: str) -> tuple[tuple[str, ...], str]:
+    """Split off what a move says it has disconnected on the way."""
+    names = []
+    match = _LOOSE.match(observation)
+    while match is not None:
+        names.append(match[1])
+        observation = observation[match.end() :]
+        match = _LOOSE.match(observation)
+    return tuple(names), observation
+
+
 def deed(observation: str) -> Deed | None:
     """Read what was done; None for answers that describe or refuse."""
     text = observation.strip()

@@ -15,6 +15,7 @@ Path = tuple[int, ...]
 _PLACES: Final = re.compile(r" ?\(in ([^()\n]{1,300})\)")
 _JOINT: Final = re.compile(r" (?:in|on|inside|from) ")
 _NUMBER: Final = re.compile(r" \d+$")
+_AGE: Final = re.compile(r"^(?:hatchling|juvenile|adult|baby|dead|old|wilting) | (?:egg|pupa)$")
 _ANY: Final = frozenset({"living thing", "organism", "animal", "plant", "tree", "thing", "object", "it", "them"})
 """Words that may name almost anything."""
 
@@ -56,6 +57,8 @@ def alike(shown: str, said: str) -> bool:
     if one == other or one.endswith(f" {other}") or other.endswith(f" {one}"):
         return True
     if one.startswith(f"{other} ") and len(one) - len(other) <= 2:  # `unknown substance` for `unknown substance B`
+        return True
+    if _AGE.sub("", one) == _AGE.sub("", other):  # `turtle` for `turtle egg`
         return True
     bare = _NUMBER.sub("", other)
     return bare != other and not _NUMBER.search(one) and one.endswith(bare)

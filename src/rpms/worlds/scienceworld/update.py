@@ -12,10 +12,11 @@ from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.matter import state_of, substance_of
 from rpms.worlds.scienceworld.menus import menu_options
 from rpms.worlds.scienceworld.observations import Deed, RoomSight, Thing
-from rpms.worlds.scienceworld.tree import Forest, Path, Phrase, alike, at, find, merge, put, read_phrase, walk
+from rpms.worlds.scienceworld.tree import Forest, Path, Phrase, at, find, merge, put, read_phrase, walk
 
 _FAILED_KEPT: Final = 20
 _HEARD_KEPT: Final = 8_000
+_STATES_KEPT: Final = 50
 _NUMBER: Final = re.compile(r"\s*(\d{1,6})\s*")
 _VERB: Final = re.compile(
     r"(?:pick up|put down|look (?:at|in|on)|focus on|turn (?:on|off)|go(?: to)?|\S{1,20}) (?P<rest>.{1,400})"
@@ -62,6 +63,9 @@ def update(belief: ScienceBelief, action: str | None, observation: str) -> Scien
     if heard.refused(observation):
         after = _broken(after, observation)
         return after.but(failed=frozenset(sorted(after.failed | {action or ""})[:_FAILED_KEPT]))
+    loose, observation = heard.disconnections(observation)
+    for name in loose:
+        after = _disconnect(after, Deed("disconnect", name), command)
     done = heard.deed(observation)
     if done is not None:
         return _DEEDS.get(done.verb, _nothing)(_clear(after), done, command)
@@ -96,7 +100,7 @@ def _named(text: str) -> _Named:
     match = _VERB.fullmatch(text)
     rest = match["rest"] if match else ""
     for joint in _JOINTS.get(text.partition(" ")[0], ()):
-        one, found, two = rest.rpartition(joint) if joint == " on " else rest.partition(joint)
+        one, found, two = rest.rpartition(joint) if joint in (" on ", " in ") else rest.partition(joint)
         if found:
             return _Named(text, read_phrase(one), read_phrase(two))
     return _Named(text, read_phrase(rest), Phrase(""))
@@ -123,18 +127,22 @@ def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceB
 
 def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
     """Note the states of matter, and how far blocks have slid, that a listing shows."""
-    states, readings = dict(belief.states), dict(belief.readings)
+    states, readings, history = dict(belief.states), dict(belief.readings), dict(belief.state_history)
     for _, thing, above in walk(things):
         state = state_of(thing)
         if state is not None:
-            states[substance_of(thing.name)] = state
+            substance = substance_of(thing.name)
+            states[substance] = state
+            before = history.get(substance, ())
+            if state not in before[-1:] and len(before) < _STATES_KEPT:
+                history[substance] = (*before, state)
         for flag in thing.flags:
             slid = _SLID.fullmatch(flag)
             if above and (slid or flag == "at the bottom of the plane"):
                 readings[above[0]] = slid[1] if slid else "100"
             elif flag.endswith(" ticks"):
                 readings[thing.name] = flag.removesuffix(" ticks")
-    return belief.but(states=states, readings=readings)
+    return belief.but(states=states, readings=readings, state_history=history)
 
 
 def _looked_inside(belief: ScienceBelief, place: RoomSight, command: _Named) -> ScienceBelief:
@@ -344,7 +352,9 @@ def _measure(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelie
         degrees = float(done.object)
     except ValueError:
         return belief
-    return belief.but(temperatures={**belief.temperatures, substance_of(name): degrees})
+    belief = belief.but(temperatures={**belief.temperatures, substance_of(name): degrees})
+    called = heard.parse_thing(command.two.head)  # a name that was understood tells the state: `liquid marshmallow`
+    return belief if called is None or substance_of(called.name) == called.name else _noted(belief, (called,))
 
 
 def _connect(belief: ScienceBelief, done: Deed, _command: _Named) -> ScienceBelief:
@@ -383,32 +393,3 @@ _DEEDS: Final[Mapping[str, Callable[[ScienceBelief, Deed, _Named], ScienceBelief
     "read": _read,
     "dig": _dig,
 }
-
-
-def disagreements(belief: ScienceBelief, look: str, inventory: str) -> tuple[str, ...]:
-    """What the belief holds of room and inventory that two listings of the same moment deny."""
-    found = []
-    sight, carried = heard.room_sight(look), heard.carried(inventory)
-    if sight is not None and belief.room is not None and sight.room != belief.room:
-        found.append(f"the room is {sight.room}, not {belief.room}")
-    left = list(carried or ())
-    for thing in belief.inventory:
-        match = next((other for other in left if _same(thing, other)), None)
-        if match is None:
-            found.append(f"{thing.name} is not carried")
-        else:
-            left.remove(match)
-    if belief.inventory_known:
-        found.extend(f"{thing.name} is carried" for thing in left)
-    return tuple(found)
-
-
-_STAGE_WORDS: Final = re.compile(
-    r"^(?:hatchling|juvenile|adult|baby|dead|old|wilting) |\s(?:egg|pupa)$|^(?:caterpillar|tadpole)$"
-)
-
-
-def _same(one: Thing, other: Thing) -> bool:
-    """Whether two names are of one thing, whatever state or age it has come to since."""
-    names = [_STAGE_WORDS.sub("", substance_of(thing.name)) for thing in (one, other)]
-    return alike(*names) or not all(names)
