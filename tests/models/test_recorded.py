@@ -156,5 +156,9 @@ def test_a_record_of_two_models_must_be_told_which(tmp_path):
 def test_an_empty_record_says_so(tmp_path):
     with pytest.raises(InputError, match="no recorded answers"):
         ReplayModel("replay/x", FolderOfAnswers(tmp_path))
-    with pytest.raises(InputError, match="no folder"):
-        FolderOfAnswers(tmp_path / "nowhere", create=False)
+    with pytest.raises(InputError, match="no recorded answers"):
+        open_model(f"replay/{tmp_path}/nowhere", open_answers=FolderOfAnswers)
+    assert not (tmp_path / "nowhere").exists()
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="not a folder"):
+        FolderOfAnswers(tmp_path / "file")

@@ -30,18 +30,14 @@ _LEFTOVER_AGE = 3600.0
 class FolderOfAnswers:
     """A store of answers in a folder. Threads and processes may read and write it at the same time."""
 
-    def __init__(self, folder: Path, *, create: bool = True) -> None:
-        """Open a folder; without `create`, one that is not there is an InputError."""
+    def __init__(self, folder: Path) -> None:
+        """A folder that is not there yet is an empty store; it is made when the first answer is kept."""
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{folder}: is not a folder, so no answers can be kept in it")
         self._folder = folder
         self._lock = threading.Lock()
         self._numbers = itertools.count()
         self._damaged: set[Path] = set()
-        if not create and not folder.is_dir():
-            raise InputError(f"{folder}: there is no folder of recorded answers here")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{folder}: cannot be used as a folder of answers: {error.strerror}") from error
         self._remove_leftovers()
 
     @property
@@ -69,7 +65,7 @@ class FolderOfAnswers:
         data = f'{{"sha256":"{_hash(body)}","entry":{body}}}\n'.encode("utf-8", "surrogatepass")
         beside = path.with_name(f".{path.stem}.{os.getpid()}.{threading.get_ident()}.{next(self._numbers)}.part")
         try:
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 _write_through(beside, data)
                 self._place(beside, path)
