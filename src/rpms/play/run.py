@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from rpms.core.errors import ModelUnavailable
+from rpms.core.errors import InputError, ModelUnavailable
 from rpms.core.usage import Usage
 from rpms.play.plan import RunPlan
 from rpms.play.seat import Finished
@@ -28,8 +28,8 @@ class Engine(Protocol):
         ...
 
 
-MakeEngine = Callable[[RunPlan, Sequence[Task], int], Engine]
-"""From a plan, what is left of its tasks, and a number of workers."""
+MakeEngine = Callable[[RunPlan, Sequence[Task], int | None], Engine]
+"""From a plan, what is left of its tasks, and a number of workers; None for as many as suit the engine."""
 
 
 class Listener:
@@ -55,7 +55,7 @@ class Interrupted(KeyboardInterrupt):
 def run(
     plan: RunPlan,
     out: Path,
-    workers: int = 1,
+    workers: int | None = None,
     listener: Listener | None = None,
     *,
     retry_errors: bool = False,
@@ -68,6 +68,8 @@ def run(
     ModelUnavailable if the model cannot answer at all, and Interrupted on Ctrl-C; each time, every episode that was
     finished is on disk, and the same call goes on from there.
     """
+    if workers is not None and workers < 1:
+        raise InputError(f"{workers} workers can do nothing; give 1 or more")
     listener = listener or Listener()
     with open_run(out, plan.protocol()) as folder:
         for damage in folder.damaged:
@@ -77,7 +79,7 @@ def run(
         todo = [task for task in plan.tasks if task.id not in rows]
         try:
             if todo:
-                _play(plan, todo, max(1, workers), engine, _Keeper(folder, listener, rows))
+                _play(plan, todo, workers, engine, _Keeper(folder, listener, rows))
         except ModelUnavailable as error:
             raise ModelUnavailable(f"{error}; {_how_to_go_on(rows, plan)}") from error
         except KeyboardInterrupt:
@@ -109,7 +111,7 @@ class _Keeper:
             self.keep(done)
 
 
-def _play(plan: RunPlan, todo: Sequence[Task], workers: int, make: MakeEngine, keeper: _Keeper) -> None:
+def _play(plan: RunPlan, todo: Sequence[Task], workers: int | None, make: MakeEngine, keeper: _Keeper) -> None:
     engine = make(plan, todo, workers)
     try:
         for done in engine.results():

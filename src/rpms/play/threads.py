@@ -21,7 +21,8 @@ _AHEAD = 2
 class Threads:
     """Plays tasks with a number of workers and gives back episodes in the order in which they finish."""
 
-    def __init__(self, plan: RunPlan, tasks: Sequence[Task], workers: int) -> None:
+    def __init__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> None:
+        workers = workers or 1
         self._plan = plan
         self._stop = threading.Event()
         self._tasks: queue.SimpleQueue[Task] = queue.SimpleQueue()

@@ -1,0 +1,208 @@
+"""The same episodes on a Ray cluster: one command on a laptop, the same command on a hundred nodes.
+
+The plan, its memory included, goes out once as a shared object, and each process opens it once. Episodes come back as
+texts and are written by the process that started the run. What a lost node was playing is played again.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rpms.core.episode import Ending, Episode
+from rpms.core.errors import InputError, ModelUnavailable
+from rpms.models.base import Model
+from rpms.play.plan import RunPlan
+from rpms.play.seat import Finished, Seat
+from rpms.store.episode_text import episode_text
+from rpms.store.episodes import row_of
+from rpms.store.runs import Timing
+from rpms.worlds.base import Task, World
+from rpms.worlds.registry import find_world
+
+LOSSES = 4
+"""How often an episode may be lost with its node or process before it counts as one in which the world broke down."""
+_PATIENCE = 1.0
+"""Seconds between looks at whether the cluster has grown or shrunk."""
+_AHEAD = 2
+"""Episodes handed out for each that the cluster can play at once, so that no node waits for the next."""
+
+
+@dataclass(frozen=True)
+class OnRay:
+    """Makes engines that play on a cluster: `run(plan, out, engine=OnRay())`."""
+
+    address: str | None = None
+    """Of the cluster; by default the one `RAY_ADDRESS` names or that runs here, or else one started for the run."""
+    cpus: float = 1.0
+    """Of a node's CPUs, for each episode. An episode that waits for a model's server needs a tenth of one or less."""
+
+    def __call__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> RayEngine:
+        return RayEngine(plan, tasks, workers, self)
+
+
+class RayEngine:
+    """Plays tasks on a cluster, at most `workers` at once; as many as it has CPUs for if that is None."""
+
+    def __init__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None, options: OnRay) -> None:
+        self._ray = _import_ray()
+        self._started_here = not self._ray.is_initialized()
+        if self._started_here:
+            self._connect(options.address)
+        self._workers = workers
+        self._cpus = options.cpus
+        self._todo = deque(tasks)
+        self._pending: dict[Any, Task] = {}
+        self._lost: Counter[str] = Counter()
+        self._limit = workers or 1
+        self._looked = -_PATIENCE
+        self._ticket = (uuid.uuid4().hex, self._ray.put(_Parcel.of(plan)))
+        self._play = self._ray.remote(num_cpus=options.cpus, max_retries=0)(_play)
+
+    def _connect(self, address: str | None) -> None:
+        try:
+            self._ray.init(address=address, log_to_driver=False, logging_level="error", include_dashboard=False)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            line = " ".join(str(error).split())[:200]
+            raise InputError(f"no Ray cluster at {address or 'the default address'}: {line}") from None
+
+    def results(self) -> Iterator[Finished]:
+        """The episodes as they finish."""
+        while self._todo or self._pending:
+            self._hand_out()
+            ready, _ = self._ray.wait(list(self._pending), num_returns=1, timeout=_PATIENCE)
+            for reference in ready:
+                done = self._take(reference)
+                if done is not None:
+                    yield done
+
+    def _hand_out(self) -> None:
+        now = time.monotonic()
+        if self._workers is None and now - self._looked >= _PATIENCE:
+            self._looked = now
+            cpus = float(self._ray.cluster_resources().get("CPU", 1.0))
+            self._limit = max(1, _AHEAD * int(cpus / self._cpus))
+        while self._todo and len(self._pending) < self._limit:
+            task = self._todo.popleft()
+            self._pending[self._play.remote(self._ticket, task)] = task
+
+    def _take(self, reference: Any) -> Finished | None:
+        """The episode of a task that has ended; None if it was lost and will be played again."""
+        task = self._pending.pop(reference)
+        try:
+            done = self._ray.get(reference)
+        except self._ray.exceptions.RayTaskError:
+            raise  # a bug, with the traceback of where it happened
+        except self._ray.exceptions.RayError as error:
+            self._lost[task.id] += 1
+            if self._lost[task.id] > LOSSES:
+                return _given_up(task, error)
+            self._todo.append(task)
+            return None
+        if isinstance(done, _Refused):
+            raise (ModelUnavailable if done.unavailable else InputError)(done.text)
+        assert isinstance(done, Finished)
+        return done
+
+    def stop(self) -> list[Finished]:
+        """Take what is finished, cancel the rest, and leave the cluster as it was."""
+        late: list[Finished] = []
+        if self._pending:
+            ready, _ = self._ray.wait(list(self._pending), num_returns=len(self._pending), timeout=0)
+            for reference in ready:
+                try:
+                    done = self._take(reference)
+                except (self._ray.exceptions.RayError, ModelUnavailable, InputError):
+                    continue
+                if done is not None:
+                    late.append(done)
+            for reference in self._pending:
+                self._ray.cancel(reference, force=True)
+        self._pending.clear()
+        if self._started_here:
+            self._ray.shutdown()
+        return late
+
+
+def _import_ray() -> Any:
+    try:
+        import ray  # noqa: PLC0415  an extra
+        import ray.exceptions  # noqa: PLC0415
+    except ImportError:
+        raise InputError("the engine 'ray' needs Ray: pip install 'rpms[ray]'") from None
+    return ray
+
+
+def _given_up(task: Task, error: Exception) -> Finished:
+    text = f"lost {LOSSES + 1} times with the process that played it ({type(error).__name__})"
+    episode = Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text)
+    return Finished(row_of(episode), episode_text(episode), Timing(task.id, 0.0), (), ())
+
+
+@dataclass(frozen=True)
+class _Parcel:
+    """A plan on its way to other machines: a world that is installed there as well goes by its name."""
+
+    plan: RunPlan
+    world: str
+
+    @classmethod
+    def of(cls, plan: RunPlan) -> _Parcel:
+        try:
+            installed = find_world(plan.world.name) is plan.world
+        except InputError:
+            installed = False
+        if not installed:
+            return cls(plan, "")
+        by_name: World = _ByName()  # type: ignore[assignment]
+        return cls(replace(plan, world=by_name), plan.world.name)
+
+    def open(self) -> RunPlan:
+        return replace(self.plan, world=find_world(self.world)) if self.world else self.plan
+
+
+class _ByName:
+    """Stands where a world will be."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Refused:
+    """An error for the user, as data: exceptions with arguments of their own do not survive the way."""
+
+    text: str
+    unavailable: bool
+
+
+class _Open:
+    """What this process has open: one run's plan and model, however many episodes of it are played here."""
+
+    ticket: str = ""
+    seat: Seat | None = None
+    model: Model | None = None
+
+
+def _play(ticket: tuple[str, Any], task: Task) -> Finished | _Refused:
+    """Play one episode somewhere on the cluster."""
+    try:
+        done = _seat(ticket).play(task)
+    except ModelUnavailable as error:
+        return _Refused(str(error), unavailable=True)
+    except InputError as error:
+        return _Refused(f"on a node of the cluster: {error}", unavailable=False)
+    assert done is not None
+    return done
+
+
+def _seat(ticket: tuple[str, Any]) -> Seat:
+    run, parcel = ticket
+    if _Open.seat is None or _Open.ticket != run:
+        if _Open.model is not None:
+            _Open.model.close()
+        plan = _import_ray().get(parcel).open()
+        _Open.model = plan.open_model()
+        _Open.seat, _Open.ticket = Seat(plan, _Open.model), run
+    return _Open.seat

@@ -1,0 +1,92 @@
+"""Plays a run on a Ray cluster of three nodes on this machine: stopped once, then gone on with, then a node is killed.
+
+    python -m tests.play.on_a_cluster FOLDER
+
+Its own process, since Ray changes much of the one it runs in.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import ray
+from ray.cluster_utils import Cluster
+
+from rpms.core.belief import StateSignature
+from rpms.core.goal import GoalSignature
+from rpms.core.memory import Origin, SuccessSnippet
+from rpms.core.recall import EpisodicMemory
+from rpms.models.scripted import FunctionModel
+from rpms.play.plan import lend, plan_run
+from rpms.play.ray_engine import OnRay
+from rpms.play.run import Interrupted, Listener, run
+from rpms.worlds.registry import find_world
+
+WORLD = find_world("alfworld")
+
+
+class Slow:
+    """The planner, slow enough that a node dies in the middle of its episodes."""
+
+    def __init__(self, seconds: float, where: Path) -> None:
+        self.seconds, self.where = seconds, where
+
+    def __call__(self, request) -> str:
+        time.sleep(self.seconds)
+        (self.where / f"{os.getpid()}-{ray.get_runtime_context().get_node_id()}").touch()
+        thought, action = WORLD.planner(request.decision)
+        return f"Thought: {thought}\nAction: {action}"
+
+
+def make_plan(model):
+    goal = GoalSignature("pick_and_place_simple", "book", "", "desk")
+    origins = frozenset({Origin("earlier", 1)})
+    entry = SuccessSnippet(goal, StateSignature.of(holding=()), "find", ("go to desk 1",), origins=origins, id="s1")
+    memory = EpisodicMemory([entry], "alfworld")
+    return plan_run(WORLD, "planner", lend(model), split="builtin", memory=memory)
+
+
+class Killer(Listener):
+    """Does something terrible after the fourth episode."""
+
+    def __init__(self, deed) -> None:
+        self.deed, self.count = deed, 0
+
+    def finished(self, row, usages, file) -> None:
+        self.count += 1
+        if self.count == 4:
+            self.deed()
+
+
+def main(folder: Path) -> None:
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    victim = cluster.add_node(num_cpus=2)
+    cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    where = folder.with_name("processes")
+    where.mkdir(exist_ok=True)
+    plan = make_plan(FunctionModel(Slow(0.1, where), "planner"))
+    deeds = {
+        "interrupt": lambda: os.kill(os.getpid(), signal.SIGINT),
+        "kill": lambda: cluster.remove_node(victim, allow_graceful=False),
+    }
+    try:
+        for deed in deeds.values():
+            try:
+                summary = run(plan, folder, None, Killer(deed), engine=OnRay(cluster.address))
+            except Interrupted as stopped:
+                sys.stdout.write(f"{stopped}\n")
+            else:
+                nodes = {file.name.partition("-")[2] for file in where.iterdir()}
+                sys.stdout.write(f"{summary.done} done, {summary.won} won, {len(nodes)} nodes\n")
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,80 @@
+"""A real Ray cluster of three nodes plays the same episodes, though it is stopped once and then loses a node."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from rpms.core.errors import FileError, InputError, ModelUnavailable
+from rpms.models.policy import PolicyModel
+from rpms.play.plan import lend, plan_run
+from rpms.play.ray_engine import OnRay, _Parcel, _play
+from rpms.play.run import run
+from rpms.worlds.registry import find_world
+from tests.play.corridor import task, world
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.timeout(240)
+def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_path):
+    pytest.importorskip("ray", reason="needs the extra `ray`")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.play.on_a_cluster", str(tmp_path / "cluster")],
+        cwd=ROOT,
+        env={**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=220,
+        check=False,
+    )
+    told = [line for line in done.stdout.splitlines() if "done" in line]
+    assert len(told) == 2, done.stderr[-2000:]
+    stopped = re.fullmatch(r"stopped; (\d+) of 24 episodes are done, and the same command goes on from there", told[0])
+    assert stopped is not None
+    assert 4 <= int(stopped[1]) < 24
+    assert told[1] == "24 done, 24 won, 3 nodes"
+
+    from tests.play.on_a_cluster import make_plan  # noqa: PLC0415  imports Ray
+
+    alfworld = find_world("alfworld")
+    run(make_plan(PolicyModel("planner", alfworld.planner)), tmp_path / "here", 2)
+    cluster, here = ({file.name: file.read_bytes() for file in (tmp_path / place / "episodes").iterdir()}
+                     for place in ("cluster", "here"))  # fmt: skip
+    assert cluster == here
+
+
+@pytest.mark.skipif(find_spec("ray") is not None, reason="Ray is installed")
+def test_without_ray_the_line_says_what_to_install(tmp_path):
+    with pytest.raises(InputError, match=r"rpms\[ray\]"):
+        run(plan_run(world, "m", lend(PolicyModel("m", world.planner))), tmp_path, engine=OnRay())
+
+
+def test_an_installed_world_travels_by_name_and_any_other_as_it_is():
+    alfworld = find_world("alfworld")
+    plan = plan_run(alfworld, "planner", lend(PolicyModel("planner", alfworld.planner)), split="builtin")
+    parcel = _Parcel.of(plan)
+    assert parcel.world == "alfworld"
+    assert parcel.open() == plan
+    strange = plan_run(world, "m", lend(PolicyModel("m", world.planner)))
+    assert _Parcel.of(strange).open() is strange
+
+
+@pytest.mark.parametrize(
+    ("error", "unavailable"), [(ModelUnavailable("no key"), True), (FileError("m.gguf", 3, "is cut off"), False)]
+)
+def test_errors_for_people_survive_the_way_back(monkeypatch, error, unavailable):
+    class Seat:
+        def play(self, task):
+            raise error
+
+    monkeypatch.setattr("rpms.play.ray_engine._seat", lambda ticket: Seat())
+    refused = _play(("run", None), task("a"))
+    assert refused.unavailable is unavailable
+    assert refused.text.endswith(str(error))
