@@ -1,21 +1,27 @@
 """One simulator inside a JVM, and the socket to it.
 
+Each simulator has a class loader of its own. The simulator draws from one random generator per loaded program, seeded
+when a task is loaded: two in one loader would draw from each other's sequence, and a task loaded while another is
+stepped would be a different world. With its own loader a game is the same alone and beside others. Loading and warming
+the classes takes a second or two, so a simulator that a game has finished with is kept for the next game.
+
 Calls are py4j's wire commands over one socket a simulator, not py4j's gateway objects: the gateway repeats a command
 whose answer was lost (a step would be taken twice), logs to the root logger, and calls Java from finalizers, where a
-hung JVM would hang Python. One socket each also means that simulators can be stepped from different threads with
-nothing shared between them on this side.
+hung JVM would hang Python. Simulators can be stepped from different threads: they share nothing on this side.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import socket
+import threading
 from typing import Final
 
 from rpms.core.errors import WorldError
-from rpms.worlds.scienceworld.jvm import Jvm
+from rpms.worlds.scienceworld.jvm import Jvm, shared_jvm
 
-type_of_answer = str | int | float | bool | None
+Value = str | int | float | bool | None
 _INTERFACE: Final = "scienceworld.runtime.pythonapi.PythonInterface"
 
 
@@ -28,8 +34,11 @@ class Simulator:
 
         self.jvm = jvm
         self.timeout_s = timeout_s
+        self.failed = False
+        """A call ended in an error; what state the simulator is in is unknown."""
         self._protocol = protocol
         self._open = True
+        self._id = ""
         try:
             self._socket = socket.create_connection(("127.0.0.1", jvm.port), timeout=timeout_s)
         except OSError:
@@ -37,20 +46,19 @@ class Simulator:
         self._answers = self._socket.makefile("rb")
         try:
             self._send(f"{protocol.AUTH_COMMAND_NAME}\n{jvm.token}\n", "authentication", timeout_s)
-            create = f"{protocol.CONSTRUCTOR_COMMAND_NAME}{_INTERFACE}\n{protocol.END_COMMAND_PART}"
-            self._id = self._send(create, "PythonInterface", timeout_s)[1:]
+            self._id = self._isolated_interface()
         except BaseException:
             self.close()
             raise
 
     @property
     def usable(self) -> bool:
-        return self._open and self.jvm.alive
+        return self._open and not self.failed and self.jvm.alive
 
-    def call(self, method: str, *arguments: str | int | bool, timeout_s: float | None = None) -> type_of_answer:
+    def call(self, method: str, *arguments: str | int | bool, timeout_s: float | None = None) -> Value:
         """Call one of the server's own methods that answers with a plain value."""
-        answer = self._call_on(self._id, method, arguments, timeout_s)
-        value: type_of_answer = self._protocol.get_return_value(self._protocol.SUCCESS + answer, None)
+        answer = self._call_on(self._id, method, *map(self._protocol.get_command_part, arguments), timeout_s=timeout_s)
+        value: Value = self._protocol.get_return_value(self._protocol.SUCCESS + answer, None)
         return value
 
     def text(self, method: str, *arguments: str | int | bool, timeout_s: float | None = None) -> str:
@@ -58,49 +66,61 @@ class Simulator:
 
     def texts(self, method: str) -> tuple[str, ...]:
         """Call a method that answers with a list of strings; each costs a round trip."""
-        list_id = self._call_on(self._id, method, (), None)[1:]
-        size = int(self._call_on(list_id, "size", (), None)[1:])
-        escaped = (self._call_on(list_id, "get", (index,), None)[1:] for index in range(size))
-        found = tuple(self._protocol.unescape_new_line(text) for text in escaped)
+        list_id = self._call_on(self._id, method)[1:]
+        size = int(self._call_on(list_id, "size")[1:])
+        escaped = [self._call_on(list_id, "get", f"i{index}\n")[1:] for index in range(size)]
         self._detach(list_id)
-        return found
+        return tuple(self._protocol.unescape_new_line(text) for text in escaped)
 
     def close(self) -> None:
         """Give the simulator back to Java's garbage collector. Calling it twice does no harm."""
-        if not self._open:
-            return
-        if self.jvm.alive and hasattr(self, "_id"):
+        if self.usable and self._id:
             with contextlib.suppress(WorldError):
                 self._detach(self._id)
         self._abandon()
 
-    def _detach(self, object_id: str) -> None:
-        protocol = self._protocol
-        command = f"{protocol.MEMORY_COMMAND_NAME}{protocol.MEMORY_DEL_SUBCOMMAND_NAME}{object_id}\n"
-        self._send(command + protocol.END_COMMAND_PART, "detach", self.timeout_s)
+    def _isolated_interface(self) -> str:
+        """Make the interface from classes loaded for it alone, and return Java's name for it."""
+        array = self._protocol.ARRAY_COMMAND_NAME
+        url = self._create("java.net.URL", f"s{self.jvm.simulator_url}\n")
+        create_array = f"{array}{self._protocol.ARRAY_CREATE_SUB_COMMAND_NAME}sjava.net.URL\ni1\n"
+        urls = self._send(f"{create_array}{self._protocol.END_COMMAND_PART}", "URL[]", self.timeout_s)[1:]
+        fill_array = f"{array}{self._protocol.ARRAY_SET_SUB_COMMAND_NAME}{urls}\ni0\nr{url}\n"
+        self._send(f"{fill_array}{self._protocol.END_COMMAND_PART}", "URL[]", self.timeout_s)
+        loader = self._create("java.net.URLClassLoader", f"r{urls}\n", f"{self._protocol.NULL_TYPE}\n")
+        program = self._call_on(loader, "loadClass", f"s{_INTERFACE}\n")[1:]
+        interface = self._call_on(program, "newInstance")[1:]
+        for helper in (url, urls, loader, program):
+            self._detach(helper)
+        return interface
 
-    def _call_on(
-        self, object_id: str, method: str, arguments: tuple[str | int | bool, ...], timeout_s: float | None
-    ) -> str:
-        protocol = self._protocol
-        parts = "".join(protocol.get_command_part(argument) for argument in arguments)
-        command = f"{protocol.CALL_COMMAND_NAME}{object_id}\n{method}\n{parts}{protocol.END_COMMAND_PART}"
-        return self._send(command, method, timeout_s or self.timeout_s)
+    def _create(self, java_class: str, *parts: str) -> str:
+        command = f"{self._protocol.CONSTRUCTOR_COMMAND_NAME}{java_class}\n{''.join(parts)}"
+        return self._send(command + self._protocol.END_COMMAND_PART, java_class, self.timeout_s)[1:]
+
+    def _detach(self, object_id: str) -> None:
+        command = f"{self._protocol.MEMORY_COMMAND_NAME}{self._protocol.MEMORY_DEL_SUBCOMMAND_NAME}{object_id}\n"
+        self._send(command + self._protocol.END_COMMAND_PART, "detach", self.timeout_s)
+
+    def _call_on(self, object_id: str, method: str, *parts: str, timeout_s: float | None = None) -> str:
+        command = f"{self._protocol.CALL_COMMAND_NAME}{object_id}\n{method}\n{''.join(parts)}"
+        return self._send(command + self._protocol.END_COMMAND_PART, method, timeout_s or self.timeout_s)
 
     def _send(self, command: str, method: str, timeout_s: float) -> str:
         """Return Java's answer after its success mark: a type letter and a value.
 
         No answer in time means that the JVM is killed, since nothing less stops a simulator that hangs.
         """
-        if not self._open:
-            raise WorldError("this ScienceWorld simulator is closed")
+        if not self._open or self.jvm.ended_because is not None:
+            self._abandon()
+            raise WorldError(self.jvm.obituary() if self.jvm.ended_because else "this simulator is closed")
         try:
             self._socket.settimeout(timeout_s)
             self._socket.sendall(command.encode("utf-8", "replace"))
             answer = self._answers.readline().decode("utf-8", "replace").rstrip("\n")
         except TimeoutError:
+            self._abandon()
             self.jvm.kill(f"the simulator did not answer `{method}` within {timeout_s:g} s")
-            self.close()
             raise WorldError(self.jvm.obituary()) from None
         except OSError:
             answer = ""
@@ -112,7 +132,9 @@ class Simulator:
             raise WorldError(self.jvm.obituary())
         success = self._protocol.RETURN_MESSAGE + self._protocol.SUCCESS
         if not answer.startswith(success):
-            raise WorldError(f"the simulator failed in `{method}`: {self._explanation(answer)}")
+            explanation = self._explanation(answer)
+            self.failed = True
+            raise WorldError(f"the simulator failed in `{method}`: {explanation}")
         return answer[len(success) :]
 
     def _explanation(self, answer: str) -> str:
@@ -120,15 +142,50 @@ class Simulator:
         kind, value = answer[2:3], answer[3:]
         if kind == self._protocol.REFERENCE_TYPE:
             try:
-                value = self._call_on(value, "toString", (), None)[1:]
+                value = self._call_on(value, "toString")[1:]
             except WorldError:
                 return "a Java exception"
         text = str(self._protocol.unescape_new_line(value)).strip()
         return text.splitlines()[0][:300] if text else "a Java exception"
 
     def _abandon(self) -> None:
-        """Close without a word to Java."""
+        """Close without a word to Java; in a forked child not even that, as the parent may hold the reader's lock."""
         self._open = False
+        if self.jvm.forgotten:
+            return
         for end in (self._answers, self._socket):
             with contextlib.suppress(OSError):
                 end.close()
+
+
+_idle: list[Simulator] = []
+_idle_lock = threading.Lock()
+
+
+def borrow(*, timeout_s: float) -> Simulator:
+    """Return a simulator for one game: one that another game has finished with, or else a new one."""
+    jvm = shared_jvm()
+    while True:
+        with _idle_lock:
+            found = _idle.pop() if _idle else None
+        if found is None:
+            return Simulator(jvm, timeout_s=timeout_s)
+        if found.jvm is jvm and found.usable:
+            found.timeout_s = timeout_s
+            return found
+        found.close()
+
+
+def give_back(simulator: Simulator) -> None:
+    """Keep a simulator for the next game, unless it has failed."""
+    if simulator.usable:
+        with _idle_lock:
+            _idle.append(simulator)
+    else:
+        simulator.close()
+
+
+@atexit.register
+def _close_idle() -> None:
+    while _idle:
+        _idle.pop().close()

@@ -39,12 +39,16 @@ _OPTIONS: Final = (
     "-XX:+UseSerialGC",  # fewest threads and least memory; the simulators are small
     "-XX:-UsePerfData",  # no file in the temporary folder to be left behind by a killed JVM
     "-XX:+ExitOnOutOfMemoryError",  # a dead JVM is noticed and replaced, a crippled one is not
+    # The simulator's sets are ordered by identity hashes, which differ from run to run; where all are equal they keep
+    # the order of insertion, and menus, lists and random draws are the same every time. A step takes 1.5 times as long.
+    "-XX:+UnlockExperimentalVMOptions",
+    "-XX:hashCode=2",
     "-Xss8m",  # the simulator recurses over nested objects
 )
 
 
-def classpath() -> str:
-    """The jars of the two packages; py4j's own comes first, as the copy inside the simulator's cannot authenticate."""
+def find_jars() -> tuple[str, Path]:
+    """Return py4j's jar and the simulator's; the copy of py4j inside the simulator's is too old to authenticate."""
     try:
         from py4j.java_gateway import find_jar_path  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
     except ImportError:
@@ -57,7 +61,7 @@ def classpath() -> str:
     gateway = find_jar_path()
     if simulator is None or not gateway:
         raise InputError(f"the installed scienceworld or py4j package has lost its jar: {INSTALL} --force-reinstall")
-    return os.pathsep.join((str(gateway), str(simulator)))
+    return str(gateway), simulator
 
 
 def find_java() -> str:
@@ -98,8 +102,10 @@ def _java_version(program: str) -> int | None:
 class Jvm:
     """A running Java process ready for connections."""
 
-    def __init__(self, java: str, jars: str, *, start_timeout_s: float = START_TIMEOUT_S) -> None:
-        command = [java, *_OPTIONS, "-classpath", jars, "py4j.GatewayServer"]
+    def __init__(self, java: str, *, start_timeout_s: float = START_TIMEOUT_S) -> None:
+        gateway, simulator = find_jars()
+        self.simulator_url = simulator.as_uri()
+        command = [java, *_OPTIONS, "-classpath", gateway, "py4j.GatewayServer"]
         # The simulator writes a table of its object types where it runs, and fails where it may not.
         self._folder = tempfile.mkdtemp(prefix="rpms-scienceworld-")
         self._process = subprocess.Popen(  # noqa: S603 - a program we chose, no shell
@@ -113,6 +119,8 @@ class Jvm:
         self.pid = self._process.pid
         self.ended_because: str | None = None
         """Set before this side kills the process, so that every game in it can say why."""
+        self.forgotten = False
+        """This is a forked child's copy of its parent's JVM."""
         self._last_words: deque[str] = deque(maxlen=5)
         self._reader = threading.Thread(target=self._read, name=f"jvm-{self.pid}", daemon=True)
         self._greeting: queue.SimpleQueue[tuple[int, str] | None] = queue.SimpleQueue()
@@ -174,10 +182,18 @@ class Jvm:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def forget(self) -> None:
-        """In a forked child: let go of the parent's JVM without touching it."""
+        """In a forked child: let go of the parent's JVM without touching it.
+
+        The pipes are replaced, not closed: closing takes a lock that the parent's reader held when the child was made.
+        """
         self.ended_because = "it belongs to the process that started it"
-        self._close_pipes()
+        self.forgotten = True
         self._process.returncode = 0
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None and not pipe.closed:
+                os.dup2(nowhere, pipe.fileno(), inheritable=False)
+        os.close(nowhere)
 
     def _close_pipes(self) -> None:
         for pipe in (self._process.stdin, self._process.stdout):
@@ -196,7 +212,7 @@ def shared_jvm() -> Jvm:
     with _lock:
         if _shared is None or not _shared.alive:
             shutdown()
-            _shared = Jvm(find_java(), classpath())
+            _shared = Jvm(find_java())
         return _shared
 
 

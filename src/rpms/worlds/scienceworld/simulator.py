@@ -7,8 +7,7 @@ from typing import Final, Self
 
 from rpms.core.errors import WorldError
 from rpms.worlds.base import Outcome
-from rpms.worlds.scienceworld.bridge import Simulator
-from rpms.worlds.scienceworld.jvm import shared_jvm
+from rpms.worlds.scienceworld.bridge import Simulator, borrow, give_back
 from rpms.worlds.scienceworld.menus import MenuAnswer, menu_options, only_reading, player_choice
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, task_at
 
@@ -49,7 +48,7 @@ class ScienceWorldGame:
         self._pending = ()
         if self._simulator is None or not self._simulator.usable:
             self.close()
-            self._simulator = Simulator(shared_jvm(), timeout_s=self._timeout_s)
+            self._simulator = borrow(timeout_s=self._timeout_s)
         self._load(self._simulator, gold=False)
         return self._outcome(f"{self.task_description()}\n\n{self.look()}")
 
@@ -98,17 +97,17 @@ class ScienceWorldGame:
 
     def gold_path(self) -> tuple[str, ...]:
         """Return a sequence of commands that reaches 100, planned in a simulator apart: this episode is untouched."""
-        planner = Simulator(shared_jvm(), timeout_s=self._timeout_s)
+        planner = borrow(timeout_s=self._timeout_s)
         try:
             self._load(planner, gold=True)
             return planner.texts("getGoldActionSequence")
         finally:
-            planner.close()
+            give_back(planner)
 
     def close(self) -> None:
-        """Let go of the simulator; the JVM stays for other games until the process ends."""
+        """Let go of the simulator, which stays with its JVM for other games until the process ends."""
         if self._simulator is not None:
-            self._simulator.close()
+            give_back(self._simulator)
             self._simulator = None
 
     def __enter__(self) -> Self:
