@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum, StrEnum
 from typing import Any
 
@@ -149,9 +149,11 @@ def _json(value: Any) -> Any:
             return value.name.lower()
         case Mapping():
             return {str(name): _json(item) for name, item in sorted(value.items())}
+        case set() | frozenset():
+            return sorted(map(_json, value))
         case tuple() | list():
             return [_json(item) for item in value]
-    return value
+    return _settings_of(value) if is_dataclass(value) else value
 
 
 class _Lent:

@@ -1,0 +1,79 @@
+"""What a person sees of a run."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from rpms.core.episode import Ending
+from rpms.core.usage import Usage
+from rpms.models.accounting import Price
+from rpms.models.policy import PolicyModel
+from rpms.play.plan import lend, plan_run
+from rpms.play.progress import Lines, Live, Tally, progress, wilson
+from rpms.play.run import run
+from rpms.store.episodes import EpisodeRow
+from tests.play.corridor import world
+
+PLAN = plan_run(world, "[red]model[/]", lend(PolicyModel("[red]model[/]", world.planner)))
+
+
+def row(ending: Ending = Ending.WON, prompt: int = 0) -> EpisodeRow:
+    return EpisodeRow("t", "walk", ending, 1.0, 3, 0, 0, 0, 0, Usage(prompt, 0, prompt // 10))
+
+
+def test_wilson_is_what_the_textbooks_say():
+    low, high = wilson(7, 10)
+    assert (round(low, 4), round(high, 4)) == (0.3968, 0.8922)
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+@given(st.integers(1, 1000).flatmap(lambda total: st.tuples(st.integers(0, total), st.just(total))))
+def test_wilson_holds_the_rate_and_stays_within_bounds(counts):
+    won, total = counts
+    low, high = wilson(won, total)
+    assert 0.0 <= low <= won / total + 1e-9
+    assert won / total - 1e-9 <= high <= 1.0
+    assert low < high
+
+
+def test_a_tally_knows_success_tokens_cost_and_time_left():
+    now = [0.0]
+    tally = Tally(Price(10.0, 20.0), lambda: now[0])
+    tally.begin(10, [row(), row(Ending.OUT_OF_STEPS)])
+    assert tally.left is None
+    now[0] = 60.0
+    tally.add(row(prompt=100_000), [Usage(100_000, 0, 10_000, 1)])
+    tally.add(row(Ending.WORLD_ERROR, 100_000), [Usage(100_000, 0, 10_000, 0)])
+    assert tally.left == 180.0
+    assert tally.text() == "won 2 = 50.0% [15.0%, 85.0%], 1 broke down, 200.0k + 20.0k tokens, $1.20, 3 min 00 s left"
+
+
+def test_where_there_is_no_terminal_there_are_plain_lines_now_and_then():
+    now, lines = [0.0], []
+    listener = Lines(lines.append, every=10.0, clock=lambda: now[0])
+    listener.begin(PLAN, [row()])
+    for second in range(1, 12):
+        now[0] = 2.5 * second
+        listener.finished(row(), [], Path())
+    listener.end()
+    assert lines[0] == "corridor short, [red]model[/]: 12 episodes, 1 of them done before"
+    assert [line.partition(":")[0] for line in lines[1:]] == ["5/12 episodes", "9/12 episodes", "12/12 episodes"]
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_names_are_shown_as_they_are(tmp_path, terminal):
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=terminal, width=200, color_system=None)
+    listener = progress(console)
+    assert isinstance(listener, Live if terminal else Lines)
+    run(PLAN, tmp_path, 2, listener)
+    listener.note("a note [/on] something")
+    assert "[red]model[/]" in screen.getvalue()
+    assert "won 12 = 100.0% [75.8%, 100.0%]" in screen.getvalue()
+    assert "a note [/on] something" in screen.getvalue()
