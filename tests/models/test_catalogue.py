@@ -19,6 +19,7 @@ from rpms.models.check import check_model
 from rpms.models.policy import PolicyModel
 from rpms.models.providers import PROVIDERS, all_available, available, parse_model_name
 from rpms.models.scripted import FunctionModel, read_script
+from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import prompt, request
 from tests.models.server import openai_ok
 
@@ -196,6 +197,11 @@ def test_the_planner_comes_from_the_world():
     assert open_model("planner", policy=lambda _: ("", "look")).name == "planner"
     with pytest.raises(InputError, match="no planner"):
         open_model("planner")
+
+
+def test_only_what_follows_from_the_prompt_is_recorded(tmp_path):
+    with pytest.raises(InputError, match="only answers of an LLM"):
+        open_model("planner", policy=lambda _: ("", "look"), record=FolderOfAnswers(tmp_path))
 
 
 def test_a_function_is_a_model():

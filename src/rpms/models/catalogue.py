@@ -54,21 +54,24 @@ def open_model(
     """
     name = parse_model_name(text)
     options = options or ModelOptions()
-    model: Model
+    if name.provider.kind in {Kind.PLANNER, Kind.SCRIPTED, Kind.REPLAY} and record is not None:
+        raise InputError(
+            f"--model {name}: only answers of an LLM can be recorded, since only they follow from the prompt"
+        )
     match name.provider.kind:
         case Kind.PLANNER:
             if policy is None:
                 raise InputError("--model planner: this world has no planner")
-            model = PolicyModel(str(name), policy)
+            return PolicyModel(str(name), policy)
         case Kind.SCRIPTED:
-            model = read_script(Path(name.rest), str(name))
+            return read_script(Path(name.rest), str(name))
         case Kind.REPLAY:
             if open_answers is None:
                 raise InputError("--model replay/…: no store of answers can be opened here")
             return ReplayModel(str(name), open_answers(Path(name.rest)), options.replay_model)
         case _:
             model = ShorteningModel(_open_llm(name, options))
-    return model if record is None else RecordedModel(model, record)
+            return model if record is None else RecordedModel(model, record)
 
 
 def _open_llm(name: ModelName, options: ModelOptions) -> Model:
