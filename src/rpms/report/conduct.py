@@ -96,7 +96,7 @@ def action_table(comparison: Comparison, *, with_published: bool = False) -> Tab
                 condition_label(results.name),
                 str(steps),
                 *(f"{100 * count / steps:.1f}" if steps else DASH for count in counted),
-                *(f"{count / steps:.0f}" if steps else DASH for count in tokens),
+                *(f"{count / steps:.0f}" if steps and count else DASH for count in tokens),
             )
         )
     headings = ("Infeasible", "Foreseeable", "Repeated", "Contradictions")

@@ -237,10 +237,10 @@ def all_figures(comparison: Comparison) -> tuple[Picture, ...]:
     pictures = []
     if comparison.ablation is not None:
         pictures.append(ablation_figure([comparison]))
-    if len(comparison.types) > 1:
-        pictures.append(type_figure(comparison))
-    pictures.append(conduct_figure(comparison))
     points = rounds(comparison)
     if points:
         pictures.append(learning_figure(points))
+    pictures.append(conduct_figure(comparison))
+    if len(comparison.types) > 1:
+        pictures.append(type_figure(comparison))
     return tuple(pictures)

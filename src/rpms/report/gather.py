@@ -88,7 +88,7 @@ def read_results(name: str, run: RunFolder) -> Results:
     return Results(
         name,
         rows,
-        protocol=settings,
+        protocol={**settings, "tasks": len(run.protocol.tasks), "tasks_hash": run.protocol.tasks_hash},
         damaged=damaged,
         stray=_stray(run, known),
         going=len(damaged) + sum(not row.missing for row in rows.values()) < len(rows) and is_going(run.folder),

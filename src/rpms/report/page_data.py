@@ -1,0 +1,164 @@
+"""What the pages load: small script files that hand over JSON, since a page opened from disk may not fetch.
+
+Every file is one call with one string in it, all ASCII and without `<`, so that nothing that a game or a model said can
+end the string, the script or the line; the page reads it with JSON.parse.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rpms.core.prompt import SHARED
+from rpms.report.outcomes import Comparison, Row, condition_label, type_label
+from rpms.store.episodes import CandidateRecord, EpisodeRecord, StepRecord
+
+CHUNK = 1_000
+"""Tasks in one file of the index."""
+BUCKET = 500
+"""Episodes in one folder."""
+
+
+def script(slot: str, value: object) -> str:
+    """A script file that hands a value to the page under a name."""
+    data = json.dumps(json.dumps(value, separators=(",", ":")))
+    return f"RPMS.take({json.dumps(slot)},{data.replace('<', chr(92) + 'u003c')});\n"
+
+
+def episode_path(condition: int, task: int) -> str:
+    """Where an episode's file is; the page knows it by the same two numbers."""
+    return f"data/{condition}/{task // BUCKET}/{task}.js"
+
+
+@dataclass(frozen=True)
+class Index:
+    """The task list as the pages see it."""
+
+    comparison: Comparison
+    goals: Mapping[str, str]
+    """Of the tasks that somebody has played."""
+
+    def meta(self, title: str) -> dict[str, Any]:
+        """What every page loads first."""
+        comparison = self.comparison
+        return {
+            "title": title,
+            "tasks": len(comparison.tasks),
+            "chunk": CHUNK,
+            "bucket": BUCKET,
+            "scored": comparison.scored,
+            "types": {kind: type_label(kind) for kind in comparison.types},
+            "shared": sorted(SHARED),
+            "conditions": [
+                {"name": results.name, "label": condition_label(results.name), "partial": results.partial}
+                for results in comparison
+            ],
+        }
+
+    def chunks(self) -> Iterator[list[list[Any]]]:
+        """Tasks by the thousand: id, type, goal, and an outcome for each condition."""
+        tasks = list(self.comparison.tasks.items())
+        for start in range(0, len(tasks), CHUNK):
+            yield [
+                [
+                    task,
+                    kind,
+                    self.goals.get(task, ""),
+                    *(_outcome(results.rows.get(task)) for results in self.comparison),
+                ]
+                for task, kind in tasks[start : start + CHUNK]
+            ]
+
+
+def _outcome(row: Row | None) -> list[Any] | None:
+    """Ending, won, score, steps, infeasible actions; None if there is no episode."""
+    if row is None or row.missing:
+        return None
+    return [row.ending, int(row.won), row.score, row.steps, row.infeasible]
+
+
+class _Texts:
+    """Texts, each kept once."""
+
+    def __init__(self) -> None:
+        self.rows: list[str] = []
+        self._places: dict[str, int] = {}
+
+    def place(self, text: str) -> int:
+        place = self._places.get(text)
+        if place is None:
+            place = self._places[text] = len(self.rows)
+            self.rows.append(text)
+        return place
+
+
+def episode_data(record: EpisodeRecord) -> dict[str, Any]:
+    """An episode as its page needs it: texts once, by index."""
+    texts = _Texts()
+    row = record.row
+    return {
+        "task": row.task,
+        "type": row.type,
+        "goal": record.goal,
+        "signature": record.goal_signature,
+        "ending": str(row.ending),
+        "won": row.won,
+        "score": row.score,
+        "error": row.error,
+        "counts": [row.infeasible, row.foreseeable, row.repeated_failures, row.contradictions],
+        "tokens": [row.usage.prompt_tokens, row.usage.cached_tokens, row.usage.completion_tokens],
+        "rules": {tier: list(ids) for tier, ids in record.rules.items()},
+        "steps": [_step(record, step, texts) for step in record.steps],
+        "texts": texts.rows,
+    }
+
+
+def _step(record: EpisodeRecord, step: StepRecord, texts: _Texts) -> dict[str, Any]:
+    belief, place = step.belief, texts.place
+    prompt = record.prompt(step.number)
+    return {
+        "n": step.number,
+        "observation": place(step.observation),
+        "belief": [place(text) for text in belief.lines],
+        "location": belief.location,
+        "holding": list(belief.holding),
+        "containers": dict(belief.containers),
+        "seen": dict(belief.last_seen),
+        "state": belief.signature,
+        "progress": [step.progress.text, step.progress.done, step.progress.total],
+        "candidates": _candidates(step.candidates, texts),
+        "unlisted": step.unlisted,
+        "prompt": [[str(block.part), block.tokens, [place(item) for item in block.items]] for block in prompt.blocks],
+        "cut": [[str(part), place(item)] for part, item in prompt.cut],
+        "answer": place(step.answer),
+        "thought": place(step.thought),
+        "action": step.action,
+        "command": step.command,
+        "repairs": list(step.repairs),
+        "result": place(step.result),
+        "score": step.score,
+        "infeasible": step.infeasible,
+        "objection": step.objection,
+        "contradictions": list(step.contradictions),
+        "tokens": [step.usage.prompt_tokens, step.usage.cached_tokens, step.usage.completion_tokens],
+        "extras": dict(step.extras),
+    }
+
+
+def _candidates(candidates: Sequence[CandidateRecord], texts: _Texts) -> list[list[Any]]:
+    return [
+        [
+            candidate.entry,
+            candidate.kind,
+            texts.place(candidate.wording),
+            round(candidate.score, 3),
+            round(candidate.rank, 3),
+            candidate.fate,
+            candidate.reason,
+            candidate.rule,
+            candidate.fact,
+        ]
+        for candidate in candidates
+    ]

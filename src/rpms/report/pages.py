@@ -1,0 +1,293 @@
+"""A report: a folder of static pages that opens from disk, with no server and no network."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import webbrowser
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from rpms import __version__
+from rpms.core.errors import FileError, InputError
+from rpms.report.contrasts import omissions
+from rpms.report.figures import Picture, ablation_figure, all_figures
+from rpms.report.gather import VARIES, Evidence, gather
+from rpms.report.outcomes import Comparison, Results, condition_label
+from rpms.report.page_data import Index, episode_data, episode_path, script
+from rpms.report.statistics import wilson
+from rpms.report.table import Table, comma_separated, latex, markdown
+from rpms.report.tables import all_tables, main_table, methods_table
+from rpms.store.episodes import read_episode
+
+MARK = "report.json"
+"""The file that says that a folder is a report, and may be replaced by a newer one."""
+_STATIC = ("style.css", "common.js", "tasks.js", "episode.js", "step.js")
+_PROTOCOL_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report that was written."""
+
+    folder: Path
+    episodes: int
+    notes: tuple[str, ...]
+    """What a reader must know of the numbers: partial runs, crashes, damaged files."""
+
+    @property
+    def page(self) -> Path:
+        return self.folder / "index.html"
+
+
+def write_report(
+    inputs: Sequence[Path],
+    out: Path,
+    *,
+    title: str = "",
+    with_published: bool = False,
+    varies: Sequence[str] = VARIES,
+) -> Report:
+    """Write the pages of runs and studies into a folder, which is new or holds an older report.
+
+    The folder is whole or not there: an older report stays until the new one is done. Runs that are still going are
+    shown as far as they are. Mixed protocols, and a folder that holds anything else, are an InputError.
+    """
+    evidence = gather(inputs, varies)
+    if not evidence:
+        raise InputError("nothing to report on; name a run folder or a study")
+    _refuse_foreign(out)
+    beside = out.with_name(f".{out.name}.new")
+    try:
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir(parents=True)
+        if len(evidence) == 1:
+            count = _Writer(beside, evidence[0], title or evidence[0].comparison.title, with_published).write()
+        else:
+            count = _write_groups(beside, evidence, title, with_published)
+        _write(beside / MARK, json.dumps({"report": 1, "rpms": __version__}) + "\n")
+        _swap(beside, out)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return Report(out, count, tuple(note for each in evidence for note in omissions(each.comparison)))
+
+
+def open_report(folder: Path) -> None:
+    """Show a report in the user's browser."""
+    page = folder / "index.html"
+    if not page.is_file():
+        raise InputError(f"{folder}: there is no report here; `rpms report` writes one")
+    if not webbrowser.open(page.resolve().as_uri()):
+        raise InputError(f"no browser could be opened; open {page.resolve()} yourself")
+
+
+def _refuse_foreign(out: Path) -> None:
+    if out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file():
+        raise InputError(f"{out}: holds something that is not a report; choose another folder")
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{out}: is a file; a report is a folder")
+
+
+def _swap(new: Path, out: Path) -> None:
+    old = out.with_name(f".{out.name}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if out.exists():
+        out.rename(old)
+    new.rename(out)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file; half characters, which some models write, become question marks where JSON does not escape them."""
+    file.write_bytes(text.encode("utf-8", "replace"))
+
+
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("rpms.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _write_groups(folder: Path, evidence: Sequence[Evidence], title: str, with_published: bool) -> int:
+    """Several comparisons: a page that leads to each, with what they have in common."""
+    count = 0
+    links = []
+    for number, each in enumerate(evidence, start=1):
+        name = each.comparison.title or f"Comparison {number}"
+        (folder / str(number)).mkdir()
+        count += _Writer(folder / str(number), each, name, with_published, home="../index.html").write()
+        links.append({"title": name, "href": f"{number}/index.html", "cards": _cards(each.comparison)})
+    comparisons = [each.comparison for each in evidence]
+    tables = [main_table(comparisons, with_published=with_published)]
+    panels = [comparison for comparison in comparisons if comparison.ablation is not None]
+    pictures = [ablation_figure(panels)] if len(panels) > 1 else []
+    _copy_static(folder)
+    _write_extras(folder, tables, pictures)
+    page = _environment().get_template("groups.html")
+    _write(
+        folder / "index.html",
+        page.render(
+            title=title or "Study", root="", groups=links, tables=tables, pictures=pictures, version=__version__
+        ),
+    )
+    return count
+
+
+def _copy_static(folder: Path) -> None:
+    (folder / "static").mkdir()
+    for name in _STATIC:
+        (folder / "static" / name).write_bytes(files("rpms.report").joinpath("static", name).read_bytes())
+
+
+def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Picture]) -> None:
+    """Tables and figures as files of their own, for papers and spreadsheets."""
+    (folder / "tables").mkdir()
+    (folder / "figures").mkdir()
+    for table in tables:
+        for ending, form in (("md", markdown), ("tex", latex), ("csv", comma_separated)):
+            _write(folder / "tables" / f"{table.name}.{ending}", form(table))
+    for picture in pictures:
+        (folder / "figures" / f"{picture.name}.svg").write_bytes(picture.svg)
+        (folder / "figures" / f"{picture.name}.png").write_bytes(picture.png)
+
+
+class _Writer:
+    """Writes the pages of one comparison."""
+
+    def __init__(self, folder: Path, evidence: Evidence, title: str, with_published: bool, home: str = "") -> None:
+        self._folder = folder
+        self._evidence = evidence
+        self._comparison = evidence.comparison
+        self._title = title or _title_of(evidence.comparison)
+        self._with_published = with_published
+        self._home = home
+
+    def write(self) -> int:
+        goals, unreadable, count = self._episodes()
+        index = Index(self._comparison, goals)
+        _write(self._folder / "data" / "meta.js", script("meta", index.meta(self._title)))
+        for number, chunk in enumerate(index.chunks()):
+            _write(self._folder / "data" / f"tasks-{number}.js", script(f"tasks-{number}", chunk))
+        tables = list(all_tables(self._comparison, with_published=self._with_published))
+        if self._with_published:
+            tables.append(methods_table(str(_shared(self._comparison).get("world", ""))))
+        pictures = all_figures(self._comparison)
+        _copy_static(self._folder)
+        _write_extras(self._folder, tables, pictures)
+        self._render("index.html", **self._overview(tables, pictures, unreadable))
+        self._render("tasks.html")
+        self._render("episode.html")
+        return count
+
+    def _episodes(self) -> tuple[dict[str, str], list[str], int]:
+        """Write every episode's file, one at a time; the goals, what could not be read, and how many were written."""
+        goals: dict[str, str] = {}
+        unreadable: list[str] = []
+        count = 0
+        tasks = {task: number for number, task in enumerate(self._comparison.tasks)}
+        (self._folder / "data").mkdir()
+        for place, results in enumerate(self._comparison):
+            run = self._evidence.runs[results.name]
+            for row in results.played:
+                try:
+                    record = read_episode(run.file(row.task))
+                except FileError as error:  # its numbers were sound; only the rest of the file is not
+                    unreadable.append(f"{results.name}: {error.file}: {error.problem}")
+                    continue
+                goals.setdefault(row.task, record.goal)
+                file = self._folder / episode_path(place, tasks[row.task])
+                file.parent.mkdir(parents=True, exist_ok=True)
+                _write(file, script(f"{place}/{tasks[row.task]}", episode_data(record)))
+                count += 1
+        return goals, unreadable, count
+
+    def _overview(self, tables: Sequence[Table], pictures: Sequence[Picture], unreadable: list[str]) -> dict[str, Any]:
+        comparison = self._comparison
+        damaged = [f"{r.name}: {name} {why}" for r in comparison for name, why in r.damaged.items()]
+        return {
+            "notes": omissions(comparison),
+            "cards": _cards(comparison),
+            "tables": tables,
+            "pictures": pictures,
+            "shared": _protocol_rows(_shared(comparison)),
+            "own": [
+                (condition_label(results.name), _protocol_rows(_own(comparison, results))) for results in comparison
+            ],
+            "crashed": [f"{r.name}: {row.task} ({row.ending}) {row.error}" for r in comparison for row in r.crashed],
+            "missing": [f"{r.name}: {task}" for r in comparison for task in r.missing],
+            "damaged": [*damaged, *unreadable],
+            "stray": [f"{r.name}: {name}" for r in comparison for name in r.stray],
+            "total": len(comparison.tasks),
+        }
+
+    def _render(self, name: str, **values: Any) -> None:
+        page = _environment().get_template(name)
+        text = page.render(title=self._title, root="", home=self._home, version=__version__, **values)
+        _write(self._folder / name, text)
+
+
+def _title_of(comparison: Comparison) -> str:
+    shared = _shared(comparison)
+    parts = [str(shared[name]) for name in ("world", "split", "model") if shared.get(name)]
+    return " · ".join(parts) or "RPMS report"
+
+
+def _cards(comparison: Comparison) -> list[dict[str, Any]]:
+    """Each condition at a glance."""
+    cards = []
+    for place, results in enumerate(comparison):
+        interval = wilson(results.won, len(results))
+        steps = sum(row.steps for row in results.played)
+        cards.append(
+            {
+                "place": place,
+                "label": condition_label(results.name),
+                "rate": f"{100 * results.rate:.1f}",
+                "won": results.won,
+                "total": len(results),
+                "played": len(results.played),
+                "partial": results.partial,
+                "going": results.going,
+                "low": round(100 * interval.low, 1),
+                "high": round(100 * interval.high, 1),
+                "score": f"{results.score:.1f}" if comparison.scored else "",
+                "steps": f"{steps / len(results.played):.1f}" if results.played else "—",
+                "infeasible": f"{100 * sum(row.infeasible for row in results) / steps:.1f}" if steps else "—",
+            }
+        )
+    return cards
+
+
+def _shared(comparison: Comparison) -> dict[str, Any]:
+    """What the protocols of all conditions say alike."""
+    first, *others = [results.protocol for results in comparison]
+    return {
+        name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)
+    }
+
+
+def _own(comparison: Comparison, results: Results) -> dict[str, Any]:
+    shared = _shared(comparison)
+    return {name: value for name, value in results.protocol.items() if name not in shared}
+
+
+def _protocol_rows(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            rows.extend(_protocol_rows(value, f"{prefix}{name}."))
+        else:
+            text = value if isinstance(value, str) else json.dumps(value)
+            rows.append((f"{prefix}{name}", text[:_PROTOCOL_LONGEST] or "—"))
+    return rows

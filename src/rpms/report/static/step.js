@@ -1,0 +1,259 @@
+// One step, explained: what was seen and believed, what was recalled and judged, asked, answered, and what came of it.
+"use strict";
+
+const Step = (() => {
+  const { el } = RPMS;
+  const FATES = {
+    kept: "good",
+    warned: "warn",
+    dropped: "bad",
+    "filtered by state": "off",
+    "below θ": "off",
+    "crowded out": "off",
+  };
+  const TIERS = { universal: "Universal", domain: "Domain", environment: "Environment" };
+  const opened = new Set(); // prompt blocks that the reader opened, so that they stay open from step to step
+
+  function section(title, aside, ...children) {
+    return el("section", { class: "part" }, el("h3", {}, title, aside ? el("span", { class: "aside" }, aside) : null), children);
+  }
+  function said(text, kind) {
+    return el("pre", { class: `said ${kind || ""}` }, text === "" ? el("span", { class: "dim" }, "(nothing)") : text);
+  }
+  function tag(text, kind) {
+    return el("span", { class: `tag ${kind || ""}` }, text);
+  }
+
+  function observation(step, text) {
+    return section("Observation", null, said(text(step.observation)));
+  }
+
+  // What is in one list and not in the other, in order.
+  function missing(from, within) {
+    const known = new Set(within);
+    return from.filter((line) => !known.has(line));
+  }
+  function changes(before, after, words) {
+    const found = [];
+    const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+    for (const name of names) {
+      const was = Object.hasOwn(before, name) ? before[name] : undefined;
+      const is = Object.hasOwn(after, name) ? after[name] : undefined;
+      if (was !== is) found.push(words(name, was, is));
+    }
+    return found;
+  }
+  const open = (value) => (value === undefined ? "unknown" : value ? "open" : "closed");
+
+  function belief(step, before, text) {
+    const lines = step.belief.map(text);
+    const old = before ? before.belief.map(text) : lines;
+    const fresh = new Set(missing(lines, old));
+    const rows = [
+      ...missing(old, lines).map((line) => el("li", { class: "gone" }, line)),
+      ...lines.map((line) => el("li", { class: fresh.has(line) ? "new" : "" }, line)),
+    ];
+    const details = before
+      ? [
+          before.location !== step.location ? `location: ${before.location || "nowhere"} → ${step.location || "nowhere"}` : null,
+          before.holding.join() !== step.holding.join()
+            ? `holding: ${before.holding.join(", ") || "nothing"} → ${step.holding.join(", ") || "nothing"}`
+            : null,
+          ...changes(before.containers, step.containers, (name, was, is) => `${name}: ${open(was)} → ${open(is)}`),
+          ...changes(before.seen, step.seen, (name, was, is) => `${name}: seen ${was ? `at ${was} → ` : ""}${is ? `at ${is}` : "no more"}`),
+        ].filter(Boolean)
+      : [];
+    const [goal, done, total] = step.progress;
+    return section(
+      "Belief",
+      step.state,
+      rows.length ? el("ul", { class: "belief" }, rows) : el("p", { class: "dim" }, "nothing is known yet"),
+      before
+        ? details.length
+          ? el("details", {}, el("summary", {}, "What changed ", el("span", { class: "count" }, details.length)), el("ul", { class: "plain" }, details.map((line) => el("li", {}, line))))
+          : el("p", { class: "dim" }, "nothing changed since the step before")
+        : null,
+      el("p", { class: "progress" }, "Sub-goal: ", el("strong", {}, goal || "none"), total ? ` (${done} of ${total} done)` : ""),
+      step.contradictions.length
+        ? el("div", { class: "alarm drift" }, el("strong", {}, "The belief was wrong: "), step.contradictions.join("; "))
+        : null,
+    );
+  }
+
+  function rules(episode, step, text) {
+    const tiers = Object.entries(episode.rules).filter(([, ids]) => ids.length);
+    const situation = step.prompt.find(([part]) => part === "rules.situation");
+    if (!tiers.length) return section("Active rules", "none in this condition");
+    return section(
+      "Active rules",
+      `${tiers.reduce((sum, [, ids]) => sum + ids.length, 0)} in ${tiers.length} tiers`,
+      situation ? said(situation[2].map(text).join("\n"), "small") : null,
+      tiers.map(([tier, ids]) =>
+        el(
+          "details",
+          {},
+          el("summary", {}, TIERS[tier] || tier, " ", el("span", { class: "count" }, ids.length)),
+          el("p", { class: "chips" }, ids.map((id) => [tag(id, "rule"), " "])),
+        ),
+      ),
+    );
+  }
+
+  function memory(step, text) {
+    const shown = step.candidates.filter((candidate) => FATES[candidate[5]] === "good" || FATES[candidate[5]] === "warn");
+    if (!step.candidates.length) return section("Memory", "nothing came to mind");
+    const rows = step.candidates.map(([entry, kind, wording, score, rank, fate, reason, rule, fact]) =>
+      el(
+        "tr",
+        { class: `fate-${FATES[fate] || "off"}` },
+        el("td", {}, tag(fate, FATES[fate] || "off")),
+        el(
+          "td",
+          {},
+          el("div", { class: "wording" }, text(wording).trim()),
+          el("div", { class: "dim" }, `${kind.replace("_", " ")} · ${entry}`),
+          reason || rule || fact
+            ? el("div", { class: "why" }, reason, rule ? [" ", tag(rule, "rule")] : null, fact ? [" ", el("code", {}, fact)] : null)
+            : null,
+        ),
+        el("td", { class: "n" }, score.toFixed(2)),
+        el("td", { class: "n" }, rank.toFixed(2)),
+      ),
+    );
+    return section(
+      "Memory",
+      `${shown.length} of ${step.candidates.length + step.unlisted} candidates in the prompt`,
+      el(
+        "div",
+        { class: "scroll" },
+        el(
+          "table",
+          { class: "candidates" },
+          el("thead", {}, el("tr", {}, ["Verdict", "Entry, and why", "Score", "Rank"].map((name, n) => el("th", { scope: "col", class: n > 1 ? "n" : null }, name)))),
+          el("tbody", {}, rows),
+        ),
+      ),
+      step.unlisted ? el("p", { class: "dim" }, `${step.unlisted} more were considered and rejected`) : null,
+    );
+  }
+
+  function prompt(step, text, shared) {
+    const total = step.prompt.reduce((sum, [, tokens]) => sum + tokens, 0);
+    const injected = step.prompt.reduce((sum, [part, tokens]) => sum + (shared.includes(part) ? 0 : tokens), 0);
+    const bar = el("div", { class: "bar", "aria-hidden": "true" });
+    for (const [part, tokens] of step.prompt) {
+      const piece = el("span", { class: `piece ${part.replace(".", "-")}`, title: `${part}: ${tokens} tokens` });
+      piece.style.flexGrow = tokens;
+      bar.append(piece);
+    }
+    const blocks = step.prompt.map(([part, tokens, items]) => {
+      const body = el("div", {});
+      const block = el(
+        "details",
+        { class: "block" },
+        el(
+          "summary",
+          {},
+          el("span", { class: `swatch ${part.replace(".", "-")}` }),
+          el("code", {}, part),
+          shared.includes(part) ? null : tag("injected", "injected"),
+          el("span", { class: "grow" }),
+          el("span", { class: "tokens" }, `${tokens} tokens`),
+        ),
+        body,
+      );
+      block.addEventListener("toggle", () => {
+        if (block.open) opened.add(part);
+        else opened.delete(part);
+        if (block.open && !body.firstChild) body.append(said(items.map(text).join("\n"), "small"));
+      });
+      block.open = opened.has(part);
+      return block;
+    });
+    return section(
+      "Prompt",
+      `${total} tokens, ${injected} of them injected knowledge`,
+      bar,
+      blocks,
+      step.cut.length
+        ? el(
+            "details",
+            { class: "block" },
+            el("summary", {}, "Cut by the budget ", el("span", { class: "count" }, step.cut.length)),
+            step.cut.map(([part, item]) => el("div", {}, el("code", {}, part), said(text(item), "small"))),
+          )
+        : null,
+    );
+  }
+
+  function answer(step, text) {
+    const [prompted, cached, completed] = step.tokens;
+    const counted = prompted || completed ? `${prompted} tokens in${cached ? ` (${cached} cached)` : ""}, ${completed} out` : null;
+    return section(
+      "Answer",
+      counted,
+      said(text(step.answer), "model"),
+      el(
+        "p",
+        { class: "acted" },
+        step.action === null ? el("strong", {}, "No action in this answer") : ["Action ", el("code", {}, step.action)],
+        step.command !== step.action && step.command ? [" given to the world as ", el("code", {}, step.command)] : null,
+      ),
+      step.repairs.length ? el("p", { class: "dim" }, `forgiven: ${step.repairs.join("; ")}`) : null,
+    );
+  }
+
+  function result(step, text, info) {
+    return section(
+      "Result",
+      info.scored ? `score ${step.score}` : null,
+      said(text(step.result), step.infeasible ? "failed" : "world"),
+      step.infeasible
+        ? el(
+            "div",
+            { class: "alarm infeasible" },
+            el("strong", {}, "Infeasible. "),
+            step.objection
+              ? ["The precondition that failed: ", el("span", { class: "objection" }, step.objection)]
+              : "The belief and the manual could not have told.",
+          )
+        : step.objection
+          ? el("div", { class: "alarm doubt" }, "The manual objected, and yet it worked: ", step.objection)
+          : null,
+    );
+  }
+
+  function extras(step) {
+    const names = Object.keys(step.extras);
+    if (!names.length) return null;
+    const show = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 1));
+    return section(
+      "More",
+      null,
+      names.map((name) => el("details", { class: "block" }, el("summary", {}, el("code", {}, name)), said(show(step.extras[name]), "small"))),
+    );
+  }
+
+  function view(info, episode, number) {
+    const step = episode.steps[number - 1];
+    if (!step) {
+      return el("div", { class: "step" }, el("p", { class: "over" }, `This episode ended after step ${episode.steps.length}: ${episode.ending}.`));
+    }
+    const text = (place) => episode.texts[place];
+    return el(
+      "div",
+      { class: "step", id: `view-${number}` },
+      el("h2", {}, `Step ${number} `, el("code", { class: step.infeasible ? "bad" : "" }, step.command || "no action")),
+      observation(step, text),
+      belief(step, episode.steps[number - 2], text),
+      rules(episode, step, text),
+      memory(step, text),
+      prompt(step, text, info.shared),
+      answer(step, text),
+      result(step, text, info),
+      extras(step),
+    );
+  }
+
+  return { view };
+})();
