@@ -81,6 +81,8 @@ def test_the_gold_path_wins(name):
         game.reset()
         outcomes = [game.step(command) for command in game.gold_path()]
     assert (outcomes[-1].score, outcomes[-1].won, outcomes[-1].done) == (100.0, True, True)
+        again = game.reset()
+    assert (again.score, again.won, again.done) == (0.0, False, False)
     assert not outcomes[0].done
 
 

@@ -50,7 +50,8 @@ class ScienceWorldGame:
             self.close()
             self._simulator = borrow(timeout_s=self._timeout_s)
         self._load(self._simulator, gold=False)
-        return self._outcome(f"{self.task_description()}\n\n{self.look()}")
+        # Until the first step the server still answers with the score and the end of the game it played before.
+        return Outcome(f"{self.task_description()}\n\n{self.look()}")
 
     def step(self, command: str) -> Outcome:
         if self._pending:
