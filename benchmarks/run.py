@@ -1,0 +1,210 @@
+"""What the runner costs: a step's overhead, episodes a second by workers, and the memory of a long run.
+
+    python benchmarks/run.py [--episodes 1000] [--entries 449]
+
+Episodes are the builtin games under the full condition, with a memory. The model answers at once with what the planner
+would say, so that all that is left is the runner's own: belief, retrieval, arbitration, prompt, record and write. The
+simulator, and the comparison of each belief with the simulator's truth that measures drift, are timed apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from decide import entries
+
+from rpms.core.recall import EpisodicMemory
+from rpms.core.usage import Usage
+from rpms.models.base import Answer, Model, Request
+from rpms.models.scripted import FunctionModel, ScriptedModel
+from rpms.play.plan import RunPlan, lend, plan_run
+from rpms.play.run import Listener, run
+from rpms.store.episodes import EpisodeRow
+from rpms.store.runs import RunSummary
+from rpms.worlds.base import Game, Outcome, Setting, Task, World
+from rpms.worlds.registry import find_world
+
+OWN = "runner: belief, retrieval, prompt, record, write"
+
+
+class Clock:
+    """Adds up what is spent where: seconds by the wall, and seconds of this thread's CPU."""
+
+    def __init__(self) -> None:
+        self.wall: dict[str, float] = defaultdict(float)
+        self.cpu: dict[str, float] = defaultdict(float)
+
+    def timed(self, name: str, function: Any, *arguments: Any) -> Any:
+        wall, cpu = time.perf_counter(), time.thread_time()
+        try:
+            return function(*arguments)
+        finally:
+            self.wall[name] += time.perf_counter() - wall
+            self.cpu[name] += time.thread_time() - cpu
+
+
+class TimedGame:
+    """A game whose time is counted."""
+
+    def __init__(self, game: Game, clock: Clock) -> None:
+        self.game, self.clock = game, clock
+
+    def reset(self) -> Outcome:
+        return self.clock.timed("simulator: reset and step", self.game.reset)
+
+    def step(self, command: str) -> Outcome:
+        return self.clock.timed("simulator: reset and step", self.game.step, command)
+
+    def close(self) -> None:
+        self.game.close()
+
+
+class TimedWorld:
+    """A world whose simulators and drift checks are counted apart."""
+
+    def __init__(self, world: World, clock: Clock) -> None:
+        self.world, self.clock = world, clock
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.world, name)
+
+    def open(self, task: Task, setting: Setting) -> TimedGame:
+        return TimedGame(self.clock.timed("simulator: load the game", self.world.open, task, setting), self.clock)
+
+    def contradictions(self, belief: Any, game: TimedGame) -> tuple[str, ...]:
+        return self.clock.timed("drift check", self.world.contradictions, belief, game.game)
+
+
+class TimedModel:
+    """A model whose time is counted."""
+
+    def __init__(self, model: Model, clock: Clock) -> None:
+        self.model, self.clock, self.name = model, clock, model.name
+
+    def answer(self, request: Request) -> Answer:
+        return self.clock.timed("model", self.model.answer, request)
+
+    def close(self) -> None:
+        self.model.close()
+
+
+def play(plan: RunPlan, workers: int, listener: Listener | None = None) -> tuple[RunSummary, float]:
+    """Run a plan in a fresh folder; the numbers and the seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.perf_counter()
+        summary = run(plan, Path(folder, "run"), workers, listener)
+        return summary, time.perf_counter() - start
+
+
+def copies(tasks: Sequence[Task], count: int) -> list[Task]:
+    """As many tasks as wanted, each with an id of its own."""
+    return [Task(f"{task.id} {n}", task.split, task.type, task.source) for n in range(count) for task in tasks][:count]
+
+
+def script(world: World, memory: EpisodicMemory, tasks: Sequence[Task]) -> dict[str, list[str]]:
+    """What the planner says at each step of each task."""
+    said: dict[str, list[str]] = defaultdict(list)
+
+    def answer(request: Request) -> str:
+        thought, action = world.planner(request.decision)
+        said[request.episode].append(f"Thought: {thought}\nAction: {action}")
+        return said[request.episode][-1]
+
+    play(plan_run(world, "planner", lend(FunctionModel(answer)), memory=memory, tasks=tasks), 1)
+    return said
+
+
+def answers_of(said: dict[str, list[str]], tasks: Sequence[Task]) -> ScriptedModel:
+    """A model that answers at once; each copy of a task has the answers of the first."""
+    first = {task.source["builtin"]: said[task.id] for task in tasks if task.id in said}
+    return ScriptedModel("scripted", (), {task.id: first[task.source["builtin"]] for task in tasks})
+
+
+class Resident(Listener):
+    """Notes the resident memory as episodes finish."""
+
+    def __init__(self, at: Sequence[int]) -> None:
+        self.at, self.count, self.seen = set(at), 0, {}
+
+    def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
+        del row, usages, file
+        self.count += 1
+        if self.count in self.at:
+            gc.collect()
+            self.seen[self.count] = resident()
+
+
+def resident() -> float:
+    """MiB now; where the system does not say, the most so far."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def main() -> None:
+    """Print it all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--episodes", type=int, default=1_000)
+    parser.add_argument("--entries", type=int, default=449)
+    options = parser.parse_args()
+    world = find_world("alfworld")
+    memory = EpisodicMemory(entries(options.entries), "alfworld")
+    once = copies(world.tasks("builtin", Setting()), 24)
+    said = script(world, memory, once)
+
+    clock = Clock()
+    tasks = copies(once, 96)
+    model = TimedModel(answers_of(said, [*once, *tasks]), clock)
+    plan = plan_run(TimedWorld(world, clock), "scripted", lend(model), memory=memory, tasks=tasks)
+    cpu = time.process_time()
+    summary, seconds = play(plan, 1)
+    cpu = time.process_time() - cpu
+    steps = summary.steps
+    clock.wall[OWN] = seconds - sum(clock.wall.values())
+    clock.cpu[OWN] = cpu - sum(clock.cpu.values())
+    print(f"one worker, {summary.done} episodes, {steps} steps, {options.entries} memory entries")
+    print("ms a step: wall     CPU")
+    for name in sorted(clock.wall, key=clock.cpu.__getitem__):
+        print(f"        {1e3 * clock.wall[name] / steps:7.3f} {1e3 * clock.cpu[name] / steps:7.3f}  {name}")
+    print(f"        {1e3 * seconds / steps:7.3f} {1e3 * cpu / steps:7.3f}  in all")
+    walls, cpus = 1e3 * clock.wall[OWN] / steps, 1e3 * clock.cpu[OWN] / steps
+    print(f"of the 2 ms wanted the runner's own is {walls / 2:.2f} by the wall, {cpus / 2:.2f} of CPU")
+
+    for name, wait in (("at once", 0.0), ("after 50 ms", 0.05)):
+        few = tasks[:48] if not wait else tasks[:16]
+        rates: dict[int, float] = {}
+        for workers in (1, 2, 4):
+            quick = answers_of(said, [*once, *few])
+
+            def answer(request: Request, quick: ScriptedModel = quick, wait: float = wait) -> Answer:
+                time.sleep(wait)
+                return quick.answer(request)
+
+            plan = plan_run(world, "scripted", lend(FunctionModel(answer)), memory=memory, tasks=few)
+            summary, seconds = play(plan, workers)
+            rates[workers] = summary.done / seconds
+        told = ", ".join(f"{workers} workers {rate:.1f} ({rate / rates[1]:.2f}x)" for workers, rate in rates.items())
+        print(f"episodes a second, the model answers {name}: {told}")
+
+    marks = [options.episodes // 10, options.episodes // 4, options.episodes // 2, options.episodes]
+    watch = Resident(marks)
+    many = copies(once, options.episodes)
+    play(plan_run(world, "scripted", lend(answers_of(said, [*once, *many])), memory=memory, tasks=many), 1, watch)
+    told = ", ".join(f"{count}: {size:.1f}" for count, size in watch.seen.items())
+    ratio = watch.seen[marks[-1]] / watch.seen[marks[0]]
+    print(f"resident MiB after episodes {told}; the last is {ratio:.3f} of the first")
+
+
+if __name__ == "__main__":
+    main()
