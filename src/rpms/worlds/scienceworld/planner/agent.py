@@ -49,6 +49,8 @@ class Agent:
     doors: dict[frozenset[str], bool] = field(default_factory=dict)
     opened: set[str] = field(default_factory=set)
     """Containers that this agent opened, as `room/container`."""
+    places: dict[str, str] = field(default_factory=dict)
+    """Where this agent put things: what `metal pot` means where there are two."""
     steps: int = 0
     purpose: str = ""
 
@@ -81,9 +83,14 @@ class Agent:
         observation = yield Move(self.purpose, action)
         if observation.startswith("Ambiguous request"):
             options = _MENU.findall(observation)
-            wanted = next((number for number, text in options if choose is not None and choose(text)), None)
+            approve = choose or self._means
+            wanted = next((number for number, text in options if approve(text)), None)
             observation = yield Move(self.purpose, wanted or (options[0][0] if options else "0"))
         return observation
+
+    def _means(self, option: str) -> bool:
+        """Whether a menu's option has the things that this agent moved in the places where it moved them."""
+        return all(f"{name} (in {place}" in option for name, place in self.places.items() if f"{name} (" in option)
 
     def look(self) -> Doing[View]:
         """Look around and return what is seen."""
@@ -157,12 +164,17 @@ class Agent:
         """Pick something up; returns the name the world gives it, or the empty text if it stays where it is."""
         observation = yield from self.do(f"pick up {name}")
         moved = _MOVED.match(observation.strip())
+        if moved:
+            self.places[name] = "inventory"
         return moved[1] if moved else ""
 
     def put(self, name: str, place: str) -> Doing[bool]:
         """Move something into or onto something."""
         observation = yield from self.do(f"move {name} to {place}")
-        return observation.startswith("You move")
+        moved = observation.startswith("You move")
+        if moved:
+            self.places[name.removesuffix(" in inventory")] = place
+        return moved
 
     def inventory(self) -> Doing[tuple[Thing, ...]]:
         """Look into the inventory."""

@@ -13,7 +13,8 @@ from rpms.worlds.scienceworld.planner.text import Thing
 VESSEL: Final = "metal pot"
 """Stands the heat of the blast furnace; always in the kitchen's cupboard."""
 _STATES: Final = re.compile(r"^(?:solid|liquid|gaseous) ")
-_HEATERS: Final = (("stove", "kitchen"), ("blast furnace", "foundry"), ("oven", "kitchen"))
+_GENTLE: Final = (("stove", "kitchen"), ("oven", "kitchen"), ("blast furnace", "foundry"))
+_FIERCE: Final = (("stove", "kitchen"), ("blast furnace", "foundry"), ("oven", "kitchen"))
 
 
 def base_name(name: str) -> str:
@@ -79,10 +80,11 @@ def into_vessel(agent: Agent, thing: Thing, vessel: str) -> Doing[None]:
 class Heater:
     """A place to heat something; falls back on the next one if it is broken."""
 
-    def __init__(self, agent: Agent, vessel: str) -> None:
+    def __init__(self, agent: Agent, vessel: str, *, gentle: bool = False) -> None:
+        """Gentle heat melts food without setting it on fire, but does not melt metals."""
         self.agent, self.vessel = agent, vessel
         self.name = ""
-        self._left = list(_HEATERS)
+        self._left = list(_GENTLE if gentle else _FIERCE)
 
     def start(self) -> Doing[bool]:
         """Put the vessel on the next heater that works and switch it on; False if there is none left."""

@@ -20,8 +20,11 @@ _TASK: Final = re.compile(r"to (boil|melt|freeze|change the state of matter of) 
 _WATERS: Final = {"water": "liquid", "ice": "solid", "steam": "gas"}
 _LIQUIDS: Final = ("water", "juice", "mercury", "milk", "oil", "vinegar")
 _FREEZERS: Final = (("freezer", "kitchen"), ("ultra low temperature freezer", "workshop"))
-_PLATEAU: Final = 2
-"""Degrees: a heater that warms by less than this over three readings is at its end."""
+_PLATEAU: Final = 15
+"""Degrees: a heater that warms by less than this in a dozen ticks is near its end."""
+
+_OVEN_LOOKS: Final = 12
+"""Ticks after which an oven has done what it can."""
 
 
 def change_state(agent: Agent, task: str) -> Doing[None]:
@@ -105,22 +108,30 @@ def _inside(vessel: Thing, substance: str) -> Thing | None:
 
 def _heat(agent: Agent, substance: str, vessel: str, target: str) -> Doing[None]:
     """Heat until the substance is in the target state; a gas wins the game, so the loop need not know it."""
-    heater = Heater(agent, vessel)
+    heater = Heater(agent, vessel, gentle=target == "liquid")
     if not (yield from heater.start()):
         raise Failed("nothing heats")
     readings: list[int] = []
+    looks = 0
     while agent.left > 0:
         agent.purpose = f"I heat the {substance} until it is {target}"
         seen = yield from agent.examine(vessel)
         found = _inside(seen, substance)
         if found is not None and state_of(found) == target:
             return
+        if heater.name != "stove":  # the others heat fast enough to set it on fire while a thermometer is read
+            looks += 1
+            if heater.name == "oven" and looks > _OVEN_LOOKS:
+                yield from heater.start()
+            continue
         reading = yield from agent.measure(found.name if found else substance, vessel)
         if reading is not None:
             readings.append(reading)
-        if len(readings) > 4 and readings[-1] - readings[-4] < _PLATEAU:
+        if len(readings) > 2 and readings[-1] - readings[-2] < _PLATEAU:
             readings.clear()
             yield from heater.start()
+        else:
+            yield from agent.wait(10)
 
 
 def _cool(agent: Agent, substance: str, vessel: str) -> Doing[None]:

@@ -1,0 +1,63 @@
+"""Chemistry: read the recipe, gather the ingredients in one vessel, mix, focus on the result."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
+from rpms.worlds.scienceworld.planner.heat import fetch_vessel
+from rpms.worlds.scienceworld.planner.rooms import SEARCH_ORDER
+from rpms.worlds.scienceworld.planner.text import Thing
+from rpms.worlds.scienceworld.planner.transform import fill_with_water
+
+_TASK: Final = re.compile(r"create the substance '([^']+)'.*near the ([\w ]+?)\.")
+_RECIPE: Final = re.compile(r"need to mix ([^.]+)\.")
+
+
+def follow_recipe(agent: Agent, task: str) -> Doing[None]:
+    """Make the substance by its recipe."""
+    match = _TASK.search(task)
+    if match is None:
+        raise Failed("the task names no substance")
+    product, room = match.groups()
+    vessel = yield from fetch_vessel(agent)
+    agent.purpose = f"The recipe for {product} should be in the {room}"
+    found = yield from agent.find(lambda thing: thing.name.startswith("recipe"), (room, *SEARCH_ORDER), open_containers=False)
+    if found is None:
+        raise Failed("there is no recipe")
+    yield from agent.take("recipe")
+    observation = yield from agent.do("read recipe in inventory")
+    recipe = _RECIPE.search(observation)
+    if recipe is None:
+        raise Failed("the recipe cannot be read")
+    ingredients = [name.strip() for name in re.split(r", and | and |, ", recipe[1]) if name.strip()]
+    wet = [name for name in ingredients if name == "water"]
+    for name in [name for name in ingredients if name != "water"]:
+        yield from _add(agent, name, vessel, room)
+    for _ in wet:
+        yield from fill_with_water(agent, vessel)
+    agent.purpose = "All ingredients are together: I mix them"
+    yield from agent.do(f"mix {vessel}")
+    observation = yield from agent.do(f"focus on {product} in {vessel}")
+    if not observation.startswith("You focus"):
+        yield from agent.do(f"focus on {product}")
+
+
+def _add(agent: Agent, name: str, vessel: str, room: str) -> Doing[None]:
+    """Find an ingredient, the nearest rooms first, and get it into the vessel, which is carried."""
+    agent.purpose = f"I need {name}"
+    rooms = tuple(dict.fromkeys((agent.room, room, *SEARCH_ORDER)))
+    found = yield from agent.find(lambda thing: _is(thing, name), rooms)
+    if found is None:
+        raise Failed(f"there is no {name}")
+    holder = agent.holder_of(found.name)
+    if (yield from agent.put(found.name, vessel)):
+        return
+    if holder is not None:
+        yield from agent.do(f"pour {holder.name} containing {found.name} into {vessel}")
+
+
+def _is(thing: Thing, name: str) -> bool:
+    """Whether a thing is the ingredient: `jam` may be found as `red jam`."""
+    return thing.name == name or thing.name.endswith(f" {name}")
