@@ -38,6 +38,7 @@ _STYLE: Any = {
     "axes.axisbelow": True,
     "axes.edgecolor": "#444444",
     "hatch.linewidth": 0.6,
+    "text.parse_math": False,
     "svg.hashsalt": "rpms",
     "svg.fonttype": "path",
     "figure.facecolor": "white",

@@ -6,6 +6,7 @@ one `Row` for every task it was to play.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -162,17 +163,22 @@ class Comparison:
     @property
     def ablation(self) -> tuple[Results, Results, Results, Results] | None:
         """(A), (B), (C), (D): the four cells of the 2x2, if all are here."""
-        cells = [next((results for results in self if _is_cell(results, name)), None) for name in CONDITIONS]
-        a, b, c, d = cells
-        return (a, b, c, d) if a and b and c and d else None
+        for alike in _alike(self):
+            a, b, c, d = (next((results for results in alike if _is_cell(results, name)), None) for name in CONDITIONS)
+            if a and b and c and d:
+                return a, b, c, d
+        return None
 
     @property
     def arbitrations(self) -> Mapping[str, Results]:
         """Conditions with rules and memory that differ in arbitration alone, by mode, the paper's order."""
-        both = [r for r in self if r.switches.get("rules") and r.switches.get("memory")]
-        modes = {str(r.switches.get("arbitration", "")): r for r in both if r.switches.get("state_filter", True)}
-        ordered = [mode for mode in ARBITRATION_LABELS if mode in modes]
-        return {mode: modes[mode] for mode in ordered} if len(ordered) > 1 else {}
+        for alike in _alike(self):
+            both = [r for r in alike if r.switches.get("rules") and r.switches.get("memory")]
+            modes = {str(r.switches.get("arbitration", "")): r for r in both if r.switches.get("state_filter", True)}
+            ordered = [mode for mode in ARBITRATION_LABELS if mode in modes]
+            if len(ordered) > 1:
+                return {mode: modes[mode] for mode in ordered}
+        return {}
 
 
 TYPE_LABELS: Mapping[str, str] = {
@@ -209,6 +215,20 @@ def condition_label(name: str) -> str:
     return CONDITION_LABELS.get(name, name)
 
 
+_FACTORS = ("rules", "memory", "arbitration", "state_filter")
+"""The switches that the paper's tables vary."""
+
+
+def _alike(comparison: Comparison) -> Iterator[list[Results]]:
+    """Conditions by what else is switched in them, so that a table varies its own factor and nothing more."""
+    groups: dict[str, list[Results]] = {}
+    for results in comparison:
+        rest = {name: value for name, value in results.switches.items() if name not in _FACTORS}
+        key = json.dumps([rest, results.model], sort_keys=True, default=str)
+        groups.setdefault(key, []).append(results)
+    return iter(groups.values())
+
+
 def _is_cell(results: Results, name: str) -> bool:
     """Whether a condition is one of the four cells: by its switches where they are known, else by its name."""
     cell = CONDITIONS[name]
@@ -241,16 +261,21 @@ def rounds(comparison: Comparison) -> tuple[Round, ...]:
 
     Empty unless some condition was run with two memories of different size. Round 0 is the same without memory.
     """
-    points: dict[int, dict[str, Results]] = {}
-    for results in comparison:
-        switches = results.switches
-        if results.memory_entries is None or not switches.get("state_filter", True):
-            continue
-        series = RULES_SERIES if switches.get("rules") else MEMORY_SERIES
-        entries = results.memory_entries if switches.get("memory") else 0
-        points.setdefault(entries, {}).setdefault(series, results)
-    if len([entries for entries in points if entries]) < 2:
-        return ()
+    for alike in _alike(comparison):
+        points: dict[int, dict[str, Results]] = {}
+        for results in alike:
+            switches = results.switches
+            if results.memory_entries is None or not switches.get("state_filter", True):
+                continue
+            series = RULES_SERIES if switches.get("rules") else MEMORY_SERIES
+            entries = results.memory_entries if switches.get("memory") else 0
+            points.setdefault(entries, {}).setdefault(series, results)
+        if len([entries for entries in points if entries]) > 1:
+            return _numbered(points)
+    return ()
+
+
+def _numbered(points: Mapping[int, Mapping[str, Results]]) -> tuple[Round, ...]:
     return tuple(
         Round("R0 (no mem)" if not entries else f"R{number}", entries, points[entries])
         for number, entries in enumerate(sorted(points), start=0 if 0 in points else 1)

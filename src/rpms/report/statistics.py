@@ -112,7 +112,7 @@ def paired_bootstrap(
     BCa (bias-corrected and accelerated); the percentile method where BCa is not defined, which is when all resamples
     lie on one side of the mean. `method` says which. The same numbers in any order give the same interval.
     """
-    values = np.asarray(differences, dtype=float)
+    values = np.sort(np.asarray(differences, dtype=float))
     if not values.size:
         return Interval(math.nan, math.nan, math.nan, "none")
     mean = math.fsum(differences) / values.size

@@ -75,14 +75,16 @@ def terminal(table: Table, width: int | None = None) -> str:
     console = Console(file=io.StringIO(), width=width or 120, highlight=False, no_color=True)
     console.print(rich_table(table))
     for note in table.notes:
-        console.print(Text(note, style="dim"))
+        console.print(Text(_plain(note), style="dim"))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
 
 def rich_table(table: Table) -> RichTable:
     """For rich. Nothing in a cell is read as markup."""
-    made = RichTable(title=Text(table.caption), title_justify="left", box=None, pad_edge=False, title_style="bold")
+    made = RichTable(
+        title=Text(_plain(table.caption)), title_justify="left", box=None, pad_edge=False, title_style="bold"
+    )
     for place, heading in enumerate(table.columns):
         made.add_column(Text(_plain(heading)), justify="left" if place < table.words else "right", overflow="fold")
     for number, group in enumerate(table.groups):

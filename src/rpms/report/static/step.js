@@ -6,6 +6,7 @@ const Step = (() => {
   const FATES = {
     kept: "good",
     warned: "warn",
+    "kept in part": "warn",
     dropped: "bad",
     "filtered by state": "off",
     "below θ": "off",
@@ -226,11 +227,18 @@ const Step = (() => {
   function extras(step) {
     const names = Object.keys(step.extras);
     if (!names.length) return null;
-    const show = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 1));
+    const show = (value) => {
+      if (typeof value === "string") return value;
+      const plain = Array.isArray(value) && value.every((item) => typeof item === "string");
+      return plain ? value.join("\n") : JSON.stringify(value, null, 1);
+    };
+    const refused = Array.isArray(step.extras.refused) ? step.extras.refused : [];
     return section(
-      "More",
+      "Beyond the paper",
       null,
-      names.map((name) => el("details", { class: "block" }, el("summary", {}, el("code", {}, name)), said(show(step.extras[name]), "small"))),
+      refused.map((item) => el("div", { class: "alarm doubt" }, "Refused before it was tried: ", el("code", {}, item.command), " ", item.reason)),
+      step.extras.replaced ? el("div", { class: "alarm doubt" }, "Not the model's own action: ", show(step.extras.replaced)) : null,
+      names.filter((name) => name !== "refused" && name !== "replaced").map((name) => el("details", { class: "block" }, el("summary", {}, el("code", {}, name)), said(show(step.extras[name]), "small"))),
     );
   }
 

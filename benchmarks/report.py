@@ -1,0 +1,119 @@
+"""What a report costs: 1,000 episodes in under 30 s and 1 GB, and how time grows to 10,000.
+
+    python benchmarks/report.py [--most 10000]
+
+Episodes are real ones of builtin games, played to their step budget or won, each under many names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from rpms.core.condition import CONDITIONS
+from rpms.models.base import Answer, Request
+from rpms.play.plan import lend, plan_run
+from rpms.play.run import run
+from rpms.store.episode_form import seal
+from rpms.store.runs import EPISODES, PROTOCOL, Protocol, RunFolder
+from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world
+
+WANTED_SECONDS, WANTED_MEGABYTES = 30, 1024
+
+
+@dataclass
+class Wanderer:
+    """The planner, every third step of which goes wrong, so that episodes are long."""
+
+    name = "wanderer"
+
+    def __post_init__(self) -> None:
+        self._world = find_world("alfworld")
+        self._asked = 0
+
+    def answer(self, request: Request) -> Answer:
+        assert request.decision is not None
+        self._asked += 1
+        thought, action = self._world.planner(request.decision)
+        return Answer(f"Thought: {thought}\nAction: {'examine the void' if self._asked % 3 else action}")
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def make_runs(folder: Path, episodes: int) -> None:
+    """Four conditions, each with a quarter of the episodes."""
+    world, each = find_world("alfworld"), episodes // len(CONDITIONS)
+    tasks = world.tasks("builtin", Setting())[::4]
+    for name, condition in CONDITIONS.items():
+        model = Wanderer()
+        plan = plan_run(
+            world, model.name, lend(model), split="builtin", tasks=tasks, condition=condition, step_budget=40
+        )
+        run(plan, folder / "played" / name)
+        played = RunFolder(folder / "played" / name)
+        bodies = [(task.id, played.file(task.id).read_text().rpartition('"sha256"')[0]) for task in tasks]
+        names = tuple(f"{bodies[number % len(bodies)][0]}/{number}" for number in range(each))
+        copied = RunFolder(folder / name)
+        (copied.folder / EPISODES).mkdir(parents=True)
+        (copied.folder / PROTOCOL).write_text(Protocol(names, played.protocol.settings).text())
+        for number, renamed in enumerate(names):
+            task_id, body = bodies[number % len(bodies)]
+            copied.file(renamed).write_text(seal(body.replace(json.dumps(task_id), json.dumps(renamed), 1)))
+
+
+def report(folder: Path, out: Path) -> None:
+    """Write one report and print what it cost, as JSON: run in a process of its own."""
+    start = time.perf_counter()
+    from rpms.report.pages import write_report  # noqa: PLC0415  imports are part of the cost
+
+    written = write_report([folder / name for name in CONDITIONS], out)
+    seconds = time.perf_counter() - start
+    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file()) / 1e6
+    print(json.dumps({"episodes": written.episodes, "seconds": seconds, "megabytes": megabytes, "size": size}))
+
+
+def measure(episodes: int) -> dict[str, float]:
+    """Make the runs, then report on them in a fresh process."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_runs(folder, episodes)
+        command = [sys.executable, __file__, "--report", str(folder), str(folder / "report")]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        result: dict[str, float] = json.loads(done.stdout)
+        return result
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--most", type=int, default=10_000)
+    parser.add_argument("--report", nargs=2, type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.report:
+        report(*arguments.report)
+        return
+    print(f"{'episodes':>9} {'seconds':>9} {'ms/episode':>11} {'peak MB':>9} {'report MB':>10}")
+    found = [measure(episodes) for episodes in sorted({1_000, arguments.most})]
+    for row in found:
+        each = 1000 * row["seconds"] / row["episodes"]
+        print(f"{row['episodes']:9.0f} {row['seconds']:9.1f} {each:11.2f} {row['megabytes']:9.0f} {row['size']:10.1f}")
+    first, last = found[0], found[-1]
+    fine = first["seconds"] < WANTED_SECONDS and first["megabytes"] < WANTED_MEGABYTES
+    print(f"1,000 episodes in under {WANTED_SECONDS} s and {WANTED_MEGABYTES} MB: {'yes' if fine else 'NO'}")
+    if last is not first:
+        episodes, seconds = last["episodes"] / first["episodes"], last["seconds"] / first["seconds"]
+        print(f"{episodes:.0f} times the episodes take {seconds:.1f} times as long")
+
+
+if __name__ == "__main__":
+    main()

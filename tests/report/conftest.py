@@ -1,0 +1,22 @@
+"""Real runs, played once for all tests of reports."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.report.runs import play_conditions
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory) -> dict[str, Path]:
+    """Run folders of the 2x2, six tasks each. Not to be changed; `copied` may be."""
+    return play_conditions(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture
+def copied(played, tmp_path) -> dict[str, Path]:
+    """The same, for a test to damage."""
+    return {name: Path(shutil.copytree(folder, tmp_path / "runs" / name)) for name, folder in played.items()}

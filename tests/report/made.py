@@ -1,0 +1,55 @@
+"""Comparisons made by hand."""
+
+from __future__ import annotations
+
+from rpms.core.condition import CONDITIONS
+from rpms.report.outcomes import Comparison, Results, Row
+
+TYPES = {
+    "look_at_obj_in_light": 18,
+    "pick_and_place_simple": 24,
+    "pick_clean_then_place_in_recep": 31,
+    "pick_cool_then_place_in_recep": 21,
+    "pick_heat_then_place_in_recep": 23,
+    "pick_two_obj_and_place": 17,
+}
+PAPER_WON = {
+    "baseline": (10, 8, 9, 9, 7, 5),
+    "memory-only": (2, 17, 12, 11, 6, 7),
+    "rules-only": (6, 18, 13, 13, 12, 6),
+    "full": (12, 19, 17, 10, 15, 7),
+}
+"""Wins by type that give the paper's percentages."""
+
+
+def results(name: str, wins: list[bool], **more) -> Results:
+    rows = {
+        f"t{number}": Row(f"t{number}", "some_type", "won" if win else "out of steps", win, float(win), 10)
+        for number, win in enumerate(wins)
+    }
+    return Results(name, rows, **more)
+
+
+def switches(name: str, **more) -> dict[str, object]:
+    condition = CONDITIONS[name]
+    return {
+        "rules": condition.rules,
+        "memory": condition.memory,
+        "arbitration": "hard+soft",
+        "state_filter": True,
+        **more,
+    }
+
+
+def paper() -> Comparison:
+    """Outcomes with the paper's counts, by type and condition."""
+    conditions = {}
+    for name, wins in PAPER_WON.items():
+        rows = {}
+        for (kind, count), won in zip(TYPES.items(), wins, strict=True):
+            for number in range(count):
+                task = f"{kind}/{number}"
+                win = number < won
+                rows[task] = Row(task, kind, "won" if win else "out of steps", win, float(win), 14 if win else 50)
+        conditions[name] = Results(name, rows, switches=switches(name), protocol={"world": "alfworld"})
+    return Comparison(conditions)

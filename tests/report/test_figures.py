@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from rpms.report.figures import ablation_figure, all_figures, learning_figure, type_figure
+from rpms.report.outcomes import Comparison, Results, Round, Row
+from tests.report.made import paper, results, switches
+
+
+def scored() -> Comparison:
+    means = {"baseline": 44.9, "rules-only": 51.3, "memory-only": 46.0, "full": 54.0}
+    conditions = {}
+    for name, mean in means.items():
+        rows = {f"t{n}": Row(f"t{n}", "boil", "out of steps", score=mean + n - 10) for n in range(21)}
+        conditions[name] = Results(name, rows, switches=switches(name))
+    return Comparison(conditions, "ScienceWorld")
+
+
+def test_the_same_numbers_give_the_same_bytes():
+    one, two = all_figures(paper()), all_figures(paper())
+    assert [picture.name for picture in one] == ["ablation", "conduct", "types"]
+    assert one == two
+
+
+def test_the_ablation_has_a_panel_for_each_world_and_its_additive_expectation():
+    picture = ablation_figure([paper(), scored()])
+    assert ET.fromstring(picture.svg).tag.endswith("svg")
+    assert picture.png.startswith(b"\x89PNG")
+    assert b"<dc:date>" not in picture.svg
+
+
+def test_a_learning_curve_may_have_gaps():
+    both = {"Mem-only": results("m", [True, False]), "Rules+Mem": results("r", [True, True])}
+    points = [Round("R0", 0, both), Round("R1", 233, {"Rules+Mem": both["Rules+Mem"]}), Round("R2", 331, both)]
+    assert learning_figure(points).svg
+
+
+@pytest.mark.parametrize("count", [1, 9])
+def test_any_number_of_conditions_can_be_drawn(count):
+    conditions = {f"c{n}": results(f"c{n}", [True, False, n > 3]) for n in range(count)}
+    assert all_figures(Comparison(conditions))
+
+
+def test_conditions_that_played_nothing_can_be_drawn():
+    empty = Results("none", {"a": Row("a", "x"), "b": Row("b", "y")})
+    assert all_figures(Comparison({"none": empty}))
+
+
+def test_hostile_names_are_drawn_as_text():
+    rows = {kind: Row(kind, kind, "won", True, 1.0, 3) for kind in ("$x^$ <script>", "b & c_{d}")}
+    picture = type_figure(Comparison({"$\\frac{": Results("$\\frac{", rows)}))
+    assert ET.fromstring(picture.svg) is not None
+    assert b"<script" not in picture.svg

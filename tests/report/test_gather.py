@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+
+import pytest
+
+from rpms.core.errors import FileError, InputError
+from rpms.report.gather import gather, is_going
+from rpms.store.runs import RunFolder
+
+
+def change(folder, **settings):
+    file = folder / "protocol.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **settings}))
+
+
+def test_run_folders_make_one_comparison_named_by_their_conditions(played):
+    (evidence,) = gather(list(played.values()))
+    assert list(evidence.comparison.conditions) == list(played)
+    assert evidence.comparison.ablation is not None
+    assert all(len(results) == 6 and not results.partial for results in evidence.comparison)
+
+
+def test_the_numbers_are_those_of_the_runs(played):
+    (evidence,) = gather(list(played.values()))
+    for name, folder in played.items():
+        summary = RunFolder(folder).summary()
+        results = evidence.comparison[name]
+        assert (results.won, len(results.played)) == (summary.won, summary.done)
+        assert sum(row.infeasible for row in results) == summary.infeasible
+
+
+def test_one_run_alone_is_a_comparison_too(played):
+    (evidence,) = gather([played["full"]])
+    assert list(evidence.comparison.conditions) == ["full"]
+
+
+def test_mixed_protocols_are_refused_with_what_differs(copied):
+    change(copied["full"], model="another", step_budget=99)
+    with pytest.raises(InputError, match=r'baseline and full .* model: "clumsy" → "another"; step_budget: 25 → 99'):
+        gather(list(copied.values()))
+    assert gather(list(copied.values()), varies=("condition", "memory", "model", "step_budget"))
+
+
+def test_different_tasks_are_refused(copied):
+    protocol = RunFolder(copied["full"]).protocol
+    shorter = type(protocol)(protocol.tasks[:-1], protocol.settings)
+    (copied["full"] / "protocol.json").write_text(shorter.text())
+    with pytest.raises(InputError, match=r"tasks: 6 → 5 \(0 added, 1 gone\)"):
+        gather(list(copied.values()))
+
+
+def test_a_damaged_file_is_named_and_counted_as_lost(copied):
+    file = next((copied["full"] / "episodes").glob("*.json"))
+    file.write_bytes(file.read_bytes()[:-100])
+    (evidence,) = gather(list(copied.values()))
+    results = evidence.comparison["full"]
+    assert list(results.damaged) == [file.name]
+    assert (len(results), len(results.played)) == (6, 5)
+    assert not results.going
+
+
+def test_a_file_under_a_wrong_name_is_damaged(copied):
+    one, two, *_ = sorted((copied["full"] / "episodes").glob("*.json"))
+    two.write_bytes(one.read_bytes())
+    (evidence,) = gather([copied["full"]])
+    assert "under the name of" in evidence.comparison["full"].damaged[two.name]
+
+
+def test_files_of_other_tasks_count_for_nothing(copied):
+    file = next((copied["full"] / "episodes").glob("*.json"))
+    (copied["full"] / "episodes" / "other-000000000000.json").write_bytes(file.read_bytes())
+    (evidence,) = gather([copied["full"]])
+    assert evidence.comparison["full"].stray == ("other-000000000000.json",)
+    assert len(evidence.comparison["full"]) == 6
+
+
+def test_a_missing_task_takes_its_type_from_another_condition(copied):
+    file = next((copied["full"] / "episodes").glob("*.json"))
+    file.unlink()
+    (evidence,) = gather(list(copied.values()))
+    (missing,) = evidence.comparison["full"].missing
+    assert evidence.comparison["full"].rows[missing].type == evidence.comparison["baseline"].rows[missing].type
+
+
+def test_a_run_whose_process_lives_is_going(copied):
+    folder = copied["full"]
+    next((folder / "episodes").glob("*.json")).unlink()
+    assert not is_going(folder)
+    (folder / "lock").write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
+    assert is_going(folder)
+    (evidence,) = gather([folder])
+    assert evidence.comparison["full"].going
+
+
+def test_a_run_whose_process_is_gone_is_not_going(copied):
+    pid = os.spawnv(os.P_NOWAIT, sys.executable, [sys.executable, "-c", ""])
+    os.waitpid(pid, 0)
+    (copied["full"] / "lock").write_text(json.dumps({"pid": pid, "host": socket.gethostname()}))
+    assert not is_going(copied["full"])
+
+
+def test_a_study_names_its_runs(copied, tmp_path):
+    runs = {name: f"runs/{folder.name}" for name, folder in copied.items()}
+    (tmp_path / "study.json").write_text(json.dumps({"title": "Mine", "runs": runs}))
+    (evidence,) = gather([tmp_path])
+    assert evidence.comparison.title == "Mine"
+    assert list(evidence.comparison.conditions) == list(copied)
+
+
+def test_a_study_may_have_several_groups(copied, tmp_path):
+    groups = [{"title": name, "runs": {name: str(folder)}} for name, folder in copied.items()]
+    (tmp_path / "study.json").write_text(json.dumps({"groups": groups}))
+    assert [evidence.comparison.title for evidence in gather([tmp_path])] == list(copied)
+
+
+def test_what_is_no_run_is_said_in_one_line(tmp_path):
+    with pytest.raises(InputError, match="neither a run nor a study"):
+        gather([tmp_path])
+    (tmp_path / "study.json").write_text("[]")
+    with pytest.raises(FileError, match=r"study.json: is not the index of a study"):
+        gather([tmp_path])
+
+
+def test_the_same_folder_twice_is_refused(played):
+    with pytest.raises(InputError, match="given twice"):
+        gather([played["full"], played["full"]])

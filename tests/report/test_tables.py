@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+
+import pytest
+
+from rpms.core.errors import InputError
+from rpms.report.contrasts import contrasts, interaction_of, omissions
+from rpms.report.outcomes import Comparison, Results, Row, rounds
+from rpms.report.table import Cell, Table, groups, line, render
+from rpms.report.tables import TABLES, all_tables, main_table, make_table, methods_table
+from tests.report.made import paper, results, switches
+
+HOSTILE = "a_b|c & 50% #1 {x} \\y $z <b>~^* `[q](r)` \x1b[31mred\nline"
+
+
+def rows_of(name, comparison, **how):
+    table = make_table(name, comparison, **how)
+    return [[cell.text for cell in entry.cells] for entry in table.lines]
+
+
+def test_the_papers_per_type_table_comes_out_of_its_counts():
+    rows = {row[0]: row[1:] for row in rows_of("types", paper())}
+    assert rows["Baseline"] == ["55.6", "33.3", "29.0", "42.9", "30.4", "29.4", "35.8"]
+    assert rows["Memory-only"] == ["11.1", "70.8", "38.7", "52.4", "26.1", "41.2", "41.0"]
+    assert rows["Rules-only"] == ["33.3", "75.0", "41.9", "61.9", "52.2", "35.3", "50.7"]
+    assert rows["Full RPMS"] == ["66.7", "79.2", "54.8", "47.6", "65.2", "41.2", "59.7"]
+
+
+def test_the_published_per_type_table_says_the_same():
+    measured, published = make_table("types", paper(), with_published=True).groups
+    by_name = {entry.cells[0].text: entry for entry in measured}
+    for entry in published:
+        assert entry.published
+        assert [cell.text for cell in entry.cells] == [c.text for c in by_name[entry.cells[0].text].cells]
+
+
+def test_the_papers_ablation_table_comes_out_of_its_counts():
+    rows = rows_of("ablation", paper())
+    assert [row[:5] for row in rows] == [
+        ["(A) Baseline", "OFF", "OFF", "48/134", "35.8%"],
+        ["(C) Memory-only", "OFF", "ON", "55/134", "41.0%"],
+        ["(B) Rules-only", "ON", "OFF", "68/134", "50.7%"],
+        ["(D) Full RPMS", "ON", "ON", "80/134", "59.7%"],
+    ]
+    (note,) = make_table("ablation", paper()).notes
+    assert note.startswith("Interaction, D − (B + C − A): +3.7 pp, 95% interval [")
+
+
+def test_the_papers_main_table_comes_out_of_its_counts():
+    rows = [[cell.text for cell in entry.cells] for entry in main_table([paper()]).lines]
+    assert [(row[1], row[2], row[4]) for row in rows] == [("Baseline", "35.8", "—"), ("Full RPMS", "59.7", "+23.9")]
+
+
+def test_arbitration_modes_are_found_by_their_switches():
+    wins = {"none": 64, "soft": 71, "hard": 74, "hard+soft": 80}
+    conditions = {
+        mode: results(mode, [n < won for n in range(134)], switches=switches("full", arbitration=mode))
+        for mode, won in reversed(wins.items())
+    }
+    rows = rows_of("arbitration", Comparison(conditions))
+    assert [row[:3] for row in rows] == [
+        ["None", "64/134", "47.8"],
+        ["Soft-only", "71/134", "53.0"],
+        ["Hard-only", "74/134", "55.2"],
+        ["Hard+Soft", "80/134", "59.7"],
+    ]
+
+
+def test_the_learning_curve_is_found_by_sizes_of_memory():
+    def run(name, kind, won, entries):
+        return results(name, [n < won for n in range(134)], switches=switches(kind), memory_entries=entries)
+
+    comparison = Comparison(
+        {
+            "b": run("b", "baseline", 48, 0),
+            "r": run("r", "rules-only", 68, 0),
+            "m2": run("m2", "memory-only", 56, 331),
+            "m1": run("m1", "memory-only", 52, 223),
+            "f1": run("f1", "full", 71, 223),
+            "f2": run("f2", "full", 73, 331),
+        }
+    )
+    assert rows_of("learning", comparison) == [
+        ["R0 (no mem)", "0", "35.8", "50.7"],
+        ["R1", "223", "38.8", "53.0"],
+        ["R2", "331", "41.8", "54.5"],
+    ]
+    assert rounds(paper()) == ()
+
+
+def test_scores_are_averaged_over_all_episodes_the_missing_ones_included():
+    rows = {
+        "a": Row("a", "boil", "won", True, 100.0, 5),
+        "b": Row("b", "boil"),
+        "c": Row("c", "boil", "lost", False, -100),
+    }
+    comparison = Comparison({"full": Results("full", rows)})
+    assert comparison.scored
+    assert rows_of("scores", comparison) == [["(D) Full RPMS", "—", "—", "0.0"]]
+
+
+def test_other_switches_are_not_mixed_into_the_ablation():
+    comparison = paper()
+    conditions = dict(comparison.conditions)
+    conditions["full"] = replace(conditions["full"], switches={**switches("full"), "enforcement": {"guard": "block"}})
+    assert Comparison(conditions).ablation is None
+    assert comparison.ablation is not None
+
+
+def test_failures_are_counted_by_their_ending():
+    rows = {
+        name: Row(name, "t", ending, ending == "won")
+        for name, ending in zip("abcde", ("won", "out of steps", "lost", "model error", "missing"), strict=True)
+    }
+    comparison = Comparison({"full": Results("full", rows)})
+    assert rows_of("failures", comparison) == [
+        ["Timeout (out of steps)", "1"],
+        ["Env-done (wrong)", "1"],
+        ["Model error", "1"],
+        ["Missing", "1"],
+        ["Total failed", "4"],
+    ]
+
+
+def test_a_missing_or_crashed_episode_stays_in_the_denominator_and_is_named():
+    rows = {
+        "a": Row("a", "t", "won", True, 1.0),
+        "b": Row("b", "t", "world error", error="the simulator died"),
+        "c": Row("c", "t"),
+    }
+    one = Results("one", rows, damaged={"c-123.json": "is not a whole episode file"})
+    two = results("two", [True])
+    comparison = Comparison({"one": one, "two": Results("two", {n: Row(n, "t", "won", True, 1.0) for n in "abc"})})
+    assert rows_of("main", comparison)[0][2] == "33.3"
+    notes = omissions(comparison)
+    assert notes == (
+        "one: 1 of 3 episodes missing, counted as lost: c",
+        "one: 1 of 3 episodes crashed, counted as lost: b (world error)",
+        "one: 1 damaged files skipped: c-123.json",
+    )
+    (contrast,) = contrasts(comparison)
+    assert (contrast.pairs, contrast.test.gained, contrast.test.lost) == (3, 2, 0)
+    assert "2, and 6 is the least" in contrast.warning
+    assert set(notes) <= set(make_table("main", comparison).notes)
+    assert two.rate == 1
+
+
+def test_a_run_that_is_going_is_paired_over_what_both_have_played():
+    one = results("one", [True] * 8)
+    rows = {task: row if number < 3 else Row(task, row.type) for number, (task, row) in enumerate(one.rows.items())}
+    two = Results("two", rows, going=True)
+    (contrast,) = contrasts(Comparison({"one": one, "two": two}))
+    assert (contrast.pairs, contrast.test.discordant, contrast.provisional) == (3, 0, True)
+    assert any("Provisional" in note for note in make_table("significance", Comparison({"one": one, "two": two})).notes)
+    assert any("partial, 3 of 8" in note for note in omissions(Comparison({"two": two})))
+
+
+def test_comparisons_of_a_study_are_corrected_together():
+    found = {contrast.name: contrast for contrast in contrasts(paper())}
+    assert len(found) == 5
+    assert all(contrast.adjusted >= contrast.test.exact for contrast in found.values())
+    assert interaction_of(paper()).estimate == pytest.approx(5 / 134)
+
+
+def test_published_rows_are_marked_in_every_form_and_no_other_row_is():
+    table = make_table("ablation", paper(), with_published=True)
+    assert render(table, "markdown").count("(published)") == 4
+    assert render(table, "latex").count("(published)") == 4
+    assert render(table, "terminal").count("(published)") == 4
+    rows = list(csv.DictReader(io.StringIO(render(table, "csv"))))
+    assert [row["source"] for row in rows] == ["measured"] * 4 + ["published"] * 4
+
+
+def test_published_numbers_of_another_world_are_left_out():
+    comparison = paper()
+    moved = {name: replace(each, protocol={"world": "kitchen"}) for name, each in comparison.conditions.items()}
+    for table in all_tables(Comparison(moved), with_published=True):
+        assert not any(entry.published for entry in table.lines)
+
+
+def test_other_methods_are_published_in_every_row():
+    for world, count in (("alfworld", 8), ("scienceworld", 7)):
+        table = methods_table(world)
+        assert len(table.lines) == count
+        assert all(entry.published for entry in table.lines)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_an_unfit_table_says_what_it_needs(name):
+    single = Comparison({"only": results("only", [True, False])})
+    try:
+        assert make_table(name, single).lines
+    except InputError as error:
+        assert "it needs" in str(error)  # noqa: PT017  either is right, depending on the table
+
+
+def test_an_unknown_table_or_form_names_those_there_are():
+    with pytest.raises(InputError, match="choose one of main, ablation"):
+        make_table("pie", paper())
+    with pytest.raises(InputError, match="choose one of terminal, markdown, latex, csv"):
+        render(make_table("main", paper()), "html")
+
+
+@pytest.fixture
+def hostile() -> Table:
+    return Table("odd", HOSTILE, ("Name", HOSTILE), groups([line(HOSTILE, Cell(HOSTILE, strong=True))]), (HOSTILE,))
+
+
+def test_markdown_keeps_its_cells_whatever_they_say(hostile):
+    text = render(hostile, "markdown")
+    row = text.splitlines()[4]
+    assert len(re.findall(r"(?<!\\)\|", row)) == 3
+    assert not re.search(r"(?<!\\)<", text)
+    assert "\x1b" not in text
+
+
+def test_latex_keeps_its_cells_whatever_they_say(hostile):
+    text = render(hostile, "latex")
+    row = next(found for found in text.splitlines() if found.startswith("a"))
+    assert len(re.findall(r"(?<!\\)&", row)) == 1
+    assert not re.search(r"(?<!\\)[%#_]", row)
+    assert row.count(r"\textbackslash{}") == 2
+    assert text.count(r"\toprule") == text.count(r"\bottomrule") == 1
+    opened = re.sub(r"\\[{}]", "", text)
+    assert opened.count("{") == opened.count("}")
+
+
+def test_csv_gives_back_what_was_put_in(hostile):
+    rows = list(csv.reader(io.StringIO(render(hostile, "csv"), newline="")))
+    assert rows[1] == [HOSTILE, HOSTILE, "measured"]
+
+
+def test_csv_holds_no_formulas():
+    table = Table("odd", "", ("x",), groups([line("=1+1"), line("+23.9"), line("-cmd|x"), line("@a"), line("-3.0")]))
+    cells = [row[0] for row in csv.reader(io.StringIO(render(table, "csv")))][1:]
+    assert cells == ["'=1+1", "+23.9", "'-cmd|x", "'@a", "-3.0"]
+
+
+def test_a_terminal_is_not_told_what_to_do(hostile):
+    text = render(hostile, "terminal")
+    assert "\x1b" not in text
+    assert "[q](r)" in re.sub(r"\s+", " ", text)
