@@ -1,1 +1,5 @@
-"""ScienceWorld, the second world."""
+"""ScienceWorld, the second world: elementary science as text."""
+
+from rpms.worlds.scienceworld.world import world
+
+__all__ = ["world"]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
+from rpms.worlds.scienceworld.focus import is_decoy
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.tree import alike, find, read_phrase, walk
@@ -142,17 +143,19 @@ class ScienceBelief:
         """The last temperature measured of a substance, in whatever state it was then, or of a thing."""
         return self.temperatures.get(substance_of(name))
 
-    def way_open(self, room: str) -> bool | None:
-        """Whether one can go from here to a room in one step; None if unknown."""
-        doors = self.exits.get(self.room or "")
-        if doors is None or self.room is None:
-            return None
-        if room in doors:
-            return doors[room]
-        return False if self.room in self.looked and room in self._known_rooms() else None
+    def next_door(self, room: str) -> bool | None:
+        """Whether a door leads from here to a room; None if unknown."""
+        return None if self.room is None else self.adjoin(self.room, room)
 
-    def _known_rooms(self) -> frozenset[str]:
-        return frozenset(self.exits) | {name for doors in self.exits.values() for name in doors}
+    def adjoin(self, room: str, other: str) -> bool | None:
+        """Whether a door joins two rooms; None if unknown. A name that is no room's known so far is unknown."""
+        if other in self.exits.get(room, ()):
+            return True
+        return False if room in self.looked and other in self.exits and other != room else None
+
+    def way_open(self, room: str) -> bool | None:
+        """Whether the door from here to a room next door is open; None if unknown."""
+        return self.exits.get(self.room or "", {}).get(room)
 
     def truth(self, atom: Atom, /) -> Truth:
         answer = _ANSWERS.get(atom.predicate)
@@ -184,17 +187,17 @@ def _room_named(words: str) -> str:
     head = words.casefold().strip()
     for lead in ("to ", "through ", "the ", "door to ", "the "):
         head = head.removeprefix(lead)
-    return head
+    return head.removesuffix(" door")
 
 
-def _connected(belief: ScienceBelief, room: str) -> bool | None:
+def _near(belief: ScienceBelief, room: str) -> bool | None:
     name = _room_named(room)
-    doors = belief.exits.get(belief.room or "")
-    if doors is None or belief.room not in belief.looked:
-        return None
-    if name in doors:
-        return True
-    return False if name in belief._known_rooms() else None  # noqa: SLF001 - one module
+    return True if name == belief.room else belief.next_door(name)
+
+
+def _shut(belief: ScienceBelief, room: str) -> bool | None:
+    is_open = belief.way_open(_room_named(room))
+    return None if is_open is None else not is_open
 
 
 def _flag(yes: str, no: str) -> Callable[[ScienceBelief, str], bool | None]:
@@ -212,15 +215,11 @@ def _works(belief: ScienceBelief, name: str) -> bool | None:
 
 
 _ANSWERS: Mapping[str, tuple[int, Callable[..., bool | None]]] = {
-    "in_room": (1, lambda belief, room: None if belief.room is None else belief.room == _room_named(room)),
-    "next_door": (1, _connected),
-    "way_open": (1, lambda belief, room: belief.way_open(_room_named(room))),
-    "here": (1, lambda belief, name: True if belief.see(name) else None),
+    "near": (1, _near),
+    "adjoins": (2, lambda belief, room, other: belief.adjoin(_room_named(room), _room_named(other))),
+    "shut": (1, _shut),
     "carried": (1, lambda belief, name: belief.carries(name) or None),
-    "hands_empty": (
-        0,
-        lambda belief: (belief.inventory_known and not belief.inventory) or (False if belief.inventory else None),
-    ),
+    "decoy": (1, lambda belief, name: is_decoy(belief.goal, name)),
     "open": (1, _flag("open", "closed")),
     "running": (1, _flag("on", "off")),
     "works": (1, _works),

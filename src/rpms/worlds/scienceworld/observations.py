@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 _DEEPEST: Final = 12
@@ -43,6 +43,8 @@ class RoomSight:
     things: tuple[Thing, ...]
     doors: Mapping[str, bool]
     """The rooms next door, and whether the way there is open."""
+    agent_there: bool = False
+    """Whether the agent is listed: a room can be looked at from another one."""
 
 
 _ROOM: Final = re.compile(r"This (?:room|outside location) is called the ([^.\n]{1,80})\. (?:In it|Here),? you see:")
@@ -179,13 +181,24 @@ def parse_thing(text: str) -> Thing | None:
 
 
 def _lines(listing: str) -> tuple[Thing, ...]:
-    """The things of a listing with one on each line; the agent itself is none of them."""
-    found = []
+    """The things of a listing with one on each line; the agent itself is none of them.
+
+    What is on a table that is carried stands on lines of its own after the table's, up to an empty one.
+    """
+    found: list[Thing] = []
+    holder: Thing | None = None
     for line in listing.splitlines():
-        if line.startswith("\t"):
-            thing = parse_thing(line)
-            if thing is not None and thing.name != "agent":
-                found.append(thing)
+        if not line.startswith("\t"):
+            holder = None
+            continue
+        thing = parse_thing(line)
+        if holder is not None:
+            inner = () if thing is None else (thing,)
+            holder = replace(holder, contents=(*(holder.contents or ()), *inner))
+            found[-1] = holder
+        elif thing is not None and thing.name != "agent":
+            found.append(thing)
+            holder = thing if line.rstrip().endswith(" is:") else None
     return tuple(found)
 
 
@@ -196,7 +209,7 @@ def room_sight(observation: str) -> RoomSight | None:
         return None
     listing, _, ways = observation[match.end() :].partition(_ALSO)
     doors = {room: state == "open" for room, state in _DOOR.findall(ways)}
-    return RoomSight(match[1], _lines(listing), doors)
+    return RoomSight(match[1], _lines(listing), doors, "\tthe agent\n" in listing)
 
 
 def carried(observation: str) -> tuple[Thing, ...] | None:
@@ -229,9 +242,11 @@ _DEEDS: Final = tuple(
     (re.compile(pattern), verb)
     for pattern, verb in (
         (r"You move to the (?P<object>[^\n]{1,120}?)\.?", "go"),
+        (r"You move through the door to the (?P<object>[^\n]{1,120}?)\.?", "go"),
         (r"You teleport to the (?P<object>[^\n]{1,120}?)\.?", "go"),
         (r"You move the (?P<object>[^\n]{1,120}?) to the (?P<place>[^\n]{1,120}?)\.", "move"),
         (r"You pour the contents of the (?P<object>[^\n]{1,120}?) into the (?P<place>[^\n]{1,120}?)\.", "pour"),
+        (r"You pour the (?!contents of )(?P<object>[^\n]{1,120}?) into the (?P<place>[^\n]{1,120}?)\.", "move"),
         (r"You dunk the (?P<object>[^\n]{1,120}?) in the (?P<place>[^\n]{1,120}?)(?:, moving [^\n]{1,200})?\.", "dunk"),
         (r"You focus on the (?P<object>[^\n]{1,120}?)\.", "focus"),
         (r"The (?P<object>[^\n]{1,120}?) was delicious\.", "eat"),

@@ -54,14 +54,25 @@ def alike(shown: str, said: str) -> bool:
     (True, False)
     """
     one, other = shown.casefold(), said.casefold()
-    if one == other or one.endswith(f" {other}") or other.endswith(f" {one}"):
+    if _ends(one, other) or _ends(other, one):
         return True
-    if one.startswith(f"{other} ") and len(one) - len(other) <= 2:  # `unknown substance` for `unknown substance B`
+    if _begins(one, other) or _begins(other, one):
         return True
-    if _AGE.sub("", one) == _AGE.sub("", other):  # `turtle` for `turtle egg`
+    young, old = _AGE.sub("", one), _AGE.sub("", other)
+    if young == old:  # `turtle` for `turtle egg`
         return True
-    bare = _NUMBER.sub("", other)
-    return bare != other and not _NUMBER.search(one) and one.endswith(bare)
+    bare = _NUMBER.sub("", young), _NUMBER.sub("", old)
+    numbered = sum(short != long for short, long in zip(bare, (young, old), strict=True))
+    return numbered == 1 and (_ends(*bare) or _ends(bare[1], bare[0]))
+
+
+def _ends(one: str, other: str) -> bool:
+    return one == other or one.endswith(f" {other}")
+
+
+def _begins(one: str, other: str) -> bool:
+    """Whether a longer name begins as a shorter one: `unknown substance B`, `drawing of a boat`."""
+    return one.startswith(f"{other} of ") or (one.startswith(f"{other} ") and len(one) == len(other) + 2)
 
 
 def _fits(thing: Thing, phrase: Phrase) -> bool:

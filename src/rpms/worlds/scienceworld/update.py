@@ -76,7 +76,7 @@ def _perceived(belief: ScienceBelief, observation: str, command: _Named) -> Scie
     """Take in an answer that describes."""
     room = heard.room_sight(observation)
     if room is not None:
-        return _seen(_clear(belief), room, at_home=True)
+        return _seen(_clear(belief), room, at_home=room.agent_there)
     carried = heard.carried(observation)
     if carried is not None:
         return _noted(belief.but(inventory=merge(carried, belief.inventory), inventory_known=True), carried)
@@ -99,7 +99,7 @@ def _meant(belief: ScienceBelief, action: str | None) -> str:
 def _named(text: str) -> _Named:
     match = _VERB.fullmatch(text)
     rest = match["rest"] if match else ""
-    for joint in _JOINTS.get(text.partition(" ")[0], ()):
+    for joint in () if text.startswith("put down ") else _JOINTS.get(text.partition(" ")[0], ()):
         one, found, two = rest.rpartition(joint) if joint in (" on ", " in ") else rest.partition(joint)
         if found:
             return _Named(text, read_phrase(one), read_phrase(two))

@@ -1,0 +1,110 @@
+"""ScienceWorld as a World: its knowledge in one place, its simulator a lazy import away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+
+from rpms.core.belief import Belief
+from rpms.core.consistency import Compat
+from rpms.core.decide import Decision
+from rpms.core.errors import InputError
+from rpms.core.goal import Goal, Progress
+from rpms.core.recall import Retrieval, Similarity
+from rpms.core.voice import Voice
+from rpms.worlds.base import Command, Game, Setting, Task, World
+from rpms.worlds.scienceworld.agreement import disagreements
+from rpms.worlds.scienceworld.belief import ScienceBelief
+from rpms.worlds.scienceworld.commands import repair
+from rpms.worlds.scienceworld.compat import compatible
+from rpms.worlds.scienceworld.goals import ScienceGoal, parse_goal
+from rpms.worlds.scienceworld.observations import refused
+from rpms.worlds.scienceworld.progress import progress, update
+from rpms.worlds.scienceworld.prompts import VOICE
+from rpms.worlds.scienceworld.simulator import ScienceWorldGame
+from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks
+
+OPTIONS = ("simplifications", "tasks", "per_task")
+"""`simplifications`: none by default. `tasks`: names with commas between, the paper's 26 by default. `per_task`: the
+first so many variations of each."""
+
+
+class ScienceWorld:
+    """The World of ScienceWorld's thirty tasks."""
+
+    name = "scienceworld"
+    splits: tuple[str, ...] = ("dev", "train", "test")
+    engines: tuple[str, ...] = ("native",)
+    step_budget = 100
+    max_tokens = 512
+    retrieval = Retrieval(similarity=Similarity(type=0.5, object=0.3, state=0.1, destination=0.1))
+    """The signature's object is the task, its state the substance or thing."""
+    compat: Compat = staticmethod(compatible)
+    voice: Voice = VOICE
+
+    def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
+        options = _checked(setting)
+        names = [name.strip() for name in options.get("tasks", "").split(",") if name.strip()]
+        number = options.get("per_task")
+        if number is not None and not number.isdecimal():
+            raise InputError(f"per_task={number}: write a number")
+        return list_tasks(split, per_task=int(number) if number else None, tasks=names or None)
+
+    def open(self, task: Task, setting: Setting) -> Game:
+        options = _checked(setting)
+        return ScienceWorldGame(task.source["task"], int(task.source["variation"]), options.get("simplifications", ""))
+
+    def manual(self) -> tuple[tuple[str, str], ...]:
+        text = files("rpms.worlds.scienceworld").joinpath("rules.yaml").read_text(encoding="utf-8")
+        return (("scienceworld/rules.yaml", text),)
+
+    def goal(self, opening: str) -> Goal:
+        return parse_goal(opening)
+
+    def start(self, goal: Goal) -> Belief:
+        return ScienceBelief(goal)
+
+    def update(self, belief: Belief, action: str | None, observation: str) -> Belief:
+        return update(_own(belief), action, observation)
+
+    def progress(self, goal: Goal, belief: Belief) -> Progress:
+        known = goal if isinstance(goal, ScienceGoal) else ScienceGoal(goal.type, text=goal.text)
+        return progress(known, _own(belief))
+
+    def command(self, action: str, belief: Belief) -> Command:
+        return repair(action, _own(belief))
+
+    def infeasible(self, observation: str) -> bool:
+        return refused(observation)
+
+    def contradictions(self, belief: Belief, game: Game) -> tuple[str, ...]:
+        """Compare room and inventory with the simulator's free listings; of other games nothing can be said."""
+        if not isinstance(game, ScienceWorldGame):
+            return ()
+        return disagreements(_own(belief), game.look(), game.inventory())
+
+    def planner(self, decision: Decision) -> tuple[str, str]:
+        from rpms.worlds.scienceworld import planner  # noqa: PLC0415 - only where no LLM plays
+
+        plan = getattr(planner, "plan", None)
+        if plan is None:
+            raise InputError("ScienceWorld has no planner here: choose another model")
+        thought, action = plan(decision)
+        return str(thought), str(action)
+
+
+def _checked(setting: Setting) -> dict[str, str]:
+    """The options of a setting, all of them known."""
+    for name in setting.options:
+        if name not in OPTIONS:
+            raise InputError(f"ScienceWorld has no option {name!r}: the options are {', '.join(OPTIONS)}")
+    canonical_simplifications(setting.options.get("simplifications", ""))
+    return dict(setting.options)
+
+
+def _own(belief: Belief) -> ScienceBelief:
+    assert isinstance(belief, ScienceBelief)
+    return belief
+
+
+world: World = ScienceWorld()
