@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rpms import __version__
-from rpms.cli import games, models, play, rules, run
+from rpms.cli import games, learn, memory, models, play, rules, run
 from rpms.core.errors import InputError, RPMSError
 
 app = typer.Typer(
@@ -39,10 +39,12 @@ def _main(
 
 app.command("play")(play.play_one)
 app.command("run")(run.run_split)
+app.command("learn")(learn.learn_split)
 app.command("verify")(games.verify)
 app.add_typer(rules.app, name="rules")
 app.add_typer(games.app, name="games")
 app.add_typer(models.app, name="models")
+app.add_typer(memory.app, name="memory")
 
 
 def main() -> None:

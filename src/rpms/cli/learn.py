@@ -1,0 +1,80 @@
+"""`rpms learn`: play seen tasks and keep what they teach."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from rpms.cli import options
+from rpms.core.condition import named_condition
+from rpms.learn.rounds import LearningPlan, Round, learn, learned
+from rpms.models.accounting import parse_price, price_of
+from rpms.models.base import Decoding
+from rpms.models.catalogue import ModelOptions
+from rpms.play.answering import NamedModel
+from rpms.play.progress import progress
+from rpms.play.run import Interrupted, Listener
+from rpms.worlds.registry import find_world
+
+
+def learn_split(
+    world: options.WorldName,
+    out: Annotated[Path, typer.Option(help="The memory to write, such as memory.jsonl; rounds are kept beside it.")],
+    split: options.SplitName = None,
+    rounds: Annotated[int, typer.Option(help="How often to play the split.")] = 3,
+    limit: Annotated[int | None, typer.Option(help="Only the first so many tasks.")] = None,
+    data: options.DataFolder = None,
+    engine: options.EngineName = "native",
+    model: options.ModelName = "planner",
+    base_url: options.BaseUrl = None,
+    later: Annotated[
+        str, typer.Option(help="Condition of the rounds after the first, which is rules-only: full or rules-only.")
+    ] = "full",
+    workers: Annotated[int, typer.Option(help="Episodes at once.")] = 1,
+    record: Annotated[
+        Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
+    ] = None,
+    steps: Annotated[
+        int | None, typer.Option(help="Steps an episode may take; the world's own number by default.")
+    ] = None,
+    temperature: Annotated[float, typer.Option(help="0 is greedy; above, each round samples anew.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="For models that sample; recorded.")] = 0,
+    price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    option: options.WorldOptions = None,
+) -> None:
+    """Play a split round by round, keep snippets, lessons and schemas, and freeze the memory they make."""
+    found = find_world(world)
+    plan = LearningPlan(
+        found,
+        model,
+        NamedModel(model, world, ModelOptions(base_url=base_url), record),
+        rounds=rounds,
+        split=split,
+        limit=limit,
+        setting=options.make_setting(found, data, engine, option),
+        decoding=Decoding(max_tokens=found.max_tokens, temperature=temperature, seed=seed if temperature else None),
+        step_budget=steps,
+        seed=seed,
+        later=named_condition(later),
+    )
+    console = Console(emoji=False, highlight=False)
+    known = parse_price(price) if price else price_of(model)
+
+    def listen(number: int) -> Listener:
+        console.print(f"round {number} of {rounds}", markup=False)
+        return progress(console, known)
+
+    def tell(result: Round) -> None:
+        for line in learned([result]):
+            console.print(line, markup=False, soft_wrap=True)
+
+    try:
+        results = learn(plan, out, workers, listen, after=tell)
+    except Interrupted as stop:
+        typer.echo(f"rpms: {stop}", err=True)
+        raise typer.Exit(130) from None
+    last = results[-1]
+    console.print(f"{last.entries} entries in {out}, frozen: sha256 {last.hash[:16]}…", markup=False, soft_wrap=True)

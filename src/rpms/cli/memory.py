@@ -1,0 +1,132 @@
+"""`rpms memory`: look into memories, merge and compare them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rpms.core.errors import InputError
+from rpms.core.memory import Entry, Kind, merge
+from rpms.core.recall import EpisodicMemory
+from rpms.learn.freeze import check_frozen, freeze
+from rpms.learn.inventory import FORMS, difference, find_entry, full_text, said, stats, where_from
+from rpms.store.files import write_whole
+from rpms.store.memories import memory_hash, read_memory, write_memory
+
+app = typer.Typer(help="Look into episodic memories, merge and compare them.", no_args_is_help=True)
+
+MemoryArgument = Annotated[Path, typer.Argument(help="A memory, JSON Lines.", show_default=False)]
+
+
+def _console() -> Console:
+    return Console(highlight=False, emoji=False, soft_wrap=True)
+
+
+@app.command("show")
+def show(
+    file: MemoryArgument,
+    entry: Annotated[
+        str | None, typer.Argument(help="An entry's id, or its beginning: that one in full.", show_default=False)
+    ] = None,
+) -> None:
+    """Print what a memory says, a line an entry; or one entry with all its fields and origins."""
+    memory = read_memory(file)
+    console = _console()
+    if entry is not None:
+        console.print(full_text(find_entry(memory, entry)), markup=False)
+        return
+    for each in memory.entries:
+        console.print(_line(each))
+
+
+def _line(entry: Entry) -> Text:
+    styles = {Kind.SUCCESS: "green", Kind.FAILURE: "yellow", Kind.CRITICAL_FAILURE: "red", Kind.SCHEMA: "blue"}
+    return Text.assemble((entry.id, styles[entry.kind]), f"  {said(entry)}")
+
+
+@app.command("stats")
+def show_stats(
+    file: MemoryArgument,
+    entries: Annotated[bool, typer.Option(help="Name each entry with where it was learned.")] = True,
+) -> None:
+    """Count a memory by kind, goal and rule, and name each entry's origin: episode and step."""
+    memory = read_memory(file)
+    counted = stats(memory)
+    console = _console()
+    frozen = "frozen" if check_frozen(file) else "not frozen"
+    world = memory.world or "an unnamed world"
+    console.print(f"{file}: {counted.entries} entries of {world}, {frozen}", markup=False)
+    console.print(f"hash {memory_hash(memory)}", markup=False)
+    console.print(f"{counted.observations} observations in {counted.episodes} episodes", markup=False)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("")
+    table.add_column("entries", justify="right")
+    for kind in Kind:
+        table.add_row(kind.value.replace("_", " "), str(counted.kinds[kind]))
+    for goal, count in counted.goals.most_common():
+        table.add_row(Text(f"goal {goal}"), str(count))
+    for rule, count in counted.rules.most_common(12):
+        table.add_row(Text(f"rule: {rule}"), str(count))
+    console.print(table)
+    if entries:
+        for entry in memory.entries:
+            console.print(Text.assemble(_line(entry), (f"  [{where_from(entry.origins)}]", "dim")))
+
+
+@app.command("merge")
+def merge_files(
+    files: Annotated[list[Path], typer.Argument(help="Two or more memories of one world.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="The memory to write; must not exist.")],
+) -> None:
+    """Merge memories: entries that say the same become one with all their evidence. The order does not matter."""
+    if out.exists():
+        raise InputError(f"{out}: exists; choose another file")
+    memories = [read_memory(file) for file in files]
+    worlds = sorted({memory.world for memory in memories if memory.world})
+    if len(worlds) != 1:
+        what = f"of {' and '.join(worlds)}" if worlds else "of no named world"
+        raise InputError(f"these memories are {what}; only memories of one world can be merged")
+    merged = merge(*(memory.entries for memory in memories))
+    write_memory(out, merged, worlds[0])
+    digest = freeze(out)
+    total = sum(map(len, memories))
+    _console().print(f"{len(merged)} entries out of {total} in {out}, frozen: sha256 {digest[:16]}…", markup=False)
+
+
+@app.command("diff")
+def diff(
+    before: MemoryArgument,
+    after: MemoryArgument,
+) -> None:
+    """Say what sets two memories apart; exit code 1 if anything does, as `diff` has it."""
+    console = _console()
+    found = difference(read_memory(before), read_memory(after))
+    for entry in found.removed:
+        console.print(Text.assemble(("- ", "red"), _line(entry)))
+    for entry in found.added:
+        console.print(Text.assemble(("+ ", "green"), _line(entry)))
+    for old, new in found.changed:
+        evidence = f" evidence {len(old.origins)} → {len(new.origins)}"
+        console.print(Text.assemble(("~ ", "yellow"), _line(new), (evidence, "dim")))
+    console.print(f"{len(found.added)} added, {len(found.removed)} removed, {len(found.changed)} changed", markup=False)
+    if found:
+        raise typer.Exit(1)
+
+
+@app.command("export")
+def export(
+    file: MemoryArgument,
+    out: Annotated[Path, typer.Option(help="Where to: a file that ends in .md or .csv.")],
+) -> None:
+    """Write a memory as Markdown to read or as CSV for a spreadsheet."""
+    form = FORMS.get(out.suffix.removeprefix("."))
+    if form is None:
+        raise InputError(f"{out}: give it one of the endings {', '.join('.' + ending for ending in FORMS)}")
+    memory: EpisodicMemory = read_memory(file)
+    write_whole(out, form(memory))
+    _console().print(f"{len(memory)} entries in {out}", markup=False)

@@ -1,0 +1,1 @@
+"""Learning: episodes in, memory out."""

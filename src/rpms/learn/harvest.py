@@ -1,0 +1,192 @@
+"""What one episode teaches: snippets by sub-goal, lessons from refusals, schemas with evidence, critical failures.
+
+Pure, and the same for every world: all it reads are the steps, their decisions, and the world's whole manual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rpms.core.belief import Belief, Situation
+from rpms.core.episode import Ending, Episode, Step
+from rpms.core.facts import Truth
+from rpms.core.memory import CriticalFailure, Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema, merge
+from rpms.core.rules import ActiveRules, Instance, RuleManual
+from rpms.learn.wording import cause_of_end, in_words, schema_effects, template_of
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """How an episode is turned into entries."""
+
+    longest: int = 12
+    """Actions of a snippet at most; of more, the last ones. Three of twelve fill the prompt's memory block."""
+    means: tuple[str, ...] = ("find", "go_to")
+    """Sub-goals by how their names begin that are no end in themselves: their actions open the next snippet, as the
+    paper's run from the search to the deed."""
+    longest_command: int = 120
+    """Characters. What a model wrote beyond it is no command, and has no place in later prompts."""
+    longest_message: int = 160
+    """Characters of a world's answer that a lesson repeats."""
+
+
+PAPER = Harvest()
+
+
+def harvest(episode: Episode, manual: RuleManual, origin: str = "", how: Harvest = PAPER) -> tuple[Entry, ...]:
+    """The entries of one episode, merged and in a fixed order; `origin` names it in them, the task's id by default."""
+    found = _Episode(episode, manual, origin or episode.task, how) if episode.steps else None
+    return merge(found.entries()) if found is not None else ()
+
+
+@dataclass(frozen=True)
+class _Episode:
+    episode: Episode
+    manual: RuleManual
+    origin: str
+    how: Harvest
+
+    def entries(self) -> Iterator[Entry]:
+        if self.episode.ending is not Ending.LOST:
+            # what an episode that ended in disaster took for progress may have led there
+            yield from self._snippets()
+        for step in self.episode.steps:
+            if step.command and self._usable(step):
+                yield from self._of_step(step)
+        if self.episode.ending is Ending.LOST:
+            yield self._critical(self.episode.steps[-1])
+
+    def _usable(self, step: Step) -> bool:
+        return len(step.command) <= self.how.longest_command and step.command.isprintable()
+
+    def _rules(self, step: Step) -> ActiveRules:
+        goal = step.decision.goal
+        return self.manual.active(goal.type, goal.object)
+
+    def _origins(self, step: Step, *, failed: bool = False) -> frozenset[Origin]:
+        return frozenset({Origin(self.origin, step.number, failed)})
+
+    def _after(self, step: Step) -> Belief | None:
+        """The belief after a step; of the last one, nobody has it."""
+        later = self.episode.steps[step.number :]
+        return later[0].decision.belief if later else None
+
+    def _snippets(self) -> Iterator[SuccessSnippet]:
+        """Cut the episode where its progress reached a new height, and keep what was done on the way there."""
+        steps = self.episode.steps
+        best = steps[0].decision.progress.done
+        taken: list[Step] = []
+        for place, step in enumerate(steps):
+            if not step.infeasible and step.command and self._usable(step):
+                taken.append(step)
+            now = step.decision.progress
+            last = place + 1 == len(steps)
+            won = last and self.episode.ending is Ending.WON
+            done = (now.total if won else now.done) if last else steps[place + 1].decision.progress.done
+            if not won and done <= best:
+                continue
+            small = done == now.done + 1 and now.sub_goal.startswith(self.how.means)
+            best = max(best, done)
+            if small and not won:
+                continue
+            if taken and not (len(taken) == 1 and self._moved(taken[0])):
+                yield self._snippet(taken[-self.how.longest :], now.sub_goal)
+            taken = []
+
+    def _moved(self, step: Step) -> bool:
+        after = self._after(step)
+        return after is not None and after.location != step.decision.belief.location
+
+    def _snippet(self, steps: Sequence[Step], sub_goal: str) -> SuccessSnippet:
+        first, last = steps[0], steps[-1]
+        instance = self._rules(last).instance(last.command)
+        belief = first.decision.belief
+        held = list(belief.holding)
+        before: dict[str, object] = {"holding": (held[0] if len(held) == 1 else held) if held else None}
+        if belief.location is not None:
+            before["location"] = belief.location
+        name, binding = (instance.schema.name, instance.binding) if instance else (last.command.split()[0], {})
+        before["action_type"] = name
+        before.update({f"action_{key}": value for key, value in binding.items() if key != "object"})
+        return SuccessSnippet(
+            goal_signature=first.decision.goal_signature,
+            state_signature=first.decision.state_signature,
+            sub_goal_type=sub_goal,
+            actions=tuple(step.command for step in steps),
+            precondition=before,
+            outcome={name: _object_of(binding)},
+            origins=self._origins(last),
+        )
+
+    def _of_step(self, step: Step) -> Iterator[Entry]:
+        """The lesson of a refusal, and what the step says of its action's schema."""
+        rules = self._rules(step)
+        instance = rules.instance(step.command)
+        if step.infeasible:
+            yield self._lesson(step, rules, instance)
+        if instance is None or not (instance.schema.preconditions or instance.schema.effects):
+            return
+        situation = Situation(step.decision.belief, step.decision.goal)
+        if step.infeasible and instance.feasible(situation) is Truth.FALSE:
+            return  # it failed as the schema says it must: no evidence against it
+        failed = step.infeasible or self._belied(step, instance)
+        yield VerifiedSchema(
+            action_template=template_of(instance.schema, step.command),
+            action_type=instance.schema.name,
+            preconditions=tuple(in_words(clause, rules) for clause in instance.schema.preconditions),
+            effects=schema_effects(instance.schema, rules),
+            origins=self._origins(step, failed=failed),
+        )
+
+    def _belied(self, step: Step, instance: Instance) -> bool:
+        """Whether the world took the action, and then an effect of it is known not to have come about."""
+        after = self._after(step)
+        if after is None:
+            return False
+        facts = Situation(after, step.decision.goal)
+        return any(literal.truth(facts) is Truth.FALSE for literal in instance.effects)
+
+    def _lesson(self, step: Step, rules: ActiveRules, instance: Instance | None) -> FailureLesson:
+        situation = Situation(step.decision.belief, step.decision.goal)
+        if instance is None:
+            failure, rule = "unknown_action", "this is no action here; write one of the known actions, names and all"
+        else:
+            failure, rule = _blame(instance, rules, situation)
+        return FailureLesson(
+            goal_signature=step.decision.goal_signature,
+            state_signature=step.decision.state_signature,
+            failed_action=step.command,
+            corrective_rule=rule,
+            failure_type=failure,
+            failure_message=" ".join(step.result.split())[: self.how.longest_message],
+            origins=self._origins(step),
+        )
+
+    def _critical(self, step: Step) -> CriticalFailure:
+        return CriticalFailure(
+            goal_signature=step.decision.goal_signature,
+            state_signature=step.decision.state_signature,
+            failed_action=step.command if self._usable(step) else step.command[: self.how.longest_command],
+            corrective_rule=cause_of_end(self._rules(step), step.command),
+            failure_message=f"score = {step.score:g}, terminated",
+            origins=self._origins(step),
+        )
+
+
+def _object_of(binding: Mapping[str, str]) -> str:
+    return binding.get("object") or next(iter(binding.values()), "")
+
+
+def _blame(instance: Instance, rules: ActiveRules, situation: Situation) -> tuple[str, str]:
+    """Why an action failed, as far as the manual and the belief tell, and what to see to next time."""
+    values = [clause.truth(situation) for clause in instance.preconditions]
+    worded = [in_words(clause, rules) for clause in instance.schema.preconditions]
+    broken = [text for text, value in zip(worded, values, strict=True) if value is Truth.FALSE]
+    unsure = [text for text, value in zip(worded, values, strict=True) if value is Truth.UNKNOWN]
+    name = instance.schema.name.replace("_", " ")
+    if broken:
+        return "precondition_not_met", f"{name} only when {' and '.join(broken)}"
+    if unsure:
+        return "precondition_unverified", f"before {name}, make sure that {' and '.join(unsure)}"
+    return "unexplained", f"{name} can fail although all that is known speaks for it; then try something else"

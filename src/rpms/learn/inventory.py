@@ -1,0 +1,186 @@
+"""What is in a memory: counts, one entry in full, what two memories differ in, and other forms of the same."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from rpms.core.errors import InputError
+from rpms.core.memory import CriticalFailure, Entry, FailureLesson, Kind, Origin, SuccessSnippet, VerifiedSchema
+from rpms.core.recall import EpisodicMemory
+from rpms.store.memories import record
+
+_ORIGINS_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Stats:
+    """A memory in numbers."""
+
+    entries: int
+    kinds: Counter[Kind]
+    goals: Counter[str]
+    """Entries by goal type; schemas belong to none."""
+    rules: Counter[str]
+    """Corrective rules by how many lessons state them."""
+    observations: int
+    """Pieces of evidence, all entries together."""
+    episodes: int
+    """Episodes that taught something."""
+
+
+def stats(memory: EpisodicMemory) -> Stats:
+    """Count what is in a memory."""
+    entries = memory.entries
+    origins = [origin for entry in entries for origin in entry.origins]
+    return Stats(
+        len(entries),
+        Counter(entry.kind for entry in entries),
+        Counter(entry.goal_signature.type for entry in entries if not isinstance(entry, VerifiedSchema)),
+        Counter(entry.corrective_rule for entry in entries if isinstance(entry, FailureLesson | CriticalFailure)),
+        len(origins),
+        len({origin.episode for origin in origins}),
+    )
+
+
+def said(entry: Entry) -> str:
+    """What an entry says, in one line."""
+    match entry:
+        case SuccessSnippet():
+            return f"{entry.sub_goal_type}: {' -> '.join(entry.actions)}"
+        case FailureLesson() | CriticalFailure():
+            return f"{entry.failed_action}: {entry.corrective_rule}"
+        case _:
+            return f"{entry.action_template} ({entry.confidence:.2f})"
+
+
+def where_from(origins: Iterable[Origin], most: int = _ORIGINS_SHOWN) -> str:
+    """Episodes and steps: `round1/… step 4 (failed); … and 7 more`."""
+    ordered = sorted(origins)
+    named = [f"{one.episode} step {one.step}{' (failed)' if one.failed else ''}" for one in ordered[:most]]
+    rest = len(ordered) - len(named)
+    return "; ".join(named) + (f"; and {rest} more" if rest else "")
+
+
+def find_entry(memory: EpisodicMemory, wanted: str) -> Entry:
+    """An entry by its id or the beginning of it; several or none are an InputError."""
+    exact = [entry for entry in memory.entries if entry.id == wanted]
+    found = exact or [entry for entry in memory.entries if entry.id.startswith(wanted)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InputError(f"{wanted!r} begins the ids of {len(found)} entries, such as {found[0].id} and {found[1].id}")
+    near = get_close_matches(wanted, [entry.id for entry in memory.entries], 1)
+    hint = f"; did you mean {near[0]}?" if near else "; `rpms memory stats` lists them"
+    raise InputError(f"no entry {wanted!r} in this memory{hint}")
+
+
+def full_text(entry: Entry) -> str:
+    """An entry with all its fields, as its file has them, and every origin on a line of its own."""
+    value = record(entry)
+    value.pop("origins")
+    origins = "\n".join(f"  {where_from([origin])}" for origin in sorted(entry.origins))
+    return f"{json.dumps(value, indent=2, ensure_ascii=False)}\nlearned in:\n{origins or '  (not recorded)'}"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What sets two memories apart. Entries are compared by what they say, not by their ids."""
+
+    added: tuple[Entry, ...]
+    removed: tuple[Entry, ...]
+    changed: tuple[tuple[Entry, Entry], ...]
+    """The same advice with other evidence, wording or weight: before and after."""
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+
+def difference(before: EpisodicMemory, after: EpisodicMemory) -> Difference:
+    """What was added, removed and changed from one memory to another; two of different worlds are an InputError."""
+    if before.world and after.world and before.world != after.world:
+        raise InputError(f"these are memories of two worlds, {before.world} and {after.world}")
+    old, new = _by_content(before.entries), _by_content(after.entries)
+    return Difference(
+        tuple(entry for key, entry in new.items() if key not in old),
+        tuple(entry for key, entry in old.items() if key not in new),
+        tuple((old[key], entry) for key, entry in new.items() if key in old and _content(old[key]) != _content(entry)),
+    )
+
+
+def _by_content(entries: Iterable[Entry]) -> dict[tuple[str, ...], Entry]:
+    return {(entry.kind, *entry.key()): entry for entry in entries}
+
+
+def _content(entry: Entry) -> dict[str, object]:
+    return {name: value for name, value in record(entry).items() if name != "id"}
+
+
+_COLUMNS = ("id", "type", "goal_signature", "state_signature", "says", "evidence", "failed", "confidence", "origins")
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    goal = state = sure = ""
+    if isinstance(entry, VerifiedSchema):
+        sure = f"{entry.confidence:.3f}"
+    else:
+        goal, state = str(entry.goal_signature), str(entry.state_signature)
+    failed = sum(origin.failed for origin in entry.origins)
+    return (
+        entry.id,
+        str(entry.kind),
+        goal,
+        state,
+        said(entry),
+        str(len(entry.origins) - failed),
+        str(failed),
+        sure,
+        where_from(entry.origins, len(entry.origins)),
+    )
+
+
+def comma_separated(memory: EpisodicMemory) -> str:
+    """A table for a spreadsheet: one row an entry. No cell begins with a sign that a spreadsheet would compute."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for entry in memory.entries:
+        writer.writerow([f"'{cell}" if cell[:1] in {"=", "+", "-", "@", "\t"} else cell for cell in _row(entry)])
+    return stream.getvalue()
+
+
+def markdown(memory: EpisodicMemory) -> str:
+    """A memory to read: one section a kind, one table row an entry."""
+    lines = [f"# Episodic memory of {memory.world or 'an unnamed world'}", "", f"{len(memory)} entries."]
+    for kind in Kind:
+        entries = [entry for entry in memory.entries if entry.kind is kind]
+        if entries:
+            lines.extend(("", f"## {kind.value.replace('_', ' ').capitalize()} ({len(entries)})", ""))
+            lines.extend(_table(entries))
+    return "\n".join(lines) + "\n"
+
+
+def _table(entries: Sequence[Entry]) -> Iterable[str]:
+    yield "| id | goal | state | says | evidence | learned in |"
+    yield "| --- | --- | --- | --- | --- | --- |"
+    for entry in entries:
+        name, _, goal, state, says, evidence, failed, _, _ = map(_cell, _row(entry))
+        seen = f"{evidence} of {int(evidence) + int(failed)}" if int(failed) else evidence
+        yield f"| {name} | {goal} | {state} | {says} | {seen} | {_cell(where_from(entry.origins))} |"
+
+
+def _cell(text: str) -> str:
+    """Text from games and models as the plain content of a cell."""
+    plain = " ".join(text.split())
+    for sign in "\\`*_[]<>|&":
+        plain = plain.replace(sign, f"\\{sign}")
+    return plain
+
+
+FORMS = {"md": markdown, "csv": comma_separated}
+"""Other forms of a memory, by the endings of their files."""

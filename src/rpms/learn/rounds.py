@@ -1,0 +1,210 @@
+"""Rounds of learning: play a split, harvest it, merge, and go on with what was learned.
+
+The paper plays every round under Rules-only and does not say what makes rounds differ. With greedy decoding the same
+configuration plays the same episodes again and teaches nothing new. So the first round is the paper's, and later ones
+play with the memory so far (Full), unless told otherwise. An episode that taught exactly what it taught in an earlier
+round is no new evidence and is counted once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from rpms.core.condition import FULL, RULES_ONLY, Condition
+from rpms.core.episode import Episode
+from rpms.core.errors import InputError
+from rpms.core.memory import Entry, Kind, Origin, merge
+from rpms.core.recall import EpisodicMemory
+from rpms.core.rules import RuleManual
+from rpms.learn.freeze import check_frozen, freeze, freeze_file
+from rpms.learn.harvest import harvest
+from rpms.models.base import Decoding
+from rpms.play.plan import OpenModel, RunPlan, plan_run
+from rpms.play.run import Listener, MakeEngine, run
+from rpms.play.setup import manual_of
+from rpms.play.threads import Threads
+from rpms.store.files import read_text, write_whole
+from rpms.store.memories import read_memory, record, write_memory
+from rpms.store.runs import RunFolder, RunSummary
+from rpms.worlds.base import Setting, World
+
+EXPERIENCE = "experience"
+"""The folder of a run that holds what each episode taught: one memory an episode, possibly an empty one."""
+
+
+@dataclass(frozen=True)
+class Harvester:
+    """Makes of each finished episode the text that is kept beside it; goes to wherever episodes are played."""
+
+    world: World
+
+    @cached_property
+    def _manual(self) -> RuleManual:
+        return manual_of(self.world)
+
+    def __call__(self, episode: Episode) -> str:
+        entries = harvest(episode, self._manual)
+        head = {"type": "memory", "world": self.world.name, "version": 1}
+        return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in (head, *map(record, entries)))
+
+
+@dataclass(frozen=True)
+class LearningPlan:
+    """What is to be learned from. The same plan learns the same, however often it is interrupted."""
+
+    world: World
+    model_name: str
+    open_model: OpenModel
+    rounds: int = 3
+    split: str | None = None
+    limit: int | None = None
+    setting: Setting = field(default_factory=Setting)
+    decoding: Decoding | None = None
+    """With a temperature above 0, its seed grows by one from round to round."""
+    step_budget: int | None = None
+    seed: int = 0
+    later: Condition = FULL
+    """The condition of the rounds after the first, which is always Rules-only."""
+
+    def run_plan(self, number: int, memory: EpisodicMemory) -> RunPlan:
+        """The run of one round, counted from 1, with the memory of the rounds before it."""
+        decoding = self.decoding
+        if decoding is not None and decoding.temperature and decoding.seed is not None:
+            decoding = replace(decoding, seed=decoding.seed + number - 1)
+        return plan_run(
+            self.world,
+            self.model_name,
+            self.open_model,
+            split=self.split,
+            limit=self.limit,
+            condition=self.later if number > 1 else RULES_ONLY,
+            memory=memory,
+            setting=self.setting,
+            decoding=decoding,
+            step_budget=self.step_budget,
+            seed=self.seed,
+            keep={EXPERIENCE: Harvester(self.world)},
+        )
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a round came to."""
+
+    number: int
+    summary: RunSummary
+    file: Path
+    """The snapshot: everything learned up to here."""
+    counts: Counter[Kind]
+    hash: str
+    """Of the snapshot's bytes, as its freeze records it."""
+    repeated: int
+    """Episodes that taught exactly what they taught in an earlier round."""
+
+    @property
+    def entries(self) -> int:
+        return self.counts.total()
+
+
+def snapshot_file(out: Path, number: int) -> Path:
+    """Where the memory after a round is kept: `memory.round1.jsonl` beside `memory.jsonl`."""
+    return out.with_name(f"{out.stem}.round{number}{out.suffix}")
+
+
+def round_folder(out: Path, number: int) -> Path:
+    """Where the episodes of a round are kept: `memory.rounds/round1` beside `memory.jsonl`."""
+    return out.with_name(f"{out.stem}.rounds") / f"round{number}"
+
+
+def learn(
+    plan: LearningPlan,
+    out: Path,
+    workers: int | None = None,
+    listener: Callable[[int], Listener] | None = None,
+    *,
+    engine: MakeEngine = Threads,
+    after: Callable[[Round], None] | None = None,
+) -> tuple[Round, ...]:
+    """Learn, and leave a frozen memory in `out`, with a frozen snapshot after each round beside it.
+
+    The same call again goes on where it stopped: episodes are kept round by round beside `out`. Raises what
+    `rpms.play.run.run` raises, and InputError for a file that was not written by learning.
+    """
+    if plan.rounds < 1:
+        raise InputError(f"{plan.rounds} rounds teach nothing; give 1 or more")
+    if out.suffix == "" or out.is_dir():
+        raise InputError(f"{out}: give the memory a file name such as {out / 'memory.jsonl'}")
+    _refuse_foreign(out)
+    memory = EpisodicMemory(world=plan.world.name)
+    known: dict[str, set[str]] = {}
+    results: list[Round] = []
+    for number in range(1, plan.rounds + 1):
+        folder = round_folder(out, number)
+        listening = listener(number) if listener is not None else None
+        summary = run(plan.run_plan(number, memory), folder, workers, listening, engine=engine)
+        fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
+        memory = EpisodicMemory(merge(memory.entries, *fresh), plan.world.name)
+        if not memory.entries:
+            raise InputError(f"nothing was learned from {folder}: no sub-goal was reached and no action was refused")
+        result = _snapshot(snapshot_file(out, number), memory, number, summary, repeated)
+        results.append(result)
+        if after is not None:
+            after(result)
+    write_whole(out, read_text(results[-1].file))
+    freeze(out)
+    return tuple(results)
+
+
+def _refuse_foreign(out: Path) -> None:
+    """Never write over a memory that somebody else wrote or changed."""
+    if not out.exists():
+        return
+    if not freeze_file(out).is_file():
+        raise InputError(f"{out}: exists and was not written by `rpms learn`; choose another file")
+    check_frozen(out)
+
+
+def _experience(
+    folder: RunFolder, number: int, world: World, known: dict[str, set[str]]
+) -> tuple[list[Sequence[Entry]], int]:
+    """What the episodes of a round taught that no earlier one of the same task had taught to the letter."""
+    fresh: list[Sequence[Entry]] = []
+    repeated = 0
+    for task in folder.protocol.tasks:
+        file = folder.folder / EXPERIENCE / folder.file(task).name
+        text = read_text(file)
+        before = known.setdefault(task, set())
+        if text in before:
+            repeated += 1
+            continue
+        before.add(text)
+        if text.count("\n") > 1:  # more than the header
+            fresh.append([_of_round(entry, number) for entry in read_memory(file, world.name).entries])
+    return fresh, repeated
+
+
+def _of_round(entry: Entry, number: int) -> Entry:
+    origins = frozenset(Origin(f"round{number}/{one.episode}", one.step, one.failed) for one in entry.origins)
+    return replace(entry, origins=origins)
+
+
+def _snapshot(file: Path, memory: EpisodicMemory, number: int, summary: RunSummary, repeated: int) -> Round:
+    write_memory(file, memory.entries, memory.world)
+    counts = Counter(entry.kind for entry in memory.entries)
+    return Round(number, summary, file, counts, freeze(file), repeated)
+
+
+def learned(results: Sequence[Round]) -> Iterator[str]:
+    """Rounds in words, a line each."""
+    for result in results:
+        kinds = ", ".join(
+            f"{result.counts[kind]} {kind.value.replace('_', ' ')}" for kind in Kind if result.counts[kind]
+        )
+        again = f", {result.repeated} episodes as before" if result.repeated else ""
+        won = f"{result.summary.won} of {result.summary.done} won"
+        yield f"round {result.number}: {won}{again}; {result.entries} entries ({', '.join(counts)})"
