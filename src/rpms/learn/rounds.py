@@ -202,9 +202,7 @@ def _snapshot(file: Path, memory: EpisodicMemory, number: int, summary: RunSumma
 def learned(results: Sequence[Round]) -> Iterator[str]:
     """Rounds in words, a line each."""
     for result in results:
-        kinds = ", ".join(
-            f"{result.counts[kind]} {kind.value.replace('_', ' ')}" for kind in Kind if result.counts[kind]
-        )
+        counts = [f"{result.counts[kind]} {kind.value.replace('_', ' ')}" for kind in Kind if result.counts[kind]]
         again = f", {result.repeated} episodes as before" if result.repeated else ""
         won = f"{result.summary.won} of {result.summary.done} won"
         yield f"round {result.number}: {won}{again}; {result.entries} entries ({', '.join(counts)})"
