@@ -41,7 +41,7 @@ def played(games: int, mind: Mind) -> list[Episode]:
     episodes = []
     for task in WORLD.tasks("builtin", Setting())[:games]:
         game = WORLD.open(task, Setting())
-        episodes.append(play(Play(WORLD, game, task, mind, KNOWLEDGE.manual, model, Decoding(), WORLD.step_budget)))
+        episodes.append(play(Play(WORLD, game, task, mind, model, Decoding(), WORLD.step_budget)))
     return episodes
 
 

@@ -69,7 +69,7 @@ def an_episode(
         return Answer(text, Usage(100 + len(text), 50, 10, 1, dice.random(), 3))
 
     game = WORLD.open(task, Setting())
-    return play(Play(WORLD, game, task, mind, knowledge.manual, FunctionModel(planner), Decoding(), most_steps))
+    return play(Play(WORLD, game, task, mind, FunctionModel(planner), Decoding(), most_steps))
 
 
 def stored(folder: Path, episode: Episode):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, Condition, named_condition
+from rpms.core.enforcement import PAPER, Enforcement, preset
 from rpms.core.errors import InputError
 from rpms.core.prompt import Layout
 from rpms.core.recall import EpisodicMemory
-from rpms.store.memories import read_memory
+from rpms.learn.freeze import read_frozen
 from rpms.worlds.base import Setting, Task, World
 
 WorldName = Annotated[str, typer.Argument(help="The world, such as alfworld.")]
@@ -26,6 +28,16 @@ ConditionName = Annotated[str, typer.Option(help=f"What of RPMS is on: {', '.joi
 ArbitrationMode = Annotated[Arbitration, typer.Option(help="How memories that conflict with rules are treated.")]
 StateFilter = Annotated[bool, typer.Option(help="Filter memories by state.")]
 LayoutName = Annotated[str, typer.Option(help="Order of the prompt's blocks: cached or paper.")]
+PresetName = Annotated[str, typer.Option(help="How far actions are enforced: paper (not at all) or strict.")]
+Enforce = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="One part of the enforcement, NAME=VALUE: guard=off|advise|block, reasks, replace, menu, ranked, "
+        "constrained=off|auto|on, guidance, loops, unstick, consistency=world|precondition, "
+        "judged_by=entry|action, compact.",
+        show_default=False,
+    ),
+]
 MemoryFile = Annotated[Path | None, typer.Option(help="Episodic memory, JSON Lines; none by default.")]
 WorldOptions = Annotated[
     list[str] | None,
@@ -48,19 +60,43 @@ def make_setting(world: World, data: Path | None, engine: str, options: Sequence
     return Setting(data, engine, pairs)
 
 
-def make_condition(name: str, arbitration: Arbitration, *, state_filter: bool, layout: str) -> Condition:
+def make_enforcement(name: str, parts: Sequence[str] | None) -> Enforcement:
+    """A preset with some parts changed."""
+    enforcement = preset(name)
+    kinds = {field.name: type(getattr(enforcement, field.name)) for field in fields(Enforcement)}
+    for part in parts or ():
+        key, equals, text = part.partition("=")
+        kind = kinds.get(key)
+        if kind is None or not equals:
+            raise InputError(f"--enforce {part!r}: write NAME=VALUE with one of {', '.join(kinds)}")
+        try:
+            value: Any = {"on": True, "off": False, "true": True, "false": False}[text] if kind is bool else kind(text)
+        except (KeyError, ValueError):
+            raise InputError(f"--enforce {part!r}: {text!r} is no value of {key}") from None
+        enforcement = replace(enforcement, **{key: value})
+    return enforcement
+
+
+def make_condition(
+    name: str,
+    arbitration: Arbitration,
+    *,
+    state_filter: bool,
+    layout: str,
+    enforcement: Enforcement = PAPER,
+) -> Condition:
     """The condition that the options describe."""
     base = named_condition(name)
     try:
         order = Layout[layout.upper()]
     except KeyError:
         raise InputError(f"--layout {layout!r}: choose cached or paper") from None
-    return Condition(base.rules, base.memory, arbitration, state_filter, order)
+    return Condition(base.rules, base.memory, arbitration, state_filter, order, enforcement)
 
 
 def make_memory(file: Path | None, world: World) -> EpisodicMemory:
     """The memory of a file, or none."""
-    return read_memory(file, world.name) if file is not None else EpisodicMemory(world=world.name)
+    return read_frozen(file, world.name) if file is not None else EpisodicMemory(world=world.name)
 
 
 def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:

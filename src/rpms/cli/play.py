@@ -41,6 +41,8 @@ def play_one(
     state_filter: options.StateFilter = True,
     layout: options.LayoutName = "cached",
     memory: options.MemoryFile = None,
+    preset: options.PresetName = "paper",
+    enforce: options.Enforce = None,
     option: options.WorldOptions = None,
     prompt: Annotated[bool, typer.Option("--prompt", help="Show each prompt in full.")] = False,
     rules: Annotated[bool, typer.Option("--rules", help="Show the active rules at the start.")] = False,
@@ -50,7 +52,13 @@ def play_one(
     setting = options.make_setting(found, data, engine, option)
     chosen = options.choose_task(found.tasks(split or found.splits[0], setting), task)
     knowledge = knowledge_of(found)
-    chosen_condition = options.make_condition(condition, arbitration, state_filter=state_filter, layout=layout)
+    chosen_condition = options.make_condition(
+        condition,
+        arbitration,
+        state_filter=state_filter,
+        layout=layout,
+        enforcement=options.make_enforcement(preset, enforce),
+    )
     mind = compose(chosen_condition, knowledge, options.make_memory(memory, found))
     console = Console(highlight=False, emoji=False)
     answering = open_model(model, ModelOptions(base_url=base_url), policy=found.planner, open_answers=FolderOfAnswers)
@@ -61,7 +69,6 @@ def play_one(
             game,
             chosen,
             mind,
-            knowledge.manual,
             answering,
             Decoding(max_tokens=found.max_tokens),
             found.step_budget,

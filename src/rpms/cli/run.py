@@ -43,6 +43,8 @@ def run_split(
     state_filter: options.StateFilter = True,
     layout: options.LayoutName = "cached",
     memory: options.MemoryFile = None,
+    preset: options.PresetName = "paper",
+    enforce: options.Enforce = None,
     workers: Annotated[int, typer.Option(help="Episodes at once.")] = 1,
     record: Annotated[
         Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
@@ -76,7 +78,13 @@ def run_split(
         NamedModel(model, world, ModelOptions(base_url=base_url), record),
         split=split,
         limit=limit,
-        condition=options.make_condition(condition, arbitration, state_filter=state_filter, layout=layout),
+        condition=options.make_condition(
+            condition,
+            arbitration,
+            state_filter=state_filter,
+            layout=layout,
+            enforcement=options.make_enforcement(preset, enforce),
+        ),
         memory=options.make_memory(memory, found),
         setting=setting,
         decoding=decoding,
@@ -102,7 +110,7 @@ def _engine(names: list[str]) -> MakeEngine:
         from rpms.play.ray_engine import OnRay  # noqa: PLC0415  needs the extra
     except ImportError:
         raise InputError("--engine ray needs Ray: pip install 'rpms[ray]'") from None
-    return OnRay
+    return OnRay()
 
 
 def print_summary(console: Console, summary: RunSummary) -> None:

@@ -8,7 +8,7 @@ what it may not or cannot drop.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rpms.core.belief import Situation
@@ -44,6 +44,8 @@ class Objection:
     reason: str
     rule: str
     fact: str
+    clause: Clause | None = None
+    """The precondition that fails or is in doubt, if it is one."""
 
 
 def arbitrate(
@@ -69,6 +71,44 @@ def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitrat
     if mode.soft:
         return Verdict(Fate.WARNED, objection.reason, objection.rule, objection.fact)
     return Verdict(Fate.KEPT)
+
+
+def arbitrate_by_action(
+    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, mode: Arbitration
+) -> Iterator[Candidate]:
+    """M_arb with a finer knife: of a snippet, only the actions that conflict are cut, and what survives is kept."""
+    for candidate in candidates:
+        entry, verdict = candidate.entry, candidate.verdict
+        if verdict.fate is not Fate.KEPT:
+            yield candidate
+            continue
+        verdict = judge(entry, rules, situation, mode)
+        if verdict.fate is Fate.DROPPED and isinstance(entry, SuccessSnippet):
+            kept, cut = _cut_plan(entry.actions, rules, situation)
+            if any(rules.instance(action) is not None for action in kept):
+                reason = f"cut: {'; '.join(cut)}"
+                verdict = Verdict(Fate.CUT, reason, verdict.rule, verdict.fact)
+                entry = replace(entry, actions=kept)
+        yield Candidate(entry, candidate.score, candidate.rank, verdict)
+
+
+def _cut_plan(
+    actions: Iterable[str], rules: ActiveRules, situation: Situation
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The actions of a plan that can still be done one after the other, and those that were cut."""
+    facts = Simulated(situation, rules)
+    kept: list[str] = []
+    cut: list[str] = []
+    for action in actions:
+        objection = objection_to_action(action, rules, facts)
+        instance = rules.instance(action)
+        if objection is not None and objection.conflict and instance is not None:
+            cut.append(action)
+            continue
+        kept.append(action)
+        if instance is not None:
+            facts.apply(instance)
+    return tuple(kept), tuple(cut)
 
 
 def object_to(entry: Entry, rules: ActiveRules, situation: Situation) -> Objection | None:
@@ -121,13 +161,28 @@ def _object_to_template(template: str, rules: ActiveRules, situation: Situation)
 
 
 def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
-    """What speaks against doing one action now; where actions are known, one that is none of them is a conflict."""
+    """What speaks against doing one action now: that it cannot be done, or that a rule forbids it."""
+    instance = rules.instance(command)
+    known = [infeasibility(command, rules, facts), _forbidden(instance, command, rules, facts) if instance else None]
+    objections = [objection for objection in known if objection is not None]
+    return next((objection for objection in objections if objection.conflict), objections[0] if objections else None)
+
+
+def infeasibility(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
+    """Why an action cannot, or may not, be done now. Where actions are known, what is none of them is a conflict."""
     instance = rules.instance(command)
     if instance is None:
         return Objection(True, f"`{command}` is no known action", "", "") if rules.environment else None
-    objections = _forbidden(instance, command, rules, facts), _infeasible(instance, command, rules, facts)
-    known = [objection for objection in objections if objection is not None]
-    return next((objection for objection in known if objection.conflict), known[0] if known else None)
+    doubt: Objection | None = None
+    for clause in instance.preconditions:
+        value = clause.truth(facts)
+        if value is Truth.TRUE:
+            continue
+        fact = _settled(clause, rules, facts)
+        if value is Truth.FALSE:
+            return Objection(True, f"`{command}` cannot be done: {fact}", instance.schema.id, fact, clause)
+        doubt = doubt or Objection(False, f"`{command}`: {fact}", instance.schema.id, fact, clause)
+    return doubt
 
 
 def _forbidden(instance: Instance, action: str, rules: ActiveRules, facts: Facts) -> Objection | None:
@@ -140,19 +195,6 @@ def _forbidden(instance: Instance, action: str, rules: ActiveRules, facts: Facts
             fact = "; ".join(_settled(clause, rules, facts) for clause in clauses)
             return Objection(value is Truth.TRUE, f"`{action}` goes against {rule.id}: {rule.text}", rule.id, fact)
     return None
-
-
-def _infeasible(instance: Instance, action: str, rules: ActiveRules, facts: Facts) -> Objection | None:
-    doubt: Objection | None = None
-    for clause in instance.preconditions:
-        value = clause.truth(facts)
-        if value is Truth.TRUE:
-            continue
-        fact = _settled(clause, rules, facts)
-        if value is Truth.FALSE:
-            return Objection(True, f"`{action}` cannot be done: {fact}", instance.schema.id, fact)
-        doubt = doubt or Objection(False, f"`{action}`: {fact}", instance.schema.id, fact)
-    return doubt
 
 
 def _settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:

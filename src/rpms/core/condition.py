@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rpms.core.arbitration import Arbitration
+from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action
 from rpms.core.belief import Belief
-from rpms.core.consistency import Compat, accept_everything, same_occupancy
-from rpms.core.decide import Mind, Update
+from rpms.core.consistency import Compat, accept_everything, by_preconditions, same_occupancy
+from rpms.core.decide import Focus, Guide, Mind, Update, no_guidance, no_notice, show_all
+from rpms.core.enforcement import PAPER, Consistency, Enforcement, JudgedBy
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal, Progress
+from rpms.core.loops import find_loop
+from rpms.core.menu import Suggest, suggest_nothing
 from rpms.core.prompt import Budget, Layout
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual
@@ -26,6 +29,8 @@ class Condition:
     arbitration: Arbitration = Arbitration.HARD_SOFT
     state_filter: bool = True
     layout: Layout = Layout.CACHED
+    enforcement: Enforcement = PAPER
+    """What goes past the paper."""
 
 
 BASELINE = Condition(rules=False, memory=False)
@@ -56,6 +61,9 @@ class Knowledge:
     compat: Compat = same_occupancy
     retrieval: Retrieval = field(default_factory=Retrieval)
     budget: Budget = field(default_factory=Budget)
+    suggest: Suggest = suggest_nothing
+    guide: Guide = no_guidance
+    focus: Focus = show_all
 
 
 def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) -> Mind:
@@ -64,15 +72,28 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
     Goal and belief are shown whenever rules or memory are on; arbitration needs rules and is off without them.
     """
     informed = condition.rules or condition.memory
+    beyond = condition.enforcement
+    fine = beyond.consistency is Consistency.PRECONDITION
+    compat = knowledge.compat if condition.state_filter else accept_everything
     return Mind(
         update=knowledge.update,
         progress=knowledge.progress,
         voice=knowledge.voice if informed else knowledge.voice.silent(),
         manual=knowledge.manual if condition.rules else RuleManual(),
         memory=memory if condition.memory else EpisodicMemory(),
-        compat=knowledge.compat if condition.state_filter else accept_everything,
+        compat=by_preconditions if fine and condition.state_filter else lambda _rules, _goal: compat,
+        match_first=fine and condition.state_filter,
+        arbitrate=arbitrate_by_action if beyond.judged_by is JudgedBy.ACTION else arbitrate,
         arbitration=condition.arbitration if condition.rules else Arbitration.NONE,
         retrieval=knowledge.retrieval,
         layout=condition.layout,
         budget=knowledge.budget,
+        schemas=knowledge.manual,
+        guide=knowledge.guide if beyond.guidance else no_guidance,
+        suggest=knowledge.suggest if beyond.menu else suggest_nothing,
+        menu_size=beyond.menu,
+        menu_ranked=beyond.ranked,
+        notice=find_loop if beyond.loops else no_notice,
+        focus=knowledge.focus if beyond.compact else show_all,
+        enforcement=beyond,
     )

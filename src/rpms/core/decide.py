@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
-from rpms.core.consistency import Compat, filter_by_state, same_occupancy
+from rpms.core.consistency import Compat, best_match_first, filter_by_state, same_occupancy
+from rpms.core.enforcement import PAPER, Enforcement
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
+from rpms.core.menu import Menu, Suggest, make_menu, suggest_nothing
 from rpms.core.prompt import Block, Budget, Layout, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.recall import EpisodicMemory, Retrieval, Walk
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.tokens import TokenCounter, estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
-from rpms.core.voice import Voice, memory_line, situation_lines, standing_blocks
+from rpms.core.voice import HEADINGS, Voice, memory_line, situation_lines, standing_blocks
+
+Guide = Callable[[Situation, ActiveRules, Sequence[Candidate], Sequence[Turn]], tuple[str, ...]]
+"""A world's lines on how to go on: where to look, what was achieved, what was tried in vain."""
+Focus = Callable[[ActiveRules, Progress], ActiveRules]
+"""What of the rules is shown at a sub-goal."""
+Arbitrate = Callable[[Iterable[Candidate], ActiveRules, Situation, Arbitration], Iterator[Candidate]]
+CompatFor = Callable[[ActiveRules, Goal], Compat]
+"""Makes COMPAT for an episode, from the schemas and the goal."""
+
+
+def paper_compat(_rules: ActiveRules, _goal: Goal) -> Compat:
+    """Eq. 6, whatever the rules and the goal."""
+    return same_occupancy
+
+
+def no_guidance(_s: Situation, _r: ActiveRules, _c: Sequence[Candidate], _h: Sequence[Turn]) -> tuple[str, ...]:
+    """The neutral element: the goal block says what the paper's says."""
+    return ()
+
+
+def no_notice(_history: Sequence[Turn], _state: str) -> str:
+    """The neutral element: loops go unmentioned."""
+    return ""
+
+
+def show_all(rules: ActiveRules, _progress: Progress) -> ActiveRules:
+    """The neutral element: every active rule is shown."""
+    return rules
+
 
 Update = Callable[[Belief, str | None, str], Belief]
 """f_UPD of Eq. 1: the belief before, the action (None at the start) and the observation give the belief after."""
@@ -31,12 +62,25 @@ class Mind:
     voice: Voice
     manual: RuleManual = field(default_factory=RuleManual)
     memory: EpisodicMemory = field(default_factory=EpisodicMemory)
-    compat: Compat = same_occupancy
+    compat: CompatFor = paper_compat
+    arbitrate: Arbitrate = arbitrate
     arbitration: Arbitration = Arbitration.HARD_SOFT
     retrieval: Retrieval = field(default_factory=Retrieval)
     layout: Layout = Layout.CACHED
     budget: Budget = field(default_factory=Budget)
     count: TokenCounter = estimate_tokens
+    schemas: RuleManual = field(default_factory=RuleManual)
+    """What actions are checked against outside the prompt: by guard, menu, guidance and finer consistency."""
+    match_first: bool = False
+    """Whether the memories that match the state best come first."""
+    guide: Guide = no_guidance
+    suggest: Suggest = suggest_nothing
+    menu_size: int = 0
+    menu_ranked: bool = True
+    notice: Callable[[Sequence[Turn], str], str] = no_notice
+    focus: Focus = show_all
+    enforcement: Enforcement = PAPER
+    """What the caller is to do with the model's answer: guard, re-asks, replacement."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +98,10 @@ class Decision:
     unlisted: int
     """How many more were considered and rejected than are listed."""
     prompt: Prompt
+    menu: Menu = field(default_factory=Menu)
+    notice: str = ""
+    """The loop that the history shows, in words."""
+    schemas: ActiveRules = field(default_factory=ActiveRules)
 
     @property
     def memories(self) -> tuple[Candidate, ...]:
@@ -62,22 +110,65 @@ class Decision:
 
 
 def decide(
-    mind: Mind, goal: Goal, prior: Belief, action: str | None, observation: str, history: Sequence[Turn]
+    mind: Mind,
+    goal: Goal,
+    prior: Belief,
+    action: str | None,
+    observation: str,
+    history: Sequence[Turn],
+    told: str | None = None,
 ) -> Decision:
-    """Decide one step: from b_{t-1}, a_{t-1}, o_t, g and H_{1:t-1} to b_t and p_t. Lines as in Algorithm 1."""
+    """Decide one step: from b_{t-1}, a_{t-1}, o_t, g and H_{1:t-1} to b_t and p_t. Lines as in Algorithm 1.
+
+    `told` is the observation as the model reads it, where advice was added to it.
+    """
     belief = mind.update(prior, action, observation)  # 1
     state_signature, goal_signature = belief.signature(), goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object)  # 3
+    schemas = mind.schemas.active(goal.type, goal.object)
     situation = Situation(belief, goal)
+    compat = mind.compat(schemas, goal)
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
-    filtered = {kind: filter_by_state(recalled[kind], belief, mind.compat) for kind in Kind}  # 5
-    arbitrated = {kind: arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
+    filtered = {kind: filter_by_state(recalled[kind], belief, compat) for kind in Kind}  # 5
+    if mind.match_first:
+        filtered = {kind: best_match_first(filtered[kind], schemas, situation) for kind in Kind}
+    arbitrated = {kind: mind.arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
     candidates, unlisted = _take_the_best(arbitrated, recalled, mind.retrieval)
     progress = mind.progress(goal, belief)
-    blocks = _serialise(mind, situation, progress, rules, candidates, observation, history)  # 7
+    shown = [candidate for candidate in candidates if candidate.verdict.fate.shown]
+    suggestions = mind.suggest(situation, schemas, shown)
+    menu = make_menu(suggestions, situation, schemas, history, mind.menu_size, ranked=mind.menu_ranked)
+    notice = mind.notice(history, turn_state(state_signature, progress))
+    lines = {
+        Part.SITUATION: situation_lines(rules, situation),
+        Part.GOAL: (*mind.voice.goal(goal, progress), *mind.guide(situation, schemas, shown, history)),
+        Part.BELIEF: mind.voice.belief(belief, progress),
+        Part.MEMORY: [memory_line(candidate) for candidate in shown],
+        Part.NOTICE: [notice] if notice else [],
+        Part.MENU: [f"  - {command}" for command in menu.commands],
+    }
+    read = observation if told is None else told
+    blocks = _serialise(mind, mind.focus(rules, progress), lines, read, history)  # 7
     prompt = build(blocks, mind.layout, mind.budget, mind.count)  # 8
-    candidates = _note_crowded_out(candidates, prompt)
-    return Decision(goal, belief, state_signature, goal_signature, progress, rules, candidates, unlisted, prompt)
+    return Decision(
+        goal=goal,
+        belief=belief,
+        state_signature=state_signature,
+        goal_signature=goal_signature,
+        progress=progress,
+        rules=rules,
+        candidates=_note_crowded_out(candidates, prompt),
+        unlisted=unlisted,
+        prompt=prompt,
+        menu=menu,
+        notice=notice,
+        schemas=schemas,
+    )
+
+
+def turn_state(signature: StateSignature, progress: Progress) -> str:
+    """What a turn remembers of the state it was decided in."""
+    return f"{signature}|{progress.text}|{progress.done}"
 
 
 def _take_the_best(
@@ -104,25 +195,12 @@ def _take_the_best(
 
 
 def _serialise(
-    mind: Mind,
-    situation: Situation,
-    progress: Progress,
-    rules: ActiveRules,
-    candidates: Sequence[Candidate],
-    observation: str,
-    history: Sequence[Turn],
+    mind: Mind, rules: ActiveRules, lines: Mapping[Part, Sequence[str]], observation: str, history: Sequence[Turn]
 ) -> Iterator[Block]:
     """SER of Eq. 7, for each of its terms."""
-    voice = mind.voice
-    yield from standing_blocks(voice, rules, mind.count)
-    items: dict[Part, Sequence[str]] = {
-        Part.SITUATION: situation_lines(rules, situation),
-        Part.GOAL: voice.goal(situation.goal, progress),
-        Part.BELIEF: voice.belief(situation.belief, progress),
-        Part.MEMORY: [memory_line(candidate) for candidate in candidates if candidate.verdict.fate.shown],
-    }
-    for part, lines in items.items():
-        yield make_block(part, voice.headings.get(part, ""), lines, mind.count)
+    yield from standing_blocks(mind.voice, rules, mind.count)
+    for part, items in lines.items():
+        yield make_block(part, mind.voice.headings.get(part, HEADINGS.get(part, "")), items, mind.count)
     yield from transcript(history, observation, mind.count)
 
 

@@ -50,6 +50,23 @@ class Step:
     contradictions: tuple[str, ...]
     """P2: what the belief held for known that was not so."""
     usage: Usage
+    """Of all requests of this step, those asked again included."""
+    refusals: tuple[tuple[str, str], ...] = ()
+    """What the guard refused before, each command with the reason it was told: one re-ask each."""
+    replaced: str = ""
+    """Why the command is not the model's own, if it is not."""
+
+    @property
+    def extras(self) -> dict[str, object]:
+        """What goes past the paper, as far as it was used."""
+        decision = self.decision
+        found: dict[str, object] = {
+            "menu": list(decision.menu.commands),
+            "notice": decision.notice,
+            "refused": [{"command": command, "reason": reason} for command, reason in self.refusals],
+            "replaced": self.replaced,
+        }
+        return {name: value for name, value in found.items() if value}
 
 
 @dataclass(frozen=True)
@@ -84,6 +101,11 @@ class Episode:
         """Failing commands that had just failed in the same way."""
         pairs = zip(self.steps, self.steps[1:], strict=False)
         return sum(one.infeasible and two.infeasible and one.command == two.command for one, two in pairs)
+
+    @property
+    def reasks(self) -> int:
+        """How often the model was asked again because the guard had refused its action."""
+        return sum(len(step.refusals) for step in self.steps)
 
     @property
     def contradictions(self) -> int:

@@ -21,6 +21,8 @@ class Part(StrEnum):
     GOAL = "goal"
     BELIEF = "belief"
     MEMORY = "memory"
+    NOTICE = "notice"
+    MENU = "menu"
     HISTORY = "history"
     OBSERVATION = "observation"
 
@@ -44,6 +46,8 @@ class Layout(Enum):
         Part.MEMORY,
         Part.HISTORY,
         Part.OBSERVATION,
+        Part.NOTICE,
+        Part.MENU,
     )
     """Eq. 7: knowledge before history."""
     CACHED = (
@@ -58,6 +62,8 @@ class Layout(Enum):
         Part.GOAL,
         Part.BELIEF,
         Part.MEMORY,
+        Part.NOTICE,
+        Part.MENU,
     )
     """What never changes, then what only grows, then what changes at each step: a server can reuse the prefix."""
 
@@ -91,6 +97,10 @@ class Turn:
     observation: str
     action: str
     thought: str = ""
+    state: str = ""
+    """The state it was decided in, for finding loops; not shown."""
+    failed: bool = False
+    """Whether the world refused the action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +140,14 @@ class Prompt:
     def injected(self) -> tuple[Block, ...]:
         """The knowledge blocks: what sets this prompt apart from the baseline's."""
         return tuple(block for block in self.blocks if block.part not in SHARED)
+
+    def noticing(self, text: str, heading: str, layout: Layout, count: TokenCounter = estimate_tokens) -> Prompt:
+        """The same prompt with one more item in its notice, for asking again."""
+        parts = {block.part: block for block in self.blocks}
+        known = parts.get(Part.NOTICE)
+        items = (*known.items, text) if known else (text,)
+        parts[Part.NOTICE] = make_block(Part.NOTICE, heading, items, count)
+        return replace(self, blocks=tuple(parts[part] for part in layout.value if part in parts))
 
     def without(self, parts: Iterable[Part]) -> Prompt:
         """The same prompt with some parts left out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -158,10 +158,24 @@ class ActiveRules:
     environment: tuple[ActionSchema, ...] = ()
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         return (*self.universal, *self.domain)
+
+    def narrowed(
+        self, name: str, schemas: Callable[[ActionSchema], bool], rules: Callable[[Rule], bool]
+    ) -> ActiveRules:
+        """A part of these rules, by a name under which it is remembered: one object for all steps that ask for it."""
+        if name not in self._narrowed:
+            self._narrowed[name] = ActiveRules(
+                tuple(filter(rules, self.universal)),
+                tuple(filter(rules, self.domain)),
+                tuple(filter(schemas, self.environment)),
+                self.predicates,
+            )
+        return self._narrowed[name]
 
     @cached_property
     def prohibitions(self) -> Mapping[str, tuple[tuple[Rule, Prohibition], ...]]:

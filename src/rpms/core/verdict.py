@@ -14,6 +14,8 @@ class Fate(StrEnum):
     KEPT = "kept"
     WARNED = "warned"
     """Kept, with a warning for the model to judge by."""
+    CUT = "kept in part"
+    """The actions that break a rule were cut; what is left is shown."""
     DROPPED = "dropped"
     """Its advice breaks an active rule on known facts."""
     FILTERED = "filtered by state"
@@ -25,7 +27,7 @@ class Fate(StrEnum):
 
     @property
     def shown(self) -> bool:
-        return self in (Fate.KEPT, Fate.WARNED)
+        return self in (Fate.KEPT, Fate.WARNED, Fate.CUT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,12 @@ HEADINGS: Mapping[Part, str] = {
     Part.GOAL: "[Task Goal]",
     Part.BELIEF: "[Current State]",
     Part.MEMORY: "[Past Experience - Learned from History]",
+    Part.NOTICE: "[Notice]",
+    Part.MENU: "[Possible Actions - choose one]",
 }
+
+NOT_EXECUTED = "[Notice]"
+"""The heading under which a refused action is reported."""
 
 
 def goal_lines(goal: Goal, progress: Progress) -> tuple[str, ...]:

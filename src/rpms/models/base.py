@@ -42,6 +42,8 @@ class Request:
     """The episode that asks. A local model keeps one context for each, so that a prefix is not computed again."""
     decision: Decision | None = field(default=None, compare=False)
     """The step's whole decision, for models that are no LLM and read the belief instead of the text."""
+    choices: tuple[str, ...] = ()
+    """The actions to choose from, where the action is to be held to them while it is written; none: any."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rpms.core.arbitration import objection_to_action
-from rpms.core.belief import Situation
-from rpms.core.decide import Decision, Mind, decide
+from rpms.core.decide import Mind, decide, turn_state
+from rpms.core.enforcement import GuardMode
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable, WorldError
 from rpms.core.prompt import Turn
-from rpms.core.rules import RuleManual
 from rpms.core.usage import Usage
-from rpms.models.answers import parse_answer
-from rpms.models.base import Decoding, Model, Request
+from rpms.models.base import Decoding, Model
+from rpms.play.asking import Asker
 from rpms.worlds.base import Command, Game, Outcome, Task, World
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
@@ -31,8 +29,6 @@ class Play:
     game: Game
     task: Task
     mind: Mind
-    manual: RuleManual
-    """The whole manual, whatever the condition shows of it: what infeasible actions are explained by."""
     model: Model
     decoding: Decoding
     budget: int
@@ -53,6 +49,8 @@ class Play:
         self._belief = self.world.start(self.goal)
         self._command: str | None = None
         self._history: list[Turn] = []
+        self._advice = ""
+        self._asker = Asker(self.world, self.model, self.decoding, self.mind.enforcement, self.mind.layout)
 
     def _stop(self, ending: Ending, error: str = "") -> None:
         self.ending, self.error = ending, error
@@ -60,29 +58,28 @@ class Play:
     def step(self) -> None:
         """Decide, ask, act. ModelUnavailable passes through: the run is to stop, this episode to be done again."""
         observation = self._outcome.observation
-        decision = decide(self.mind, self.goal, self._belief, self._command, observation, self._history)
-        request = Request(decision.prompt, self.decoding, self.episode_id or self.task.id, decision)
+        told = f"{observation} ({self._advice})" if self._advice else observation
+        decision = decide(self.mind, self.goal, self._belief, self._command, observation, self._history, told)
         try:
-            answer = self.model.answer(request)
+            asked = self._asker.ask(decision, self.episode_id or self.task.id)
         except ModelUnavailable:
             raise
         except ModelError as error:
             self._stop(Ending.MODEL_ERROR, str(error))
             return
-        parsed = parse_answer(answer.text)
-        command = self.world.command(parsed.action, decision.belief) if parsed.action else Command("")
         drift = self.world.contradictions(decision.belief, self.game)
         try:
-            outcome = self._act(command)
+            outcome = self._act(asked.command)
         except WorldError as error:
             self._stop(Ending.WORLD_ERROR, str(error))
             return
-        infeasible = parsed.action is None or self.world.infeasible(outcome.observation)
+        command, parsed = asked.command, asked.parsed
+        infeasible = not command.text or self.world.infeasible(outcome.observation)
         step = Step(
             number=len(self.steps) + 1,
             observation=observation,
             decision=decision,
-            answer=answer.text,
+            answer=asked.text,
             thought=parsed.thought,
             action=parsed.action,
             command=command.text,
@@ -90,25 +87,24 @@ class Play:
             result=outcome.observation,
             score=outcome.score,
             infeasible=infeasible,
-            objection=self._objection(decision, command.text),
+            objection=asked.refusal.text if asked.refusal is not None else "",
             contradictions=drift,
-            usage=answer.usage,
+            usage=asked.usage,
+            refusals=asked.refused,
+            replaced=asked.replaced,
         )
         self.steps.append(step)
-        self._history.append(Turn(observation, command.text, parsed.thought[:_THOUGHT_KEPT]))
+        state = turn_state(decision.state_signature, decision.progress)
+        self._history.append(Turn(told, command.text, parsed.thought[:_THOUGHT_KEPT], state, infeasible))
         self._belief, self._command, self._outcome = decision.belief, command.text, outcome
+        advise = self.mind.enforcement.guard is GuardMode.ADVISE
+        self._advice = step.objection if advise and infeasible else ""
         self._judge_end(outcome)
 
     def _act(self, command: Command) -> Outcome:
         if command.text:
             return self.game.step(command.text)
         return Outcome(NO_ACTION, self._outcome.score)
-
-    def _objection(self, decision: Decision, command: str) -> str:
-        """Why the full manual would have advised against a command, if the belief is enough to tell."""
-        rules = self.manual.active(self.goal.type, self.goal.object)
-        objection = objection_to_action(command, rules, Situation(decision.belief, self.goal))
-        return objection.reason if objection is not None and objection.conflict else ""
 
     def _judge_end(self, outcome: Outcome) -> None:
         if outcome.won:

@@ -44,7 +44,6 @@ class Seat:
         self._plan = plan
         self._model = model
         knowledge = knowledge_of(plan.world)
-        self._manual = knowledge.manual
         self._mind = compose(plan.condition, knowledge, plan.memory)
 
     def play(self, task: Task, stop: Callable[[], bool] = never) -> Finished | None:
@@ -79,7 +78,6 @@ class Seat:
                 game,
                 task,
                 self._mind,
-                self._manual,
                 self._model,
                 plan.decoding,
                 plan.step_budget,

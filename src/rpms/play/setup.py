@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib.resources import files
 
 from rpms.core.condition import Knowledge
+from rpms.core.decide import no_guidance, show_all
+from rpms.core.menu import suggest_nothing
 from rpms.core.rules import RuleManual
 from rpms.store.manuals import ManualText, read_manual
 from rpms.worlds.base import World
@@ -22,7 +24,11 @@ def manual_of(world: World) -> RuleManual:
 
 
 def knowledge_of(world: World) -> Knowledge:
-    """What a world knows, ready for a condition to choose from."""
+    """What a world knows, ready for a condition to choose from.
+
+    A world may also have the methods `suggest`, `guide` and `focus`, without which menu, guidance and compact rules
+    have nothing to add in it.
+    """
     return Knowledge(
         update=world.update,
         progress=world.progress,
@@ -30,4 +36,7 @@ def knowledge_of(world: World) -> Knowledge:
         manual=manual_of(world),
         compat=world.compat,
         retrieval=world.retrieval,
+        suggest=getattr(world, "suggest", suggest_nothing),
+        guide=getattr(world, "guide", no_guidance),
+        focus=getattr(world, "focus", show_all),
     )

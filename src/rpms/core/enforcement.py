@@ -1,0 +1,106 @@
+"""Past the paper: how far executability is enforced rather than advised. Every part can be switched on alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from rpms.core.errors import InputError
+
+
+class GuardMode(StrEnum):
+    """What happens to an action that is known to be infeasible."""
+
+    OFF = "off"
+    ADVISE = "advise"
+    """It is done, and the world's bare refusal is followed by the reason."""
+    BLOCK = "block"
+    """It is not done: the model is told the reason and asked again."""
+
+
+class Consistency(StrEnum):
+    """How an experience is compared with the present state."""
+
+    WORLD = "world"
+    """The paper's: hand occupancy, or the world's own conditions."""
+    PRECONDITION = "precondition"
+    """Its actions, simulated from here, meet no contradicted precondition."""
+
+
+class JudgedBy(StrEnum):
+    """What arbitration judges: whole entries, as in the paper, or each action of an entry."""
+
+    ENTRY = "entry"
+    ACTION = "action"
+
+
+class Constrained(StrEnum):
+    """Whether the model's action is held to the menu while it is written."""
+
+    OFF = "off"
+    AUTO = "auto"
+    """Where the model's backend can."""
+    ON = "on"
+    """It must: a backend that cannot is an error."""
+
+
+@dataclass(frozen=True)
+class Enforcement:
+    """The options. All off is the paper."""
+
+    guard: GuardMode = GuardMode.OFF
+    reasks: int = 2
+    """How often a model is asked again at one step before its answer is taken as it is."""
+    replace: bool = False
+    """Whether an answer that still fails is replaced by the menu's best entry; otherwise it is executed."""
+    menu: int = 0
+    """Entries of the menu; 0 for none."""
+    ranked: bool = True
+    """Whether the menu's entries are chosen by the sub-goal; otherwise they are taken as they come."""
+    constrained: Constrained = Constrained.OFF
+    guidance: bool = False
+    """Whether the goal block says where to look, what was achieved and what was tried in vain."""
+    loops: bool = False
+    """Whether a repeated failure or a cycle of states is named to the model."""
+    unstick: bool = False
+    """Whether a stuck episode falls back on the menu's best entry; reported when used."""
+    consistency: Consistency = Consistency.WORLD
+    judged_by: JudgedBy = JudgedBy.ENTRY
+    compact: bool = False
+    """Whether only the rules and actions that matter at the current sub-goal are shown."""
+
+
+PAPER = Enforcement()
+STRICT = Enforcement(
+    guard=GuardMode.BLOCK,
+    menu=8,
+    constrained=Constrained.AUTO,
+    guidance=True,
+    loops=True,
+    consistency=Consistency.PRECONDITION,
+    judged_by=JudgedBy.ACTION,
+    compact=True,
+)
+PRESETS = {"paper": PAPER, "strict": STRICT}
+
+
+def preset(name: str) -> Enforcement:
+    """Find a preset by its name."""
+    try:
+        return PRESETS[name]
+    except KeyError:
+        raise InputError(f"unknown preset {name!r}; choose one of {', '.join(PRESETS)}") from None
+
+
+ALONE = {
+    "guard-advise": replace(PAPER, guard=GuardMode.ADVISE),
+    "guard": replace(PAPER, guard=GuardMode.BLOCK),
+    "menu": replace(PAPER, menu=8),
+    "menu-unranked": replace(PAPER, menu=8, ranked=False),
+    "guidance": replace(PAPER, guidance=True),
+    "loops": replace(PAPER, loops=True),
+    "consistency": replace(PAPER, consistency=Consistency.PRECONDITION),
+    "by-action": replace(PAPER, judged_by=JudgedBy.ACTION),
+    "compact": replace(PAPER, compact=True),
+}
+"""Each part by itself, for measuring what it adds."""

@@ -1,0 +1,27 @@
+"""Loops: the same failure again, or the same states in a circle, seen in the history and named to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rpms.core.prompt import Turn
+
+_WINDOW = 10
+"""How far back a circle may reach: longer ones are searches, not loops."""
+_RETURNS = 3
+"""How often the same state must recur in the window to be a circle."""
+
+
+def find_loop(history: Sequence[Turn], state: str) -> str:
+    """A sentence on the loop an agent is in; nothing if it is in none.
+
+    `state` is the present one; each turn carries the state it was decided in. Progress is part of a state, so that a
+    circle is one in which nothing was achieved.
+    """
+    if len(history) >= 2 and history[-1].failed and history[-2].failed and history[-1].action == history[-2].action:
+        return f"`{history[-1].action}` has failed twice in a row. Do something else."
+    recent = list(history[-_WINDOW:])
+    if state and sum(turn.state == state for turn in recent) >= _RETURNS - 1:
+        actions = list(dict.fromkeys(turn.action for turn in recent if turn.action))
+        return f"You keep coming back to this same state. Tried in vain: {', '.join(actions)}. Do something new."
+    return ""

@@ -1,0 +1,100 @@
+"""The menu: what can be done now, as far as the belief knows, so that a small model chooses instead of inventing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from rpms.core.arbitration import objection_to_action
+from rpms.core.belief import Situation
+from rpms.core.facts import Truth
+from rpms.core.prompt import Turn
+from rpms.core.rules import ActiveRules
+from rpms.core.verdict import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A command that a world thinks of, and how near it is to the current sub-goal."""
+
+    command: str
+    relevance: float = 0.0
+    """Higher is nearer. What leads back to something already known is below zero."""
+
+
+Suggest = Callable[[Situation, ActiveRules, Sequence[Candidate]], Iterable[Suggestion]]
+"""A world's commands in a situation, from the belief alone, never from a simulator's own list."""
+
+
+def suggest_nothing(_situation: Situation, _rules: ActiveRules, _memories: Sequence[Candidate]) -> Iterable[Suggestion]:
+    """The neutral element: no menu."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class MenuItem:
+    """One entry of a menu."""
+
+    command: str
+    relevance: float
+    rank: int
+    """Its place by relevance, from 0; the order of the menu itself does not show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """The entries as they are shown: grouped by what they do, so that the first is not simply the best."""
+
+    items: tuple[MenuItem, ...] = ()
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        return tuple(item.command for item in self.items)
+
+    @property
+    def best(self) -> str | None:
+        """The entry that is nearest to the sub-goal."""
+        return min(self.items, key=lambda item: item.rank).command if self.items else None
+
+
+def make_menu(
+    suggestions: Iterable[Suggestion],
+    situation: Situation,
+    rules: ActiveRules,
+    history: Sequence[Turn],
+    size: int,
+    *,
+    ranked: bool,
+) -> Menu:
+    """The commands that are not known to be infeasible, cut to a size and grouped by their first word.
+
+    With `ranked`, the most relevant stay, and of equal ones those that have not been tried in this very state; without,
+    those that come first by name.
+    """
+    state = str(situation.belief.signature())
+    tried = {turn.action for turn in history if turn.state == state}
+    feasible: list[tuple[float, int, Suggestion]] = []
+    for order, suggestion in enumerate(suggestions):
+        if not infeasible(suggestion.command, rules, situation):
+            stale = suggestion.command in tried
+            feasible.append((-suggestion.relevance + (100.0 if stale else 0.0), order, suggestion))
+    feasible.sort(key=lambda item: item[:2]) if ranked else feasible.sort(key=lambda item: item[2].command)
+    kept = [MenuItem(item.command, item.relevance, rank) for rank, (_, _, item) in enumerate(feasible[:size])]
+    return Menu(tuple(sorted(kept, key=lambda item: (item.command.partition(" ")[0], _natural(item.command)))))
+
+
+def infeasible(command: str, rules: ActiveRules, situation: Situation) -> bool:
+    """Whether a command is known not to work, or known to go against a rule."""
+    objection = objection_to_action(command, rules, situation)
+    return objection is not None and objection.conflict
+
+
+def certain(command: str, rules: ActiveRules, situation: Situation) -> bool:
+    """Whether a command is known to work."""
+    instance = rules.instance(command)
+    return instance is not None and instance.feasible(situation) is Truth.TRUE
+
+
+def _natural(command: str) -> tuple[tuple[int, str], ...]:
+    """Sort `drawer 10` after `drawer 9`."""
+    return tuple((int(word), "") if word.isdecimal() else (0, word) for word in command.split())

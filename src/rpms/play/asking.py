@@ -1,0 +1,87 @@
+"""Asking the model: once, as in the paper, or again where the guard refuses what it answered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rpms.core.belief import Situation
+from rpms.core.decide import Decision
+from rpms.core.enforcement import Constrained, Enforcement, GuardMode
+from rpms.core.errors import InputError
+from rpms.core.guard import Refusal, ask_again, review
+from rpms.core.prompt import Layout
+from rpms.core.usage import Usage
+from rpms.core.voice import NOT_EXECUTED
+from rpms.models.answers import ParsedAnswer, parse_answer
+from rpms.models.base import Decoding, Model, Request
+from rpms.worlds.base import Command, World
+
+NO_ACTION = Refusal("there was no action in your answer; write one after `Action:`", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking at one step."""
+
+    text: str
+    """The model's last answer, to the letter."""
+    parsed: ParsedAnswer
+    command: Command
+    usage: Usage
+    refusal: Refusal | None
+    """Why the command that is given to the world is known to fail, if it is."""
+    refused: tuple[tuple[str, str], ...] = ()
+    replaced: str = ""
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Asks one model about the steps of episodes in one world."""
+
+    world: World
+    model: Model
+    decoding: Decoding
+    enforcement: Enforcement
+    layout: Layout
+
+    def ask(self, decision: Decision, episode: str) -> Asked:
+        """Ask, and ask again while the guard refuses, as often as the enforcement allows."""
+        rules = self.enforcement
+        situation = Situation(decision.belief, decision.goal)
+        prompt, usage = decision.prompt, Usage()
+        refused: list[tuple[str, str]] = []
+        choices = self._choices(decision)
+        while True:
+            answer = self.model.answer(Request(prompt, self.decoding, episode, decision, choices))
+            usage = usage + answer.usage
+            parsed = parse_answer(answer.text)
+            command = self.world.command(parsed.action, decision.belief) if parsed.action else Command("")
+            refusal = review(command.text, decision.schemas, situation) if parsed.action else NO_ACTION
+            if refusal is None or rules.guard is not GuardMode.BLOCK or len(refused) >= rules.reasks:
+                break
+            refused.append((command.text, refusal.text))
+            prompt = prompt.noticing(ask_again(command.text, refusal), NOT_EXECUTED, self.layout)
+        replaced = self._reason_to_replace(decision, refusal)
+        best = decision.menu.best or (refusal.remedy if refusal else "")
+        if replaced and best:
+            command, refusal = Command(best), None
+        else:
+            replaced = ""
+        return Asked(answer.text, parsed, command, usage, refusal, tuple(refused), replaced)
+
+    def _choices(self, decision: Decision) -> tuple[str, ...]:
+        """The menu, where the answer is to be held to it."""
+        wanted = self.enforcement.constrained
+        if wanted is Constrained.OFF or not decision.menu.items:
+            return ()
+        can = bool(getattr(self.model, "constrains", False))
+        if not can and wanted is Constrained.ON:
+            raise InputError(f"{self.model.name} cannot hold its answers to a menu; leave out --constrained on")
+        return decision.menu.commands if can else ()
+
+    def _reason_to_replace(self, decision: Decision, refusal: Refusal | None) -> str:
+        if refusal is not None and self.enforcement.replace and self.enforcement.guard is GuardMode.BLOCK:
+            return f"refused to the last: {refusal.text}"
+        if decision.notice and self.enforcement.unstick:
+            return f"stuck: {decision.notice}"
+        return ""
