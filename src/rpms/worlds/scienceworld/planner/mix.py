@@ -47,14 +47,18 @@ def follow_recipe(agent: Agent, task: str) -> Doing[None]:
 def _add(agent: Agent, name: str, vessel: str, room: str) -> Doing[None]:
     """Find an ingredient, the nearest rooms first, and get it into the vessel, which is carried."""
     agent.purpose = f"I need {name}"
-    rooms = tuple(dict.fromkeys((agent.room, room, *SEARCH_ORDER)))
+    rooms = tuple(dict.fromkeys((*(("art studio",) if "paint" in name else ()), agent.room, room, *SEARCH_ORDER)))
     found = yield from agent.find(lambda thing: _is(thing, name), rooms)
     if found is None:
         raise Failed(f"there is no {name}")
     holder = agent.holder_of(found.name)
-    if (yield from agent.put(found.name, vessel)):
-        return
+    for known_as in dict.fromkeys((found.name, name)):
+        if (yield from agent.put(known_as, vessel)):
+            return
     if holder is not None:
+        observation = yield from agent.do(f"open {holder.name}")
+        if "now open" in observation and (yield from agent.put(found.name, vessel)):
+            return
         yield from agent.do(f"pour {holder.name} containing {found.name} into {vessel}")
 
 
