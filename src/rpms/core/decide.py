@@ -137,8 +137,10 @@ def decide(
     progress = mind.progress(goal, belief)
     shown = [candidate for candidate in candidates if candidate.verdict.fate.shown]
     suggestions = mind.suggest(situation, schemas, shown)
-    menu = make_menu(suggestions, situation, schemas, history, mind.menu_size, ranked=mind.menu_ranked)
-    notice = mind.notice(history, turn_state(state_signature, progress))
+    state = turn_state(state_signature, progress)
+    tried = {turn.action for turn in history if turn.state == state}
+    menu = make_menu(suggestions, situation, schemas, tried, mind.menu_size, ranked=mind.menu_ranked)
+    notice = mind.notice(history, state)
     lines = {
         Part.SITUATION: situation_lines(rules, situation),
         Part.GOAL: (*mind.voice.goal(goal, progress), *mind.guide(situation, schemas, shown, history)),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from rpms.core.arbitration import objection_to_action
 from rpms.core.belief import Situation
-from rpms.core.facts import Truth
-from rpms.core.prompt import Turn
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate
 
@@ -61,26 +59,23 @@ def make_menu(
     suggestions: Iterable[Suggestion],
     situation: Situation,
     rules: ActiveRules,
-    history: Sequence[Turn],
+    tried: Container[str],
     size: int,
     *,
     ranked: bool,
 ) -> Menu:
     """The commands that are not known to be infeasible, cut to a size and grouped by their first word.
 
-    With `ranked`, the most relevant stay, and of equal ones those that have not been tried in this very state; without,
-    those that come first by name.
+    With `ranked`, the most relevant stay; what was tried in this very state comes after all else. Without, those stay
+    that come first by name.
     """
-    state = str(situation.belief.signature())
-    tried = {turn.action for turn in history if turn.state == state}
-    feasible: list[tuple[float, int, Suggestion]] = []
-    for order, suggestion in enumerate(suggestions):
-        if not infeasible(suggestion.command, rules, situation):
-            stale = suggestion.command in tried
-            feasible.append((-suggestion.relevance + (100.0 if stale else 0.0), order, suggestion))
-    feasible.sort(key=lambda item: item[:2]) if ranked else feasible.sort(key=lambda item: item[2].command)
-    kept = [MenuItem(item.command, item.relevance, rank) for rank, (_, _, item) in enumerate(feasible[:size])]
-    return Menu(tuple(sorted(kept, key=lambda item: (item.command.partition(" ")[0], _natural(item.command)))))
+    feasible = [item for item in suggestions if not infeasible(item.command, rules, situation)]
+    if ranked:
+        feasible.sort(key=lambda item: (item.command in tried, -item.relevance))
+    else:
+        feasible.sort(key=_by_name)
+    kept = [MenuItem(item.command, item.relevance, rank) for rank, item in enumerate(feasible[:size])]
+    return Menu(tuple(sorted(kept, key=_by_name)))
 
 
 def infeasible(command: str, rules: ActiveRules, situation: Situation) -> bool:
@@ -89,12 +84,7 @@ def infeasible(command: str, rules: ActiveRules, situation: Situation) -> bool:
     return objection is not None and objection.conflict
 
 
-def certain(command: str, rules: ActiveRules, situation: Situation) -> bool:
-    """Whether a command is known to work."""
-    instance = rules.instance(command)
-    return instance is not None and instance.feasible(situation) is Truth.TRUE
-
-
-def _natural(command: str) -> tuple[tuple[int, str], ...]:
-    """Sort `drawer 10` after `drawer 9`."""
-    return tuple((int(word), "") if word.isdecimal() else (0, word) for word in command.split())
+def _by_name(item: Suggestion | MenuItem) -> tuple[str, tuple[tuple[int, str], ...]]:
+    """Sort by verb, then so that `drawer 10` comes after `drawer 9`."""
+    words = item.command.split()
+    return words[0] if words else "", tuple((int(word), "") if word.isdecimal() else (0, word) for word in words)

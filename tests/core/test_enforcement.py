@@ -1,0 +1,148 @@
+"""Past the paper: guard, menu, loops, finer consistency and arbitration, each alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rpms.core.arbitration import Arbitration
+from rpms.core.belief import Situation, StateSignature
+from rpms.core.condition import FULL, compose
+from rpms.core.consistency import by_preconditions, degree_of_match
+from rpms.core.decide import decide
+from rpms.core.enforcement import PAPER, STRICT, Consistency, JudgedBy, preset
+from rpms.core.errors import InputError
+from rpms.core.guard import ask_again, review
+from rpms.core.loops import find_loop
+from rpms.core.memory import Origin, SuccessSnippet
+from rpms.core.menu import Suggestion, make_menu
+from rpms.core.prompt import Part, Turn
+from rpms.core.recall import EpisodicMemory
+from rpms.core.rules import ActiveRules
+from rpms.core.verdict import Fate
+from tests.core.kitchen import COOL_APPLE, KitchenBelief, knowledge, manual
+
+RULES = manual().active(COOL_APPLE.type, COOL_APPLE.object)
+CLOSED = Situation(KitchenBelief("fridge 1", containers={"fridge 1": False}), COOL_APPLE)
+HANDS = StateSignature.parse("holding=none")
+ONCE = frozenset({Origin("e", 1)})
+
+
+def test_the_guard_refuses_what_is_known_to_fail_and_names_a_remedy():
+    refusal = review("take apple 1 from fridge 1", RULES, CLOSED)
+    assert refusal is not None
+    assert (refusal.reason, refusal.rule, refusal.remedy) == ("fridge 1 is closed", "E-TAKE", "open fridge 1")
+    assert ask_again("take apple 1 from fridge 1", refusal) == (
+        "`take apple 1 from fridge 1` was not executed: fridge 1 is closed; first: open fridge 1. "
+        "Choose another action."
+    )
+
+
+def test_the_guard_lets_pass_what_is_possible_and_what_is_unknown():
+    for command in ("open fridge 1", "go to sink 1"):
+        assert review(command, RULES, CLOSED) is None
+    nowhere = Situation(KitchenBelief(), COOL_APPLE)
+    assert review("open drawer 1", RULES, nowhere) is None
+
+
+def test_the_guard_does_not_forbid_what_the_world_allows():
+    holding = Situation(KitchenBelief("fridge 1", ("apple 1",), {"fridge 1": True}), COOL_APPLE)
+    assert review("put apple 1 in/on fridge 1", RULES, holding) is None, "bad advice, but it can be done"
+
+
+def test_a_manual_without_schemas_makes_the_guard_inert():
+    assert review("dance", ActiveRules(), CLOSED) is None
+
+
+def suggestions() -> list[Suggestion]:
+    return [
+        Suggestion("take apple 1 from fridge 1", 9),
+        Suggestion("open fridge 1", 6),
+        Suggestion("go to sink 1", 1),
+        Suggestion("go to drawer 10", 2),
+        Suggestion("go to drawer 9", 2),
+    ]
+
+
+def test_a_menu_holds_what_is_feasible_cut_by_relevance_and_grouped_by_what_it_does():
+    menu = make_menu(suggestions(), CLOSED, RULES, (), 3, ranked=True)
+    assert menu.commands == ("go to drawer 9", "go to drawer 10", "open fridge 1")
+    assert menu.best == "open fridge 1"
+    assert make_menu([], CLOSED, RULES, (), 3, ranked=True).best is None
+
+
+def test_what_was_tried_in_this_very_state_ranks_last():
+    menu = make_menu(suggestions(), CLOSED, RULES, {"open fridge 1"}, 3, ranked=True)
+    assert "open fridge 1" not in menu.commands
+
+
+def test_an_unranked_menu_is_cut_by_name():
+    menu = make_menu(suggestions(), CLOSED, RULES, (), 2, ranked=False)
+    assert menu.commands == ("go to drawer 9", "go to drawer 10")
+
+
+def test_a_repeated_failure_and_a_circle_of_states_are_named():
+    failing = [Turn("o", "open pen 1", failed=True)] * 2
+    assert "has failed twice" in find_loop(failing, "")
+    circle = [Turn("o", action, state=state) for action, state in (("go to a", "A"), ("go to b", "B")) * 3]
+    assert "Tried in vain: go to a, go to b" in find_loop(circle, "A")
+    assert find_loop([Turn("o", "go to a", state="A"), Turn("o", "go to b", state="B")], "C") == ""
+
+
+def snippet(*actions: str, id_: str = "s") -> SuccessSnippet:
+    return SuccessSnippet(COOL_APPLE.signature, HANDS, "taken", actions, origins=ONCE, id=id_)
+
+
+def test_consistency_by_preconditions_follows_a_snippet_from_here():
+    compat = by_preconditions(RULES, COOL_APPLE)
+    assert compat(CLOSED.belief, snippet("open fridge 1", "take apple 1 from fridge 1")) == ""
+    assert "open(place) is false" not in compat(CLOSED.belief, snippet("take apple 1 from fridge 1"))
+    assert "could not be done from here" in compat(CLOSED.belief, snippet("take apple 1 from fridge 1"))
+
+
+def test_of_what_is_consistent_the_best_match_ranks_first():
+    known, unknown = snippet("open fridge 1", id_="z"), snippet("go to drawer 1", "open drawer 1", id_="a")
+    assert degree_of_match(known, RULES, CLOSED) > degree_of_match(unknown, RULES, CLOSED)
+    beyond = replace(PAPER, consistency=Consistency.PRECONDITION)
+    mind = compose(replace(FULL, enforcement=beyond), knowledge(), EpisodicMemory([known, unknown]))
+    decision = decide(mind, COOL_APPLE, CLOSED.belief, None, "o", ())
+    assert [candidate.entry.id for candidate in decision.memories] == ["z", "a"]
+
+
+def test_arbitration_by_action_cuts_what_conflicts_and_keeps_the_rest():
+    mixed = snippet("go to fridge 1", "take apple 1 from fridge 1", "open fridge 1")
+    belief = KitchenBelief("sink 1", containers={"fridge 1": False})
+    whole = compose(FULL, knowledge(), EpisodicMemory([mixed]))
+    fine = compose(
+        replace(FULL, enforcement=replace(PAPER, judged_by=JudgedBy.ACTION)), knowledge(), EpisodicMemory([mixed])
+    )
+    (dropped,) = decide(whole, COOL_APPLE, belief, None, "o", ()).candidates
+    (cut,) = decide(fine, COOL_APPLE, belief, None, "o", ()).candidates
+    assert (dropped.verdict.fate, cut.verdict.fate) == (Fate.DROPPED, Fate.CUT)
+    assert cut.entry.actions == ("go to fridge 1", "open fridge 1")
+    assert "take apple 1 from fridge 1" in cut.verdict.reason
+
+
+def test_the_paper_preset_is_the_paper_exactly():
+    plain = compose(FULL, knowledge(), EpisodicMemory())
+    explicit = compose(replace(FULL, enforcement=preset("paper")), knowledge(), EpisodicMemory())
+    one, other = (decide(mind, COOL_APPLE, CLOSED.belief, None, "o", ()).prompt for mind in (plain, explicit))
+    assert one == other
+    assert not {Part.MENU, Part.NOTICE} & {block.part for block in one.blocks}
+
+
+def test_the_strict_preset_shows_menu_and_notice():
+    rich = replace(knowledge(), suggest=lambda *_: suggestions(), guide=lambda *_: ("  Now: open the fridge",))
+    mind = compose(replace(FULL, enforcement=STRICT), rich, EpisodicMemory())
+    history = [Turn("o", "open pen 1", failed=True)] * 2
+    decision = decide(mind, COOL_APPLE, CLOSED.belief, None, "o", history)
+    assert "[Possible Actions - choose one]\n  - go to drawer 9" in decision.prompt.text
+    assert "  Now: open the fridge" in decision.prompt.text
+    assert "has failed twice in a row" in decision.prompt.text
+    assert mind.arbitration is Arbitration.HARD_SOFT
+
+
+def test_an_unknown_preset_is_one_line():
+    with pytest.raises(InputError, match="choose one of paper, strict"):
+        preset("lenient")

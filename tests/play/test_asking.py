@@ -1,0 +1,95 @@
+"""The guard in an episode: what is refused is asked again, counted, and never reaches the world."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rpms.core.condition import BASELINE, FULL, compose
+from rpms.core.enforcement import PAPER, Constrained, Enforcement, GuardMode
+from rpms.core.episode import Episode
+from rpms.core.errors import InputError
+from rpms.core.recall import EpisodicMemory
+from rpms.core.usage import Usage
+from rpms.models.base import Answer, Decoding, Request
+from rpms.models.scripted import FunctionModel
+from rpms.play.episode import Play, play
+from rpms.play.setup import knowledge_of
+from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world
+
+WORLD = find_world("alfworld")
+KNOWLEDGE = knowledge_of(WORLD)
+TASK = WORLD.tasks("builtin", Setting())[0]
+BLOCK = replace(PAPER, guard=GuardMode.BLOCK)
+
+
+def episode(
+    enforcement: Enforcement, answers: list[str], steps: int = 1, condition=FULL
+) -> tuple[Episode, list[Request]]:
+    asked: list[Request] = []
+
+    def answer(request: Request) -> Answer:
+        asked.append(request)
+        return Answer(answers[min(len(asked), len(answers)) - 1], Usage(prompt_tokens=100, requests=1))
+
+    mind = compose(replace(condition, enforcement=enforcement), KNOWLEDGE, EpisodicMemory())
+    game = WORLD.open(TASK, Setting())
+    return play(Play(WORLD, game, TASK, mind, FunctionModel(answer), Decoding(), steps)), asked
+
+
+def test_a_refused_action_is_not_executed_and_the_model_is_told_why():
+    result, asked = episode(BLOCK, ["Action: open drawer 1", "Action: go to desk 1"])
+    (step,) = result.steps
+    assert (step.command, step.infeasible, result.reasks) == ("go to desk 1", False, 1)
+    assert step.refusals[0][0] == "open drawer 1"
+    assert "`open drawer 1` was not executed: " in asked[1].prompt.text
+    assert "go to drawer 1" in asked[1].prompt.text, "the remedy"
+    assert step.usage.prompt_tokens == 200, "what is asked again is paid for"
+
+
+def test_an_answer_that_still_fails_is_executed_after_the_last_re_ask():
+    result, asked = episode(replace(BLOCK, reasks=2), ["Action: open drawer 1"])
+    (step,) = result.steps
+    assert (len(asked), step.command, step.infeasible, step.replaced) == (3, "open drawer 1", True, "")
+
+
+def test_or_it_is_replaced_by_the_best_of_the_menu_and_the_step_says_so():
+    result, _ = episode(replace(BLOCK, replace=True, menu=8), ["Action: open drawer 1"])
+    (step,) = result.steps
+    assert step.command.startswith("go to ")
+    assert step.replaced.startswith("refused to the last")
+    assert step.extras["replaced"] == step.replaced
+
+
+def test_an_answer_without_an_action_is_asked_again_too():
+    result, asked = episode(BLOCK, ["I wonder.", "Action: go to desk 1"])
+    assert (result.steps[0].command, len(asked)) == ("go to desk 1", 2)
+
+
+def test_the_guard_works_without_rules_in_the_prompt():
+    result, asked = episode(BLOCK, ["Action: open drawer 1", "Action: go to desk 1"], condition=BASELINE)
+    assert result.reasks == 1
+    assert "RULES" not in asked[0].prompt.text
+
+
+def test_advice_follows_the_worlds_bare_refusal():
+    result, asked = episode(replace(PAPER, guard=GuardMode.ADVISE), ["Action: open drawer 1"], steps=2)
+    assert result.reasks == 0
+    assert result.steps[0].infeasible
+    assert "Obs: Nothing happens. (" in asked[1].prompt.text
+
+
+def test_off_is_the_paper():
+    result, asked = episode(PAPER, ["Action: open drawer 1"], steps=2)
+    assert len(asked) == 2
+    assert asked[1].prompt.text.count("Obs: Nothing happens.\n") == 1
+    assert result.steps[0].objection, "what would have been refused is recorded all the same"
+
+
+def test_choices_are_given_only_to_a_model_that_can_be_held_to_them():
+    _, asked = episode(replace(PAPER, menu=8, constrained=Constrained.AUTO), ["Action: look"])
+    assert asked[0].choices == ()
+    with pytest.raises(InputError, match="cannot hold its answers to a menu"):
+        episode(replace(PAPER, menu=8, constrained=Constrained.ON), ["Action: look"])
