@@ -1,0 +1,173 @@
+"""`rpms study`: run the conditions of a study file, and show what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from rpms.cli import options
+from rpms.core.errors import InputError
+from rpms.learn.freeze import read_frozen
+from rpms.learn.rounds import LearningPlan, learn, learned
+from rpms.models.accounting import Price, parse_price, price_of
+from rpms.models.base import Decoding
+from rpms.models.catalogue import ModelOptions
+from rpms.play.answering import NamedModel
+from rpms.play.progress import progress
+from rpms.play.run import Interrupted, Listener
+from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
+from rpms.study.read import read_study
+from rpms.study.run import Cell, Layout, Means, models_of, run_study
+from rpms.study.table import estimates_table, results_table
+from rpms.study.values import Learning, Study
+from rpms.worlds.registry import find_world
+
+app = typer.Typer(help="Run studies: one YAML file for each table of the paper.", no_args_is_help=True)
+
+StudyArgument = Annotated[Path, typer.Argument(help="A study, such as studies/quickstart.yaml.", show_default=False)]
+
+
+@app.command("run")
+def run_file(
+    file: StudyArgument,
+    out: Annotated[Path | None, typer.Option(help="The study's folder; by default results/NAME.")] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="One or more models, instead of the study's own.", show_default=False)
+    ] = None,
+    data: options.DataFolder = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first so many tasks.")] = None,
+    base_url: options.BaseUrl = None,
+    workers: Annotated[int, typer.Option(help="Episodes at once.")] = 1,
+    record: Annotated[
+        Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
+    ] = None,
+    pool: Annotated[
+        Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
+    ] = None,
+    price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would take.")] = False,
+    report: Annotated[bool, typer.Option(help="End with a page, if the extra `report` is installed.")] = True,
+) -> None:
+    """Run what is missing of a study and print its table; the same command again goes on where it stopped."""
+    study = _limited(read_study(file), limit)
+    models = models_of(study, model or ())
+    folder = out or Path("results", file.stem)
+    layout = Layout(folder, pool or folder)
+    console = Console(emoji=False, highlight=False)
+    prices = {name: parse_price(price) if price else price_of(name) for name in models}
+    means = _means(study, console, prices, data=data, base_url=base_url, workers=workers, record=record)
+    if dry_run:
+        console.print(estimates_table(estimate_study(study, models, means, layout), prices))
+        console.print(
+            f"a guess takes the first prompt, {TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the "
+            "step budget; nothing was run",
+            markup=False,
+            soft_wrap=True,
+        )
+        return
+    _announce(console, study)
+    try:
+        results = run_study(study, models, means, layout, lambda cell, again: _tell(console, cell, again=again))
+    except Interrupted as stop:
+        typer.echo(f"rpms: {stop}", err=True)
+        raise typer.Exit(130) from None
+    console.print()
+    console.print(results_table(results))
+    _announce(console, study)
+    console.print(f"runs and index are in {folder}", markup=False, soft_wrap=True)
+    if report:
+        _report(console, folder, study)
+
+
+@app.command("check")
+def check(
+    files: Annotated[list[Path], typer.Argument(help="Study files.", show_default=False)],
+) -> None:
+    """Check study files; the first mistake is printed with its file and line, and the exit code is 2."""
+    for file in files:
+        study = read_study(file)
+        find_world(study.world)
+        typer.echo(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
+
+
+def _limited(study: Study, limit: int | None) -> Study:
+    if limit is None:
+        return study
+    from dataclasses import replace  # noqa: PLC0415
+
+    return replace(study, limit=limit)
+
+
+def _announce(console: Console, study: Study) -> None:
+    console.print(Text(study.title, style="bold"))
+    if study.about:
+        console.print(Text(study.about))
+
+
+def _tell(console: Console, cell: Cell, *, again: bool) -> None:
+    if again:
+        console.print(f"{cell.model}, {cell.case.name}: the same run as before", markup=False)
+
+
+def _means(
+    study: Study,
+    console: Console,
+    prices: Mapping[str, Price | None],
+    *,
+    data: Path | None,
+    base_url: str | None,
+    workers: int,
+    record: Path | None,
+) -> Means:
+    world = find_world(study.world)
+    setting = options.make_setting(world, data, study.engine, [f"{k}={v}" for k, v in study.options.items()])
+    decoding = Decoding(max_tokens=world.max_tokens)
+
+    def open_model(name: str) -> NamedModel:
+        return NamedModel(name, world.name, ModelOptions(base_url=base_url), record)
+
+    def listen(what: str) -> Listener:
+        console.print(what, markup=False)
+        return progress(console, prices.get(what.rpartition(", ")[0]))
+
+    def learn_first(learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
+        plan = LearningPlan(
+            world,
+            model,
+            open_model(model),
+            rounds=learning.rounds,
+            split=learning.split,
+            limit=learning.limit,
+            setting=setting,
+            decoding=decoding,
+            step_budget=study.steps,
+            later=learning.later,
+        )
+        results = learn(plan, out, workers, lambda number: listen(f"{model}, learning round {number}"))
+        for line in learned(results):
+            console.print(line, markup=False, soft_wrap=True)
+        return {result.number: result.file for result in results}
+
+    return Means(world, setting, open_model, read_frozen, learn_first, decoding, workers, listener=listen)
+
+
+def _report(console: Console, folder: Path, study: Study) -> None:
+    """Write the page; without what it needs, say so in one line."""
+    try:
+        from rpms.report.pages import write_report  # noqa: PLC0415  needs the extra
+    except ImportError as missing:
+        console.print(f"no page: {missing.name} is missing; pip install 'rpms[report]'", markup=False)
+        return
+    try:
+        written = write_report([folder], folder / "report", title=study.title)
+    except InputError as error:
+        console.print(f"no page: {error}", markup=False, soft_wrap=True)
+        return
+    for note in written.notes:
+        console.print(note, markup=False, soft_wrap=True)
+    console.print(f"tables, figures and every episode: {written.page}", markup=False, soft_wrap=True)

@@ -1,0 +1,1 @@
+"""Studies: conditions × tasks → runs, one YAML file for each table of the paper."""

@@ -1,0 +1,219 @@
+"""Study files: YAML, checked, with every mistake reported at its line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from rpms.core.arbitration import Arbitration
+from rpms.core.condition import Condition, named_condition
+from rpms.core.enforcement import ALONE, PAPER, Enforcement, preset
+from rpms.core.errors import FileError, InputError
+from rpms.core.prompt import Layout
+from rpms.store.files import read_text
+from rpms.study.values import Case, Learning, Study
+
+LARGEST = 200_000
+"""Bytes. A study is written by people; anything larger is not one."""
+
+Name = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Learn(_Strict):
+    split: str | None = None
+    rounds: int = Field(default=1, ge=1, le=20)
+    limit: int | None = Field(default=None, ge=1)
+    later: str = "full"
+    model: str | None = None
+
+    @field_validator("later")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        named_condition(value)
+        return value
+
+
+class _Case(_Strict):
+    condition: str = ""
+    arbitration: str = Arbitration.HARD_SOFT.value
+    state_filter: bool = True
+    layout: str = "cached"
+    enforcement: str | dict[str, str | int | bool] = "paper"
+    memory: str | None = None
+    round: int | None = Field(default=None, ge=1)
+
+
+class _Study(_Strict):
+    title: Name
+    about: str = ""
+    world: Name
+    split: str | None = None
+    limit: int | None = Field(default=None, ge=1)
+    engine: str = "native"
+    options: dict[str, str] = Field(default_factory=dict)
+    steps: int | None = Field(default=None, ge=1)
+    models: list[Name] = Field(default_factory=list)
+    memory: str | None = None
+    learn: _Learn | None = None
+    tables: list[Name] = Field(default_factory=list)
+    conditions: dict[Name, _Case | None] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _one_memory(self) -> _Study:
+        if self.memory and self.learn:
+            raise ValueError("`memory` and `learn` cannot both be given: one reads a memory, the other makes it")
+        return self
+
+
+def read_study(file: Path) -> Study:
+    """Read a study; the first mistake is a FileError with its line. Paths in it are relative to the file."""
+    text = read_text(file)
+    if len(text) > LARGEST:
+        raise FileError(file, None, f"larger than {LARGEST:,} bytes: not a study")
+    tree = _parse(file, text)
+    try:
+        form = _Study.model_validate(_plain(tree))
+    except ValidationError as error:
+        raise _mistake(file, tree, error) from None
+    cases = []
+    for name, case in form.conditions.items():
+        try:
+            cases.append(_case(name, case or _Case(), form, file))
+        except InputError as error:
+            raise FileError(file, _line(tree, ("conditions", name)), f"{name}: {error}") from None
+    if len({case.name for case in cases}) < len(cases):
+        raise FileError(file, _line(tree, ("conditions",)), "two conditions have one name")
+    learning = form.learn and Learning(
+        form.learn.split, form.learn.rounds, form.learn.limit, named_condition(form.learn.later), form.learn.model
+    )
+    return Study(
+        title=form.title,
+        about=" ".join(form.about.split()),
+        world=form.world,
+        split=form.split,
+        limit=form.limit,
+        engine=form.engine,
+        options=form.options,
+        steps=form.steps,
+        models=tuple(form.models),
+        learning=learning or None,
+        tables=tuple(form.tables),
+        cases=tuple(cases),
+        file=file,
+    )
+
+
+def _parse(file: Path, text: str) -> CommentedMap:
+    try:
+        tree = YAML(typ="rt").load(text)
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        raise FileError(file, line, f"not valid YAML: {(error.problem or 'cannot be read').splitlines()[0]}") from None
+    except (YAMLError, RecursionError, ValueError) as error:
+        problem = str(error).splitlines()[0] if str(error) else "nested too deeply"
+        raise FileError(file, None, f"not valid YAML: {problem}") from None
+    if not isinstance(tree, CommentedMap):
+        raise FileError(file, 1, "a study is a mapping with `title`, `world`, `conditions` and more; this file is none")
+    return tree
+
+
+def _plain(value: object) -> object:
+    """The tree without ruamel's types, so that strict checks see what a person wrote."""
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, int | float) else str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, str) else value
+
+
+def _line(tree: CommentedMap, path: tuple[object, ...]) -> int:
+    """The line of a place in the tree, or of the nearest place above it that has one."""
+    node: Any = tree
+    line = 1
+    for step in path:
+        if step == "[key]":
+            break
+        try:
+            where = node.lc.key(step) if isinstance(node, CommentedMap) else node.lc.item(step)
+            line, node = where[0] + 1, node[step]
+        except (AttributeError, KeyError, IndexError, TypeError):
+            break
+        if not isinstance(node, CommentedMap | CommentedSeq):
+            break
+    return line
+
+
+def _mistake(file: Path, tree: CommentedMap, error: ValidationError) -> FileError:
+    first = error.errors(include_url=False)[0]
+    path = tuple(step for step in first["loc"] if step not in ("str", "dict[str,union[str,int,bool]]"))
+    problem = {
+        "extra_forbidden": "is not a known field",
+        "missing": "is missing",
+    }.get(first["type"], first["msg"].removeprefix("Value error, "))
+    place = ".".join(str(step) for step in path)
+    return FileError(file, _line(tree, path), f"{place}: {problem}" if place else problem)
+
+
+def _case(name: str, form: _Case, study: _Study, file: Path) -> Case:
+    """One condition: by its own name where that is one of the 2x2's, else as its fields say."""
+    base = named_condition(form.condition or name)
+    try:
+        arbitration = Arbitration(form.arbitration)
+    except ValueError:
+        modes = ", ".join(mode.value for mode in Arbitration)
+        raise InputError(f"unknown arbitration {form.arbitration!r}; choose one of {modes}") from None
+    try:
+        layout = Layout[form.layout.upper()]
+    except KeyError:
+        raise InputError(f"unknown layout {form.layout!r}; choose cached or paper") from None
+    if form.round is not None and (study.learn is None or form.round > study.learn.rounds):
+        rounds = study.learn.rounds if study.learn else 0
+        raise InputError(f"wants the memory after round {form.round}, but the study learns {rounds} rounds")
+    condition = Condition(
+        base.rules, base.memory, arbitration, form.state_filter, layout, _enforcement(form.enforcement)
+    )
+    memory = form.memory or study.memory
+    if base.memory and not memory and study.learn is None:
+        raise InputError("uses memory; give the study a `memory` file or a `learn` block")
+    return Case(name, normal(condition), file.parent / memory if memory else None, form.round)
+
+
+def normal(condition: Condition) -> Condition:
+    """The same condition with every switch that makes no difference at its default, so that equal ones are equal."""
+    if not condition.memory:
+        condition = replace(condition, state_filter=True, arbitration=Arbitration.HARD_SOFT)
+    if not condition.rules:
+        condition = replace(condition, arbitration=Arbitration.HARD_SOFT)
+    return condition
+
+
+def _enforcement(given: str | dict[str, str | int | bool]) -> Enforcement:
+    """A preset or a single part by name, or single options over the paper's."""
+    if isinstance(given, str):
+        return ALONE.get(given) or preset(given)
+    chosen = dict(given)
+    base = preset(str(chosen.pop("preset", "paper")))
+    known = {field.name: type(getattr(PAPER, field.name)) for field in fields(Enforcement)}
+    for name, value in chosen.items():
+        kind = known.get(name)
+        if kind is None:
+            raise InputError(f"enforcement has no option {name!r}; choose among {', '.join(known)}")
+        try:
+            fitting = value if kind in (bool, int) else kind(value)
+        except ValueError:
+            fitting = None
+        if type(fitting) is not kind:
+            raise InputError(f"enforcement: {name} cannot be {value!r}")
+        base = replace(base, **{name: fitting})  # type: ignore[arg-type]
+    return base

@@ -1,0 +1,221 @@
+"""Running a study: what is missing is played, nothing twice, and an index says which run is which condition.
+
+study.json       the index: models → conditions → run folders, which reports read
+runs/            one run folder for each protocol, named by it; studies may share the folder
+learned/         memories that studies learned, with the episodes they were learned from
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from rpms.core.condition import CONDITIONS, Condition
+from rpms.core.errors import InputError
+from rpms.core.recall import EpisodicMemory
+from rpms.models.base import Decoding
+from rpms.play.plan import OpenModel, RunPlan, plan_run
+from rpms.play.run import Listener, MakeEngine, run
+from rpms.play.threads import Threads
+from rpms.store.files import write_whole
+from rpms.store.runs import RunFolder, RunSummary
+from rpms.study.values import Case, Learning, Study
+from rpms.worlds.base import Setting, World
+
+INDEX = "study.json"
+_HASH = 12
+"""Hexadecimal digits of a protocol's hash in a folder's name."""
+
+
+class Learn(Protocol):
+    """Whatever learns: `rpms.learn` does, and is handed in, since studies know nothing of how memories are made."""
+
+    def __call__(self, learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
+        """Learn, and give the snapshots by round; what is learned already is not learned again."""
+        ...
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a study is run with, beside what its file says."""
+
+    world: World
+    setting: Setting
+    open_model: Callable[[str], OpenModel]
+    read_memory: Callable[[Path, str], EpisodicMemory]
+    learn: Learn
+    decoding: Decoding | None = None
+    workers: int | None = None
+    engine: MakeEngine = Threads
+    listener: Callable[[str], Listener] | None = None
+    """Makes a listener for a run, given what it is of."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model under one condition: a run, which several conditions may share."""
+
+    model: str
+    case: Case
+    plan: RunPlan
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Result:
+    """A cell that was run."""
+
+    cell: Cell
+    summary: RunSummary
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a study puts things."""
+
+    out: Path
+    pool: Path
+    """Runs and memories; several studies that share it share their runs."""
+
+    def learned(self, study: Study, means: Means, model: str) -> Path:
+        """The memory that a model learns. Rounds are no part of the name: more of them go on from fewer."""
+        assert study.learning is not None
+        learning = study.learning
+        task_ids = [task.id for task in means.world.tasks(learning.split or means.world.splits[0], means.setting)]
+        setting = means.setting
+        told = (
+            *(study.world, setting.engine, dict(sorted(setting.options.items())), model, study.steps),
+            *(task_ids[: learning.limit], str(learning.later), str(means.decoding)),
+        )
+        digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        return self.pool / "learned" / f"{slug(model)}-{digest[:_HASH]}" / "memory.jsonl"
+
+    def run_folder(self, plan: RunPlan) -> Path:
+        """The folder of a protocol: one that is there already, whatever it is called, or a new one."""
+        digest = plan.protocol().hash[:_HASH]
+        runs = self.pool / "runs"
+        found = sorted(runs.glob(f"*-{digest}")) if runs.is_dir() else []
+        return found[0] if found else runs / f"{slug(plan.model_name)}-{label(plan.condition)}-{digest}"
+
+
+def slug(text: str) -> str:
+    """A name as a part of a folder's name."""
+    return re.sub(r"[^A-Za-z0-9.]+", "_", text).strip("_.")[:40] or "model"
+
+
+def label(condition: Condition) -> str:
+    """A condition as a part of a folder's name."""
+    name = next(
+        name for name, each in CONDITIONS.items() if (each.rules, each.memory) == (condition.rules, condition.memory)
+    )
+    return name if condition == CONDITIONS[name] else f"{name}_varied"
+
+
+def models_of(study: Study, given: Sequence[str]) -> tuple[str, ...]:
+    """The models to run: those given, else the study's own; none at all is an InputError."""
+    models = tuple(dict.fromkeys(given or study.models))
+    if not models:
+        raise InputError(f"{study.file}: names no model; give one or more with --model")
+    return models
+
+
+def plan_cell(study: Study, case: Case, model: str, means: Means, memory: EpisodicMemory) -> RunPlan:
+    """The run of one condition."""
+    return plan_run(
+        means.world,
+        model,
+        means.open_model(model),
+        split=study.split,
+        limit=study.limit,
+        condition=case.condition,
+        memory=memory,
+        setting=means.setting,
+        decoding=means.decoding,
+        step_budget=study.steps,
+    )
+
+
+def run_study(
+    study: Study,
+    models: Sequence[str],
+    means: Means,
+    layout: Layout,
+    before: Callable[[Cell, bool], None] | None = None,
+) -> tuple[Result, ...]:
+    """Run what is missing of a study, and write its index after each run, so that a report can be made at any time.
+
+    `before` is told of each cell, and whether an earlier one of this very call was the same run. Raises what
+    `rpms.play.run.run` raises; the same call again goes on where it stopped.
+    """
+    results: list[Result] = []
+    known: dict[Path, RunSummary] = {}
+    for model in models:
+        memories = _Memories(study, model, means, layout)
+        for case in study.cases:
+            plan = plan_cell(study, case, model, means, memories.of(case))
+            cell = Cell(model, case, plan, layout.run_folder(plan))
+            if before is not None:
+                before(cell, cell.folder in known)
+            if cell.folder not in known:
+                listener = means.listener(f"{model}, {case.name}") if means.listener else None
+                known[cell.folder] = run(plan, cell.folder, means.workers, listener, engine=means.engine)
+            results.append(Result(cell, known[cell.folder]))
+            write_index(study, results, layout)
+    return tuple(results)
+
+
+class _Memories:
+    """The memories of one model's conditions, each read once; what must be learned is learned when first wanted."""
+
+    def __init__(self, study: Study, model: str, means: Means, layout: Layout) -> None:
+        self._study, self._model, self._means, self._layout = study, model, means, layout
+        self._snapshots: Mapping[int, Path] | None = None
+        self._read: dict[Path, EpisodicMemory] = {}
+
+    def of(self, case: Case) -> EpisodicMemory:
+        world = self._means.world.name
+        if not case.condition.memory:
+            return EpisodicMemory(world=world)
+        file = case.memory or self._learned(case.round)
+        if file not in self._read:
+            self._read[file] = self._means.read_memory(file, world)
+        return self._read[file]
+
+    def _learned(self, number: int | None) -> Path:
+        learning = self._study.learning
+        assert learning is not None
+        if self._snapshots is None:
+            who = learning.model or self._model
+            out = self._layout.learned(self._study, self._means, who)
+            self._snapshots = self._means.learn(learning, who, out)
+        return self._snapshots[number or learning.rounds]
+
+
+def write_index(study: Study, results: Sequence[Result], layout: Layout) -> None:
+    """Write `study.json`: where the run of each condition is, model by model."""
+    groups: dict[str, dict[str, str]] = {}
+    for result in results:
+        where = os.path.relpath(result.cell.folder, layout.out)
+        groups.setdefault(result.cell.model, {})[result.cell.case.name] = Path(where).as_posix()
+    content = {
+        "title": study.title,
+        "about": study.about,
+        "world": study.world,
+        "tables": list(study.tables),
+        "groups": [
+            {"title": f"{study.title}: {model}" if len(groups) > 1 else study.title, "model": model, "runs": runs}
+            for model, runs in groups.items()
+        ],
+    }
+    write_whole(layout.out / INDEX, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def finished(folder: Path) -> int:
+    """Episodes that a run folder holds already."""
+    return RunFolder(folder).summary().done if (folder / "protocol.json").is_file() else 0

@@ -1,0 +1,85 @@
+"""A study's results in the terminal, without anything installed beside the package itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from rpms.models.accounting import Price
+from rpms.play.progress import wilson
+from rpms.study.estimate import Estimate
+from rpms.study.run import Result
+
+_SWITCH = {True: "ON", False: "OFF"}
+
+
+def results_table(results: Sequence[Result]) -> RenderableType:
+    """The conditions of each model: switches, success with its interval, score, steps, infeasible actions."""
+    tables: list[RenderableType] = []
+    for model in dict.fromkeys(result.cell.model for result in results):
+        of_model = [result for result in results if result.cell.model == model]
+        table = Table(title=Text(model), title_justify="left", box=None, pad_edge=False)
+        table.add_column("condition")
+        scored = any(row.score not in (0.0, 1.0) for result in of_model for row in result.summary.rows)
+        headings = ("rules", "memory", "entries", "won", "success", "95% interval", "steps", "infeasible")
+        for heading in (*headings, *(("score",) if scored else ())):
+            table.add_column(heading, justify="right", no_wrap=True)
+        for result in of_model:
+            table.add_row(Text(result.cell.case.name), *_cells(result, scored=scored))
+        tables.append(table)
+    return Group(*tables)
+
+
+def _cells(result: Result, *, scored: bool) -> Iterable[str]:
+    """A task that was not played counts as not won."""
+    condition, summary = result.cell.case.condition, result.summary
+    low, high = wilson(summary.won, summary.total)
+    yield _SWITCH[condition.rules]
+    yield _SWITCH[condition.memory]
+    yield str(len(result.cell.plan.memory)) if condition.memory else "-"
+    yield f"{summary.won}/{summary.total}"
+    yield f"{summary.won / summary.total:.1%}"
+    yield f"{low:.1%} to {high:.1%}"
+    yield f"{summary.steps / summary.done:.1f}" if summary.done else "-"
+    yield f"{summary.infeasible / summary.steps:.1%}" if summary.steps else "-"
+    if scored:
+        yield f"{sum(row.score for row in summary.rows) / summary.total:.1f}"
+
+
+def estimates_table(estimates: Sequence[Estimate], prices: dict[str, Price | None]) -> RenderableType:
+    """What is still to be played, in episodes, tokens and US dollars; a line with the sum."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("run")
+    for heading in ("episodes", "done", "to play", "prompt tokens", "answer tokens", "US$", "from"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for each in estimates:
+        cost = each.cost(prices.get(each.model))
+        usage = each.usage
+        table.add_row(
+            Text(f"{each.model}, {each.what}"),
+            str(each.episodes),
+            str(each.done),
+            str(each.left),
+            f"{usage.prompt_tokens:,}" if each.left else "0",
+            f"{usage.completion_tokens:,}" if each.left else "0",
+            "unknown" if cost is None else f"{cost:.2f}",
+            "the same run" if each.shared else "its episodes" if each.measured else "a guess",
+        )
+    left = [each for each in estimates if each.left]
+    costs = [each.cost(prices.get(each.model)) for each in left]
+    known = [cost for cost in costs if cost is not None]
+    table.add_row(
+        "all",
+        "",
+        "",
+        str(sum(each.left for each in left)),
+        f"{sum(each.usage.prompt_tokens for each in left):,}",
+        f"{sum(each.usage.completion_tokens for each in left):,}",
+        f"{sum(known):.2f}" if len(known) == len(costs) else "unknown",
+        "",
+        style="bold",
+    )
+    return table
