@@ -1,4 +1,6 @@
-"""Plays a run on a Ray cluster of three nodes on this machine: stopped once, then gone on with, then a node is killed.
+"""Plays runs on a Ray cluster of three nodes on this machine.
+
+One is stopped, gone on with, and loses a node; in another, one episode kills every process that plays it.
 
     python -m tests.play.on_a_cluster FOLDER
 
@@ -24,6 +26,7 @@ from rpms.models.scripted import FunctionModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.ray_engine import OnRay
 from rpms.play.run import Interrupted, Listener, run
+from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
 WORLD = find_world("alfworld")
@@ -42,12 +45,19 @@ class Slow:
         return f"Thought: {thought}\nAction: {action}"
 
 
-def make_plan(model):
+def deadly(request) -> str:
+    """A model that is the death of the process that asks it about the first task."""
+    if request.episode == WORLD.tasks("builtin", Setting())[0].id:
+        os._exit(1)
+    return f"Action: {WORLD.planner(request.decision)[1]}"
+
+
+def make_plan(model, limit: int | None = None):
     goal = GoalSignature("pick_and_place_simple", "book", "", "desk")
     origins = frozenset({Origin("earlier", 1)})
     entry = SuccessSnippet(goal, StateSignature.of(holding=()), "find", ("go to desk 1",), origins=origins, id="s1")
     memory = EpisodicMemory([entry], "alfworld")
-    return plan_run(WORLD, "planner", lend(model), split="builtin", memory=memory)
+    return plan_run(WORLD, "planner", lend(model), split="builtin", memory=memory, limit=limit)
 
 
 class Killer(Listener):
@@ -69,7 +79,7 @@ def main(folder: Path) -> None:
     cluster.wait_for_nodes()
     where = folder.with_name("processes")
     where.mkdir(exist_ok=True)
-    plan = make_plan(FunctionModel(Slow(0.1, where), "planner"))
+    plan = make_plan(FunctionModel(Slow(0.06, where), "planner"))
     deeds = {
         "interrupt": lambda: os.kill(os.getpid(), signal.SIGINT),
         "kill": lambda: cluster.remove_node(victim, allow_graceful=False),
@@ -79,10 +89,13 @@ def main(folder: Path) -> None:
             try:
                 summary = run(plan, folder, None, Killer(deed), engine=OnRay(cluster.address))
             except Interrupted as stopped:
-                sys.stdout.write(f"{stopped}\n")
+                sys.stdout.write(f"=> {stopped}\n")
             else:
                 nodes = {file.name.partition("-")[2] for file in where.iterdir()}
-                sys.stdout.write(f"{summary.done} done, {summary.won} won, {len(nodes)} nodes\n")
+                sys.stdout.write(f"=> {summary.done} done, {summary.won} won, {len(nodes)} nodes\n")
+        dying = make_plan(FunctionModel(deadly, "deadly"), 3)
+        for row in run(dying, folder.with_name("dying"), engine=OnRay(cluster.address)).rows:
+            sys.stdout.write(f"=> {row.ending}, {row.error or 'done'}\n")
     finally:
         ray.shutdown()
         cluster.shutdown()

@@ -15,7 +15,8 @@ from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
 
 ROOT = Path(__file__).parents[2]
-KILLS = 12
+KILLS = 10
+"""In all; the last run is played to its end."""
 
 GAMES = """
 import sys, time
@@ -28,7 +29,7 @@ from rpms.worlds.registry import find_world
 world = find_world("alfworld")
 
 def answer(request):
-    time.sleep(0.004)
+    time.sleep(0.008)
     thought, action = world.planner(request.decision)
     return f"Thought: {thought}\\nAction: {action}"
 
@@ -40,20 +41,31 @@ print(summary.done, summary.won, flush=True)
 
 def test_killed_runs_lose_nothing_and_count_nothing_twice(tmp_path):
     world = find_world("alfworld")
-    whole = run(
-        plan_run(world, "planner", lend(PolicyModel("planner", world.planner)), split="builtin"), tmp_path / "whole"
-    )
+    model = PolicyModel("planner", world.planner)
+    whole = run(plan_run(world, "planner", lend(model), split="builtin"), tmp_path / "whole")
+    kills = 0
+    while kills < KILLS:
+        folder = tmp_path / f"killed after {kills}"
+        kills += _play_and_kill(folder, KILLS - kills, f"{whole.done} {whole.won}\n")
+        assert RunFolder(folder).summary() == whole
+        assert _episodes(folder) == _episodes(tmp_path / "whole")
+        assert (folder / "protocol.json").read_bytes() == (tmp_path / "whole" / "protocol.json").read_bytes()
+        assert not list(folder.rglob("*.part"))
+
+
+def _play_and_kill(folder: Path, most: int, told_at_the_end: str) -> int:
+    """Start the run again and again until it ends, killing it at random moments; how often it was killed."""
     dice = random.Random()
-    folder, kills, seen = tmp_path / "killed", 0, set()
-    for attempt in range(200):
+    kills, seen = 0, set()
+    while True:
         process = subprocess.Popen(
             [sys.executable, "-c", GAMES, str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True
         )
         assert process.stdout is not None
         with process.stdout:
             assert process.stdout.readline() == "begin\n"
-            if kills < KILLS:
-                time.sleep(dice.uniform(0.0, 0.35))
+            if kills < most:
+                time.sleep(dice.uniform(0.0, 0.5))
                 process.kill()
             told = process.stdout.read()
         process.wait()
@@ -64,15 +76,10 @@ def test_killed_runs_lose_nothing_and_count_nothing_twice(tmp_path):
             assert seen <= now, "a finished episode was lost"
             seen = now
         if process.returncode == 0:
-            assert told == f"{whole.done} {whole.won}\n"
-            break
+            assert told == told_at_the_end
+            return kills
+        assert process.returncode == -9
         kills += 1
-        assert process.returncode == -9, (attempt, told)
-    assert kills >= min(KILLS, 2)
-    assert RunFolder(folder).summary() == whole
-    assert _episodes(folder) == _episodes(tmp_path / "whole")
-    assert (folder / "protocol.json").read_bytes() == (tmp_path / "whole" / "protocol.json").read_bytes()
-    assert not list(folder.rglob("*.part"))
 
 
 def _episodes(folder: Path) -> dict[str, bytes]:

@@ -34,12 +34,14 @@ def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_
         timeout=220,
         check=False,
     )
-    told = [line for line in done.stdout.splitlines() if "done" in line]
-    assert len(told) == 2, done.stderr[-2000:]
+    told = [line[3:] for line in done.stdout.splitlines() if line.startswith("=> ")]
+    assert len(told) == 5, done.stderr[-2000:]
     stopped = re.fullmatch(r"stopped; (\d+) of 24 episodes are done, and the same command goes on from there", told[0])
     assert stopped is not None
     assert 4 <= int(stopped[1]) < 24
     assert told[1] == "24 done, 24 won, 3 nodes"
+    assert told[2] == "world error, lost 5 times with the process that played it (WorkerCrashedError)"
+    assert told[3:] == ["won, done", "won, done"]
 
     from tests.play.on_a_cluster import make_plan  # noqa: PLC0415  imports Ray
 
