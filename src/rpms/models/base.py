@@ -59,7 +59,10 @@ class Answer:
 
 
 class Model(Protocol):
-    """Prompt in, answer and usage out. `answer` may be called from several threads at once."""
+    """Prompt in, answer and usage out. `answer` may be called from several threads at once.
+
+    A model that can hold its action to a request's choices says so by a true attribute `constrains`.
+    """
 
     @property
     def name(self) -> str:
@@ -73,3 +76,8 @@ class Model(Protocol):
     def close(self) -> None:
         """Release connections, processes and memory."""
         ...
+
+
+def can_constrain(model: Model) -> bool:
+    """Whether a model can hold its action to a request's choices. One that does not say so cannot."""
+    return bool(getattr(model, "constrains", False))

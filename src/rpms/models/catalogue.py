@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.models.base import Model, Scalar
+from rpms.models.controls import menu_first, menu_random
 from rpms.models.overflow import ShorteningModel
 from rpms.models.patience import Patience
 from rpms.models.policy import Policy, PolicyModel
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+_NO_LLM = frozenset({Kind.PLANNER, Kind.SCRIPTED, Kind.REPLAY, Kind.MENU_RANDOM, Kind.MENU_FIRST})
+
+
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
     """What decides, beside its name, how a model is reached."""
@@ -28,8 +32,8 @@ class ModelOptions:
     base_url: str | None = None
     """Where the server is; the provider's own address and its environment variable give way to it."""
     patience: Patience = field(default_factory=Patience)
-    batch: int = 64
-    """`hf/`: prompts computed together at most."""
+    batch: int = 256
+    """`hf/`: prompts computed together at most; the device's memory may allow fewer."""
     context: int = 8_192
     """`gguf/`: tokens of context, prompt and answer together."""
     contexts: int = 8
@@ -54,7 +58,7 @@ def open_model(
     """
     name = parse_model_name(text)
     options = options or ModelOptions()
-    if name.provider.kind in {Kind.PLANNER, Kind.SCRIPTED, Kind.REPLAY} and record is not None:
+    if name.provider.kind in _NO_LLM and record is not None:
         raise InputError(
             f"--model {name}: only answers of an LLM can be recorded, since only they follow from the prompt"
         )
@@ -69,6 +73,10 @@ def open_model(
             if open_answers is None:
                 raise InputError("--model replay/…: no store of answers can be opened here")
             return ReplayModel(str(name), open_answers(Path(name.rest)), options.replay_model)
+        case Kind.MENU_RANDOM:
+            return menu_random(str(name), name.rest or "0")
+        case Kind.MENU_FIRST:
+            return menu_first(str(name))
         case _:
             model = ShorteningModel(_open_llm(name, options))
             return model if record is None else RecordedModel(model, record)
@@ -98,7 +106,7 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
         return ClaudeModel(**arguments)
     from rpms.models.remote import RemoteModel  # noqa: PLC0415  the SDK is slow to import
 
-    return RemoteModel(**arguments)
+    return RemoteModel(**arguments, forms=provider.forms)
 
 
 def _base_url(provider: Provider, given: str | None) -> str:

@@ -157,8 +157,14 @@ def _parameter(error: Exception, text: str, parameters: Sequence[str]) -> str:
     named = getattr(error, "param", None)
     if isinstance(named, str) and named in parameters:
         return named
-    mentioned = [name for name in parameters if re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", text)]
-    return min(mentioned, key=text.index) if mentioned else ""
+    mentioned = [name for name in parameters if _place(name, text) >= 0]
+    return min(mentioned, key=lambda name: _place(name, text)) if mentioned else ""
+
+
+def _place(parameter: str, text: str) -> int:
+    """Where a text names a parameter, with blanks for its underscores or not; below 0 where it does not."""
+    found = re.search(rf"(?<![\w]){re.escape(parameter).replace('_', '[_ ]')}(?![\w])", text)
+    return found.start() if found else -1
 
 
 def error_for(failure: Failure, endpoint: Endpoint) -> Exception:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Answer, Usage
 from rpms.models.caller import cut_at_stop
+from rpms.models.constraint import grammar, usable
 from rpms.models.guard import excerpt
 
 if TYPE_CHECKING:
@@ -54,10 +55,15 @@ class GGUFModel:
         # Logits of a whole batch, copied with each kept state and never read: one row keeps a state small.
         self._llama.scores = self._llama.scores[:1].copy()
         self._format = self._formatter(formats)
+        self._grammar: Any = getattr(llama_cpp, "LlamaGrammar", None)
 
     @property
     def name(self) -> str:
         return self._name
+
+    @property
+    def constrains(self) -> bool:
+        return self._grammar is not None
 
     def answer(self, request: Request) -> Answer:
         started = time.monotonic()
@@ -75,7 +81,7 @@ class GGUFModel:
             # What differs is dropped here, because some versions would move later matches into place instead, which
             # is faster and gives other answers.
             self._llama.n_tokens = cached
-            completion = self._llama.create_completion(prompt=tokens, **self._arguments(decoding))
+            completion = self._llama.create_completion(prompt=tokens, **self._arguments(decoding, request.choices))
         choice = completion["choices"][0]
         usage = Usage(
             prompt_tokens=len(tokens),
@@ -115,7 +121,7 @@ class GGUFModel:
             text, add_bos = str(self._format(messages=chat).prompt), False
         return list(self._llama.tokenize(text.encode(), add_bos=add_bos, special=True))
 
-    def _arguments(self, decoding: Decoding) -> dict[str, Any]:
+    def _arguments(self, decoding: Decoding, choices: tuple[str, ...]) -> dict[str, Any]:
         arguments: dict[str, Any] = {
             "max_tokens": decoding.max_tokens,
             "temperature": decoding.temperature,
@@ -126,6 +132,10 @@ class GGUFModel:
         }
         if decoding.seed is not None:
             arguments["seed"] = decoding.seed
+        choices = usable(choices)
+        if choices:
+            text = grammar(choices, decoding.max_tokens)
+            arguments["grammar"] = self._grammar.from_string(text, verbose=False)
         return arguments
 
     def _switch_to(self, episode: str) -> None:

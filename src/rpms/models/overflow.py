@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rpms.core.errors import ContextOverflow
 from rpms.core.prompt import Part, Prompt, make_block
+from rpms.models.base import can_constrain
 
 if TYPE_CHECKING:
     from rpms.models.base import Answer, Model, Request
@@ -25,6 +26,10 @@ class ShorteningModel:
     @property
     def name(self) -> str:
         return self._inner.name
+
+    @property
+    def constrains(self) -> bool:
+        return can_constrain(self._inner)
 
     def answer(self, request: Request) -> Answer:
         prompt = request.prompt

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from rapidfuzz import process
 
 from rpms.core.errors import InputError
+from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, Form
 from rpms.models.guard import is_loopback, shown_url
 
 
@@ -25,6 +26,8 @@ class Kind(Enum):
     PLANNER = auto()
     SCRIPTED = auto()
     REPLAY = auto()
+    MENU_RANDOM = auto()
+    MENU_FIRST = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,14 @@ class Provider:
     extra: str | None = None
     package: str | None = None
     """The module that the extra brings."""
+    forms: tuple[Form, ...] = ()
+    """How the action can be held to choices, tried in this order."""
+    rest_optional: bool = False
 
     @property
     def form(self) -> str:
+        if self.rest_optional:
+            return f"{self.name}[/{self.rest}]"
         return f"{self.name}/{self.rest}" if self.rest else self.name
 
     @property
@@ -58,7 +66,13 @@ class Provider:
 PROVIDERS: dict[str, Provider] = {
     provider.name: provider
     for provider in (
-        Provider("openai", "OpenAI", base_url="https://api.openai.com/v1", key_variable="OPENAI_API_KEY"),
+        Provider(
+            "openai",
+            "OpenAI",
+            base_url="https://api.openai.com/v1",
+            key_variable="OPENAI_API_KEY",
+            forms=OPENAI,
+        ),
         Provider(
             "anthropic",
             "Anthropic, with prompt caching",
@@ -73,18 +87,36 @@ PROVIDERS: dict[str, Provider] = {
             "DeepInfra",
             base_url="https://api.deepinfra.com/v1/openai",
             key_variable="DEEPINFRA_API_KEY",
+            forms=OPENAI,
         ),
         Provider(
-            "openrouter", "OpenRouter", base_url="https://openrouter.ai/api/v1", key_variable="OPENROUTER_API_KEY"
+            "openrouter",
+            "OpenRouter",
+            base_url="https://openrouter.ai/api/v1",
+            key_variable="OPENROUTER_API_KEY",
+            forms=OPENAI,
         ),
-        Provider("together", "Together", base_url="https://api.together.xyz/v1", key_variable="TOGETHER_API_KEY"),
-        Provider("groq", "Groq", base_url="https://api.groq.com/openai/v1", key_variable="GROQ_API_KEY"),
+        Provider(
+            "together",
+            "Together",
+            base_url="https://api.together.xyz/v1",
+            key_variable="TOGETHER_API_KEY",
+            forms=OPENAI,
+        ),
+        Provider(
+            "groq",
+            "Groq",
+            base_url="https://api.groq.com/openai/v1",
+            key_variable="GROQ_API_KEY",
+            forms=OPENAI,
+        ),
         Provider(
             "vllm",
             "a vLLM server",
             base_url="http://localhost:8000/v1",
             key_variable="VLLM_API_KEY",
             key_needed=False,
+            forms=VLLM,
         ),
         Provider(
             "ollama",
@@ -92,6 +124,7 @@ PROVIDERS: dict[str, Provider] = {
             base_url="http://localhost:11434/v1",
             key_variable="OLLAMA_API_KEY",
             key_needed=False,
+            forms=OPENAI,
         ),
         Provider(
             "llamacpp",
@@ -99,18 +132,22 @@ PROVIDERS: dict[str, Provider] = {
             base_url="http://localhost:8080/v1",
             key_variable="LLAMACPP_API_KEY",
             key_needed=False,
+            forms=LLAMACPP,
         ),
         Provider(
             "openai-compatible",
             "any server that speaks OpenAI's chat protocol, at --base-url",
             key_variable="OPENAI_COMPATIBLE_API_KEY",
             key_needed=False,
+            forms=OPENAI,
         ),
         Provider("gguf", "a GGUF file, in this process", Kind.GGUF, "PATH", extra="local", package="llama_cpp"),
         Provider("hf", "transformers, in this process", Kind.HF, "PATH-or-NAME", extra="hf", package="transformers"),
         Provider("planner", "no LLM: the world's own planner", Kind.PLANNER, ""),
         Provider("scripted", "no LLM: answers from a file, line after line", Kind.SCRIPTED, "FILE"),
         Provider("replay", "no LLM: answers recorded earlier", Kind.REPLAY, "DIR"),
+        Provider("menu-random", "no LLM: any entry of the menu", Kind.MENU_RANDOM, "SEED", rest_optional=True),
+        Provider("menu-first", "no LLM: the menu's first entry", Kind.MENU_FIRST, ""),
     )
 }
 
@@ -148,7 +185,7 @@ def parse_model_name(text: str) -> ModelName:
         raise InputError(
             f"--model {text[:80]!r}: there is no provider {name[:40]!r}.{hint} Known: {', '.join(PROVIDERS)}"
         )
-    if provider.rest and not rest:
+    if provider.rest and not rest and not provider.rest_optional:
         raise InputError(f"--model {text[:80]!r}: write {provider.form}")
     if rest and not provider.rest:
         raise InputError(f"--model {text[:80]!r}: write {provider.name} alone")

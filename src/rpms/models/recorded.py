@@ -6,10 +6,11 @@ import hashlib
 import json
 import threading
 from dataclasses import asdict, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rpms.core.errors import InputError, ModelUnavailable
-from rpms.models.base import Answer, Usage
+from rpms.models.base import Answer, Usage, can_constrain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from rpms.models.base import Model, Request
 
 Entry = dict[str, Any]
-"""A question and its answer as JSON: `model`, `decoding`, `messages`, `parts`, `answer`."""
+"""A question and its answer as JSON: `model`, `decoding`, `messages`, perhaps `choices`, `parts`, `answer`."""
 
 
 class AnswerStore(Protocol):
@@ -48,7 +49,9 @@ def question(request: Request, model: str) -> dict[str, Any]:
     decoding["stop"] = list(request.decoding.stop)
     decoding["extra"] = dict(sorted(request.decoding.extra))
     messages = [{"role": message.role, "content": message.content} for message in request.prompt.messages()]
-    return {"model": model, "decoding": decoding, "messages": messages}
+    asked = {"model": model, "decoding": decoding, "messages": messages}
+    # Left out where there are none, so that what was recorded before there were choices is still found.
+    return {**asked, "choices": list(request.choices)} if request.choices else asked
 
 
 def question_key(asked: Mapping[str, Any]) -> str:
@@ -102,6 +105,10 @@ class RecordedModel:
     def name(self) -> str:
         return self._inner.name
 
+    @property
+    def constrains(self) -> bool:
+        return can_constrain(self._inner)
+
     def answer(self, request: Request) -> Answer:
         asked = question(request, self._inner.name)
         key = question_key(asked)
@@ -141,6 +148,11 @@ class ReplayModel:
     def model(self) -> str:
         """The model whose answers are replayed."""
         return self._model
+
+    @cached_property
+    def constrains(self) -> bool:
+        """Whether the recorded model's answers were held to choices: what was asked then must be asked now."""
+        return any("choices" in entry for entry in self._store.entries() if entry.get("model") == self._model)
 
     def answer(self, request: Request) -> Answer:
         asked = question(request, self._model)
@@ -192,4 +204,6 @@ def _differences(entry: Entry, asked: dict[str, Any]) -> str:
     for name, value in asked["decoding"].items():
         if recorded.get(name) != value:
             found.append(f"it was recorded with {name} {recorded.get(name)!r}, not {value!r}")
+    if entry.get("choices") != asked.get("choices"):
+        found.append("its action was held to other choices" if entry.get("choices") else "its action was free")
     return "; ".join(found) or "the recorded answer is damaged"

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import ModelError
 from rpms.models.base import Answer, Usage
 from rpms.models.caller import Caller, cut_at_stop
+from rpms.models.constraint import NOT_HELD, held, usable
 from rpms.models.failures import Endpoint, error_for, understand_body
 from rpms.models.guard import shown_url
 from rpms.models.patience import Clock, Patience, TryAgain
 
 if TYPE_CHECKING:
     from rpms.models.base import Request
+    from rpms.models.constraint import Fields, Form
 
-ADAPTABLE = {"max_tokens": "max_completion_tokens", "temperature": None, "top_p": None, "seed": None, "stop": None}
+CARRIERS = ("structured_outputs", "guided_regex", "grammar", "response_format")
+"""The parameters that can carry a request's choices."""
+ADAPTABLE: dict[str, str | None] = {
+    "max_tokens": "max_completion_tokens",
+    **dict.fromkeys(("temperature", "top_p", "seed", "stop", *CARRIERS)),
+}
 """What is left out, or renamed, where a model refuses it. Stop sequences are also applied to the answer itself."""
 
 MOST_STOPS = 4
@@ -22,7 +30,13 @@ MOST_STOPS = 4
 
 
 class RemoteModel:
-    """A model behind an OpenAI-compatible endpoint."""
+    """A model behind an OpenAI-compatible endpoint.
+
+    Where a request has choices, they are sent in the first of the provider's forms. Some servers overlook a parameter
+    that they do not know instead of refusing it, so the answer is looked at: where its action is none of the choices,
+    the next form is tried, and kept from then on. Each answer's notes name the form if it was not the first. Where none
+    is left, the answer stands as it is, and its notes say that it was not held.
+    """
 
     def __init__(
         self,
@@ -34,8 +48,12 @@ class RemoteModel:
         key_variable: str | None = None,
         patience: Patience | None = None,
         clock: Clock | None = None,
+        forms: tuple[Form, ...] = (),
     ) -> None:
-        """`name`: as the user wrote it; `model`: as the endpoint knows it. The key is held by the SDK alone."""
+        """`name`: as the user wrote it; `model`: as the endpoint knows it. The key is held by the SDK alone.
+
+        `forms`: the ways in which this kind of server may take choices; none for one that cannot.
+        """
         import openai  # noqa: PLC0415  half a second that only a remote model should cost
 
         self._name = name
@@ -45,21 +63,47 @@ class RemoteModel:
         self._client = openai.OpenAI(api_key=key or "none", base_url=base_url, max_retries=0, timeout=patience.timeout)
         endpoint = Endpoint(shown_url(base_url), model, key_variable, (key,) if key else ())
         self._caller = Caller(endpoint, (openai.OpenAIError,), ADAPTABLE, patience, clock)
+        self._forms = forms
+        self._overlooked: set[Form] = set()
 
     @property
     def name(self) -> str:
         return self._name
 
+    @property
+    def constrains(self) -> bool:
+        return bool(self._forms)
+
     def __repr__(self) -> str:
         return f"RemoteModel({self._name!r}, {self._caller.endpoint.url!r})"
 
     def answer(self, request: Request) -> Answer:
+        choices = usable(request.choices)
+        if not choices or not self._forms:
+            return self._ask(request, {})
+        spent = Usage()
+        for place, form in enumerate(self._forms):
+            if form in self._overlooked:
+                continue
+            answer = self._ask(request, form.fields(choices, request.decoding.max_tokens))
+            spent = spent + answer.usage
+            if held(answer.text, choices) or answer.finish != "stop":
+                how = (f"choices sent as {form.name}",) if place else ()
+                return replace(answer, usage=spent, notes=answer.notes + how)
+            self._overlooked.add(form)  # a set's own lock is enough: what one thread learns, another may learn too
+        if not spent.requests:
+            answer = self._ask(request, {})
+            spent = answer.usage
+        return replace(answer, usage=spent, notes=(*answer.notes, f"{NOT_HELD}: this server takes none of the forms"))
+
+    def _ask(self, request: Request, fields: Fields) -> Answer:
         decoding = request.decoding
         arguments: dict[str, Any] = {
             "model": self._model,
             "messages": [{"role": m.role, "content": m.content} for m in request.prompt.messages()],
             "max_tokens": decoding.max_tokens,
             "temperature": decoding.temperature,
+            **fields,
         }
         if decoding.top_p != 1.0:
             arguments["top_p"] = decoding.top_p
@@ -90,6 +134,10 @@ class RemoteModel:
 
     def _send(self, arguments: dict[str, Any]) -> tuple[str, str, Usage, tuple[str, ...]]:
         """One request. The SDK does not check what a server sends, so each field is looked at before it is used."""
+        # In the body as they are: the SDK has no arguments for other servers' parameters.
+        carried = {name: arguments.pop(name) for name in CARRIERS if name in arguments}
+        if carried:
+            arguments["extra_body"] = {**carried, **arguments.get("extra_body", {})}
         completion: Any = self._client.chat.completions.create(**arguments)
         choices = getattr(completion, "choices", None)
         if isinstance(choices, list) and choices:

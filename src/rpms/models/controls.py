@@ -1,0 +1,64 @@
+"""Controls: models that choose from the menu without reading anything. What an LLM adds is its distance from them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from rpms.core.errors import InputError, ModelError
+from rpms.models.base import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rpms.models.base import Request
+
+NO_MENU = "Thought: There is no menu to choose from."
+"""The answer to a prompt without a menu. It has no action, and costs a step as any such answer does."""
+
+
+class MenuModel:
+    """Answers with an entry of the menu, as shown. The menu's order does not show which entry ranks best."""
+
+    constrains = True
+    """It never answers with anything but an entry."""
+
+    def __init__(self, name: str, choose: Callable[[Request, int], int]) -> None:
+        """`choose`: from the request and the menu's length to an index."""
+        self._name = name
+        self._choose = choose
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def answer(self, request: Request) -> Answer:
+        if request.decision is None:
+            raise ModelError(f"{self._name} reads the step's menu, and the request carries none")
+        commands = request.decision.menu.commands
+        return Answer(f"Action: {commands[self._choose(request, len(commands))]}" if commands else NO_MENU)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def menu_first(name: str) -> MenuModel:
+    """Always the first entry shown."""
+    return MenuModel(name, lambda _request, _length: 0)
+
+
+def menu_random(name: str, seed: str = "0") -> MenuModel:
+    """A uniform choice that follows from seed, episode and prompt alone, so that no scheduling changes a result.
+
+    The prompt stands for the step: it holds the history, and an answer that was refused is asked for anew in other
+    words, which draws anew.
+    """
+    if not seed.isdecimal():
+        raise InputError(f"--model {name}: the seed must be a whole number, such as menu-random/1")
+
+    def choose(request: Request, length: int) -> int:
+        what = "\x00".join((str(int(seed)), request.episode, request.prompt.text))
+        digest = hashlib.sha256(what.encode("utf-8", "surrogatepass")).digest()
+        return int.from_bytes(digest, "big") % length
+
+    return MenuModel(name, choose)
