@@ -119,6 +119,8 @@ class Corridor:
         return observation.startswith("Nothing happens")
 
     def contradictions(self, belief: CorridorBelief, game: CorridorGame) -> tuple[str, ...]:
+        if game.task.type == "unknowable" and game.room == 2:
+            raise WorldError("the simulator does not say what is true")
         return ()
 
     def planner(self, decision) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import signal
 import subprocess
 import sys
@@ -128,6 +129,7 @@ def test_episodes_have_names_of_their_own_at_the_model(tmp_path):
 
 def test_a_world_that_breaks_down_marks_one_episode_and_the_run_goes_on(tmp_path):
     tasks = [task("a"), task("b", type_="breaks"), task("c", type_="no start"), task("d", type_="no game"), task("e")]
+    tasks.append(task("f", type_="unknowable"))
     summary = run(plan(tasks=tasks), tmp_path, 2)
     assert [(row.ending, row.steps, row.error) for row in summary.rows] == [
         (Ending.WON, 3, ""),
@@ -135,8 +137,9 @@ def test_a_world_that_breaks_down_marks_one_episode_and_the_run_goes_on(tmp_path
         (Ending.WORLD_ERROR, 0, "the door is jammed"),
         (Ending.WORLD_ERROR, 0, "there is no such corridor"),
         (Ending.WON, 3, ""),
+        (Ending.WORLD_ERROR, 2, "the simulator does not say what is true"),
     ]
-    assert summary.success == 2 / 5
+    assert summary.success == 2 / 6
 
 
 def test_a_game_file_that_is_damaged_marks_one_episode(tmp_path):
@@ -315,3 +318,35 @@ def test_ctrl_c_stops_within_moments_and_says_how_to_go_on(tmp_path, seconds):
     done = RunFolder(tmp_path / "run").summary().done
     assert out == f"stopped; {done} of 40 episodes are done, and the same command goes on from there\n"
     assert wanted <= done < 40
+
+
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from rpms.core.errors import InputError
+from rpms.play.run import Listener, run
+from tests.play.test_run import plan
+
+class Fill(Listener):
+    def finished(self, row, usages, file):
+        if row.task == "corridor 4":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+try:
+    run(plan(), Path(sys.argv[1]), 1, Fill())
+except InputError as error:
+    print(error)
+"""
+
+
+def test_a_disk_that_fills_up_stops_the_run_with_one_line_and_it_can_go_on(tmp_path):
+    full = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(tmp_path / "run")], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert full.stderr == ""
+    assert re.fullmatch(
+        r".*cannot be written: File too large; .*; 5 of 12 episodes are done, and the same command .*\n", full.stdout
+    )
+    assert RunFolder(tmp_path / "run").summary().done == 5
+    assert run(plan(), tmp_path / "run").done == 12
+    run(plan(), tmp_path / "whole")
+    assert files(tmp_path / "run") == files(tmp_path / "whole")

@@ -82,6 +82,8 @@ def run(
                 _play(plan, todo, workers, engine, _Keeper(folder, listener, rows))
         except ModelUnavailable as error:
             raise ModelUnavailable(f"{error}; {_how_to_go_on(rows, plan)}") from error
+        except InputError as error:  # the disk is full, or a node of a cluster lacks something
+            raise InputError(f"{error}; {_how_to_go_on(rows, plan)}") from error
         except KeyboardInterrupt:
             raise Interrupted(f"stopped; {_how_to_go_on(rows, plan)}") from None
         finally:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from rpms.core.condition import compose
+from rpms.core.condition import Knowledge, compose
 from rpms.core.episode import Ending, Episode
 from rpms.core.errors import FileError, WorldError
 from rpms.core.usage import Usage
@@ -38,12 +38,14 @@ def never() -> bool:
 
 
 class Seat:
-    """Plays episodes of one plan. Each worker has its own; only the memory and the model are shared."""
+    """Plays episodes of one plan. Each worker has its own."""
 
-    def __init__(self, plan: RunPlan, model: Model) -> None:
+    def __init__(self, plan: RunPlan, model: Model, knowledge: Knowledge | None = None) -> None:
+        """`knowledge` is the world's, where it was read before; what it remembers of its use is not shared."""
         self._plan = plan
         self._model = model
-        knowledge = knowledge_of(plan.world)
+        knowledge = knowledge or knowledge_of(plan.world)
+        knowledge = replace(knowledge, manual=replace(knowledge.manual))
         self._mind = compose(plan.condition, knowledge, plan.memory)
 
     def play(self, task: Task, stop: Callable[[], bool] = never) -> Finished | None:
@@ -87,7 +89,10 @@ class Seat:
             while play.ending is None:
                 if stop():
                     return None
-                play.step()
+                try:
+                    play.step()
+                except WorldError as error:
+                    return replace(play.episode(), ending=Ending.WORLD_ERROR, error=str(error))
             return play.episode()
         finally:
             game.close()

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from rpms.models.base import Model
 from rpms.play.plan import RunPlan
 from rpms.play.seat import Finished, Seat
+from rpms.play.setup import knowledge_of
 from rpms.worlds.base import Task
 
 GRACE = 1.5
@@ -30,6 +31,7 @@ class Threads:
             self._tasks.put(task)
         self._count = len(tasks)
         self._done: queue.Queue[Finished | BaseException] = queue.Queue(_AHEAD * workers)
+        self._knowledge = knowledge_of(plan.world)
         self._model: Model = plan.open_model()
         # daemons: one that waits for an answer that never comes must not keep the process alive
         self._threads = [
@@ -70,7 +72,7 @@ class Threads:
 
     def _work(self) -> None:
         try:
-            seat = Seat(self._plan, self._model)
+            seat = Seat(self._plan, self._model, self._knowledge)
             while not self._stop.is_set():
                 try:
                     task = self._tasks.get_nowait()
