@@ -1,3 +1,20 @@
 """RPMS: rules, memory and a deterministic belief for LLM agents in closed text worlds."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rpms.agent import Agent
+
 __version__ = "0.1.0"
+__all__ = ["Agent", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the agent when it is first asked for: `import rpms` itself loads nothing."""
+    if name == "Agent":
+        from rpms.agent import Agent  # noqa: PLC0415
+
+        return Agent
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -98,9 +99,7 @@ def check(
 def _limited(study: Study, limit: int | None) -> Study:
     if limit is None:
         return study
-    from dataclasses import replace  # noqa: PLC0415
-
-    return replace(study, limit=limit)
+    return replace(study, choice=replace(study.choice, limit=limit))
 
 
 def _announce(console: Console, study: Study) -> None:
@@ -125,7 +124,7 @@ def _means(
     record: Path | None,
 ) -> Means:
     world = find_world(study.world)
-    setting = options.make_setting(world, data, study.engine, [f"{k}={v}" for k, v in study.options.items()])
+    setting = options.make_setting(world, data, study.engine, None)
     decoding = Decoding(max_tokens=world.max_tokens)
 
     def open_model(name: str) -> NamedModel:
@@ -141,9 +140,9 @@ def _means(
             model,
             open_model(model),
             rounds=learning.rounds,
-            split=learning.split,
-            limit=learning.limit,
-            setting=setting,
+            split=learning.choice.split,
+            tasks=tuple(learning.choice.tasks(world, setting)),
+            setting=learning.choice.setting(setting),
             decoding=decoding,
             step_budget=study.steps,
             later=learning.later,

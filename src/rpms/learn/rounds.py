@@ -31,7 +31,7 @@ from rpms.play.threads import Threads
 from rpms.store.files import read_text, write_whole
 from rpms.store.memories import read_memory, record, write_memory
 from rpms.store.runs import RunFolder, RunSummary
-from rpms.worlds.base import Setting, World
+from rpms.worlds.base import Setting, Task, World
 
 EXPERIENCE = "experience"
 """The folder of a run that holds what each episode taught: one memory an episode, possibly an empty one."""
@@ -62,6 +62,8 @@ class LearningPlan:
     open_model: OpenModel
     rounds: int = 3
     split: str | None = None
+    tasks: tuple[Task, ...] | None = None
+    """Those to learn from; the whole split by default."""
     limit: int | None = None
     setting: Setting = field(default_factory=Setting)
     decoding: Decoding | None = None
@@ -81,6 +83,7 @@ class LearningPlan:
             self.model_name,
             self.open_model,
             split=self.split,
+            tasks=self.tasks,
             limit=self.limit,
             condition=self.later if number > 1 else RULES_ONLY,
             memory=memory,

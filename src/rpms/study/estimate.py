@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rpms.core.condition import compose
+from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.decide import decide
 from rpms.core.errors import RPMSError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.accounting import Price, list_cost
+from rpms.models.providers import Kind, parse_model_name
 from rpms.play.plan import RunPlan
 from rpms.play.setup import knowledge_of
 from rpms.store.runs import RunFolder
@@ -23,6 +24,7 @@ TURN = 45
 """Tokens that a step adds to the history: a thought, an action, an observation."""
 ANSWER = 40
 """Tokens of an answer."""
+_NO_TOKENS = (Kind.PLANNER, Kind.SCRIPTED, Kind.REPLAY)
 FALLBACK = 1_500
 """Tokens of a first prompt, where no game can be opened here to measure one."""
 
@@ -46,7 +48,7 @@ class Estimate:
         return 0 if self.shared else self.episodes - self.done
 
     def cost(self, price: Price | None) -> float | None:
-        return 0.0 if not self.left else list_cost(self.usage, price)
+        return list_cost(self.usage, price) if self.left and self.usage != Usage() else 0.0
 
 
 def estimate_study(study: Study, models: Sequence[str], means: Means, layout: Layout) -> tuple[Estimate, ...]:
@@ -68,19 +70,16 @@ def _learning(study: Study, model: str, means: Means, layout: Layout) -> list[Es
     learning = study.learning
     assert learning is not None
     out = layout.learned(study, means, model)
-    case = Case("learning", learning.later)
     empty = EpisodicMemory(world=means.world.name)
-    like = Study(study.title, study.world, (), split=learning.split, limit=learning.limit, steps=study.steps)
-    plan = plan_cell(like, case, model, means, empty)
-    usage = _guess(plan, means)
+    like = Study(study.title, study.world, (), choice=learning.choice, steps=study.steps)
     rounds = []
     for number in range(1, learning.rounds + 1):
-        # the folders that `rpms.learn` keeps rounds in; a study only counts what is there
+        case = Case("learning", learning.later if number > 1 else RULES_ONLY)
+        plan = plan_cell(like, case, model, means, empty)
+        # the folders that learning keeps its rounds in; a study only counts what is there
         done = finished(out.with_name(f"{out.stem}.rounds") / f"round{number}")
-        left = len(plan.tasks) - done
-        rounds.append(
-            Estimate(f"learning, round {number}", model, len(plan.tasks), done, _times(usage, left), measured=False)
-        )
+        usage = _times(_guess(plan), len(plan.tasks) - done)
+        rounds.append(Estimate(f"learning, round {number}", model, len(plan.tasks), done, usage, measured=False))
     return rounds
 
 
@@ -105,7 +104,7 @@ def _case(study: Study, case: Case, model: str, means: Means, layout: Layout, se
         return Estimate(
             case.name, model, len(plan.tasks), done, _times(rows.usage, left / done), measured=True, shared=shared
         )
-    usage = _guess(plan, means)
+    usage = _guess(plan)
     return Estimate(case.name, model, len(plan.tasks), done, _times(usage, left), measured=False, shared=shared)
 
 
@@ -123,20 +122,22 @@ def _memory(
     return means.read_memory(file, means.world.name), True
 
 
-def _guess(plan: RunPlan, means: Means) -> Usage:
-    """Tokens of one episode: its first prompt, growing by a turn with each step."""
+def _guess(plan: RunPlan) -> Usage:
+    """Tokens of one episode: its first prompt, growing by a turn with each step. What is no LLM reads none."""
+    if parse_model_name(plan.model_name).provider.kind in _NO_TOKENS:
+        return Usage()
     steps = max(1, round(plan.step_budget * STEPS))
-    first = _first_prompt(plan, means)
+    first = _first_prompt(plan)
     if plan.condition.memory and not plan.memory.entries:
         first += knowledge_of(plan.world).budget.memory
     prompt = steps * first + TURN * steps * (steps - 1) // 2
     return Usage(prompt_tokens=prompt, completion_tokens=steps * ANSWER)
 
 
-def _first_prompt(plan: RunPlan, means: Means) -> int:
+def _first_prompt(plan: RunPlan) -> int:
     world = plan.world
     try:
-        game = world.open(plan.tasks[0], means.setting)
+        game = world.open(plan.tasks[0], plan.setting)
         try:
             opening = game.reset().observation
         finally:

@@ -18,7 +18,7 @@ from rpms.core.enforcement import ALONE, PAPER, Enforcement, preset
 from rpms.core.errors import FileError, InputError
 from rpms.core.prompt import Layout
 from rpms.store.files import read_text
-from rpms.study.values import Case, Learning, Study
+from rpms.study.values import Case, Choice, Learning, Part, Study
 
 LARGEST = 200_000
 """Bytes. A study is written by people; anything larger is not one."""
@@ -30,17 +30,37 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _Learn(_Strict):
+class _Choice(_Strict):
     split: str | None = None
-    rounds: int = Field(default=1, ge=1, le=20)
+    part: str = "1/1"
     limit: int | None = Field(default=None, ge=1)
+    options: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("part")
+    @classmethod
+    def _is_part(cls, value: str) -> str:
+        number, slash, of = value.partition("/")
+        if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+            raise ValueError(f"{value!r}: write it like 1/2, the first of two parts")
+        return value
+
+    def choice(self) -> Choice:
+        number, _, of = self.part.partition("/")
+        return Choice(self.split, Part(int(number), int(of)), self.limit, self.options)
+
+
+class _Learn(_Choice):
+    rounds: int = Field(default=1, ge=1, le=20)
     later: str = "full"
     model: str | None = None
 
     @field_validator("later")
     @classmethod
     def _known(cls, value: str) -> str:
-        named_condition(value)
+        try:
+            named_condition(value)
+        except InputError as error:
+            raise ValueError(str(error)) from None
         return value
 
 
@@ -54,14 +74,11 @@ class _Case(_Strict):
     round: int | None = Field(default=None, ge=1)
 
 
-class _Study(_Strict):
+class _Study(_Choice):
     title: Name
     about: str = ""
     world: Name
-    split: str | None = None
-    limit: int | None = Field(default=None, ge=1)
     engine: str = "native"
-    options: dict[str, str] = Field(default_factory=dict)
     steps: int | None = Field(default=None, ge=1)
     models: list[Name] = Field(default_factory=list)
     memory: str | None = None
@@ -95,16 +112,14 @@ def read_study(file: Path) -> Study:
     if len({case.name for case in cases}) < len(cases):
         raise FileError(file, _line(tree, ("conditions",)), "two conditions have one name")
     learning = form.learn and Learning(
-        form.learn.split, form.learn.rounds, form.learn.limit, named_condition(form.learn.later), form.learn.model
+        form.learn.choice(), form.learn.rounds, named_condition(form.learn.later), form.learn.model
     )
     return Study(
         title=form.title,
         about=" ".join(form.about.split()),
         world=form.world,
-        split=form.split,
-        limit=form.limit,
+        choice=form.choice(),
         engine=form.engine,
-        options=form.options,
         steps=form.steps,
         models=tuple(form.models),
         learning=learning or None,

@@ -87,11 +87,11 @@ class Layout:
         """The memory that a model learns. Rounds are no part of the name: more of them go on from fewer."""
         assert study.learning is not None
         learning = study.learning
-        task_ids = [task.id for task in means.world.tasks(learning.split or means.world.splits[0], means.setting)]
-        setting = means.setting
+        task_ids = [task.id for task in learning.choice.tasks(means.world, means.setting)]
+        setting = learning.choice.setting(means.setting)
         told = (
             *(study.world, setting.engine, dict(sorted(setting.options.items())), model, study.steps),
-            *(task_ids[: learning.limit], str(learning.later), str(means.decoding)),
+            *(task_ids, str(learning.later), str(means.decoding)),
         )
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
         return self.pool / "learned" / f"{slug(model)}-{digest[:_HASH]}" / "memory.jsonl"
@@ -131,11 +131,11 @@ def plan_cell(study: Study, case: Case, model: str, means: Means, memory: Episod
         means.world,
         model,
         means.open_model(model),
-        split=study.split,
-        limit=study.limit,
+        split=study.choice.split,
+        tasks=study.choice.tasks(means.world, means.setting),
         condition=case.condition,
         memory=memory,
-        setting=means.setting,
+        setting=study.choice.setting(means.setting),
         decoding=means.decoding,
         step_budget=study.steps,
     )

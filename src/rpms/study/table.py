@@ -22,9 +22,9 @@ def results_table(results: Sequence[Result]) -> RenderableType:
     for model in dict.fromkeys(result.cell.model for result in results):
         of_model = [result for result in results if result.cell.model == model]
         table = Table(title=Text(model), title_justify="left", box=None, pad_edge=False)
-        table.add_column("condition")
+        table.add_column("condition", no_wrap=True)
         scored = any(row.score not in (0.0, 1.0) for result in of_model for row in result.summary.rows)
-        headings = ("rules", "memory", "entries", "won", "success", "95% interval", "steps", "infeasible")
+        headings = ("rules", "mem.", "entries", "won", "success", "95% interval", "steps", "infeas.")
         for heading in (*headings, *(("score",) if scored else ())):
             table.add_column(heading, justify="right", no_wrap=True)
         for result in of_model:
@@ -42,7 +42,7 @@ def _cells(result: Result, *, scored: bool) -> Iterable[str]:
     yield str(len(result.cell.plan.memory)) if condition.memory else "-"
     yield f"{summary.won}/{summary.total}"
     yield f"{summary.won / summary.total:.1%}"
-    yield f"{low:.1%} to {high:.1%}"
+    yield f"{100 * low:.1f} to {100 * high:.1f}"
     yield f"{summary.steps / summary.done:.1f}" if summary.done else "-"
     yield f"{summary.infeasible / summary.steps:.1%}" if summary.steps else "-"
     if scored:
@@ -52,29 +52,25 @@ def _cells(result: Result, *, scored: bool) -> Iterable[str]:
 def estimates_table(estimates: Sequence[Estimate], prices: dict[str, Price | None]) -> RenderableType:
     """What is still to be played, in episodes, tokens and US dollars; a line with the sum."""
     table = Table(box=None, pad_edge=False)
-    table.add_column("run")
-    for heading in ("episodes", "done", "to play", "prompt tokens", "answer tokens", "US$", "from"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    one = len({each.model for each in estimates}) == 1
+    for heading in ("run", "to play", "tokens read", "written", "US$", "by"):
+        table.add_column(heading, justify="left" if heading == "run" else "right", no_wrap=True)
     for each in estimates:
         cost = each.cost(prices.get(each.model))
         usage = each.usage
         table.add_row(
-            Text(f"{each.model}, {each.what}"),
-            str(each.episodes),
-            str(each.done),
-            str(each.left),
+            Text(each.what if one else f"{each.model}, {each.what}"),
+            f"{each.left} of {each.episodes}",
             f"{usage.prompt_tokens:,}" if each.left else "0",
             f"{usage.completion_tokens:,}" if each.left else "0",
             "unknown" if cost is None else f"{cost:.2f}",
-            "the same run" if each.shared else "its episodes" if each.measured else "a guess",
+            "another run" if each.shared else "episodes" if each.measured else "guess",
         )
     left = [each for each in estimates if each.left]
     costs = [each.cost(prices.get(each.model)) for each in left]
     known = [cost for cost in costs if cost is not None]
     table.add_row(
         "all",
-        "",
-        "",
         str(sum(each.left for each in left)),
         f"{sum(each.usage.prompt_tokens for each in left):,}",
         f"{sum(each.usage.completion_tokens for each in left):,}",

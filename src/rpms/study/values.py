@@ -2,20 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rpms.core.condition import FULL, Condition
+from rpms.core.errors import InputError
+from rpms.worlds.base import Setting, Task, World
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of several parts that a task list is dealt into like cards, so that each part has every type."""
+
+    number: int = 1
+    of: int = 1
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which tasks of a world are meant."""
+
+    split: str | None = None
+    part: Part = Part()
+    limit: int | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The world's own options."""
+
+    def setting(self, base: Setting) -> Setting:
+        """How these games are to be had."""
+        return replace(base, options={**base.options, **self.options})
+
+    def tasks(self, world: World, base: Setting) -> Sequence[Task]:
+        """The tasks, in the world's order; none at all is an InputError."""
+        split = self.split or world.splits[0]
+        found = tuple(world.tasks(split, self.setting(base)))[self.part.number - 1 :: self.part.of][: self.limit]
+        if not found:
+            raise InputError(f"{world.name}: no tasks to run in the split {split!r}")
+        return found
 
 
 @dataclass(frozen=True)
 class Learning:
     """The learning phase that comes before a study's conditions."""
 
-    split: str | None = None
+    choice: Choice = Choice()
     rounds: int = 1
-    limit: int | None = None
     later: Condition = FULL
     """The condition of rounds after the first."""
     model: str | None = None
@@ -43,10 +75,8 @@ class Study:
     cases: tuple[Case, ...]
     about: str = ""
     """What the numbers mean and do not mean, for whoever reads them."""
-    split: str | None = None
-    limit: int | None = None
+    choice: Choice = Choice()
     engine: str = "native"
-    options: Mapping[str, str] = field(default_factory=dict)
     steps: int | None = None
     models: tuple[str, ...] = ()
     learning: Learning | None = None

@@ -1,0 +1,186 @@
+"""An agent for people with their own loop: they step the world, it decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from rpms.core.belief import Situation
+from rpms.core.condition import Condition, compose, named_condition
+from rpms.core.decide import Decision, decide, turn_state
+from rpms.core.enforcement import GuardMode
+from rpms.core.errors import InputError
+from rpms.core.goal import UNKNOWN_GOAL, Goal
+from rpms.core.prompt import Turn
+from rpms.core.recall import EpisodicMemory
+from rpms.core.usage import Usage
+from rpms.core.verdict import Candidate
+from rpms.core.voice import memory_line, situation_lines
+from rpms.learn.freeze import read_frozen
+from rpms.models.base import Decoding, Model
+from rpms.models.catalogue import ModelOptions, open_model
+from rpms.play.asking import Asked, Asker
+from rpms.play.setup import knowledge_of
+from rpms.store.answers import FolderOfAnswers
+from rpms.worlds.base import World
+from rpms.worlds.registry import find_world
+
+_THOUGHT_KEPT = 600
+"""Characters of a thought that the history repeats, as in runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A decision, and what was answered to it."""
+
+    decision: Decision
+    asked: Asked
+    told: str
+    """The observation as the model was told it."""
+
+    @property
+    def refusal(self) -> str:
+        return self.asked.refusal.text if self.asked.refusal is not None else ""
+
+
+class Agent:
+    """RPMS without its games: `reset` with a task, then `act` on each observation.
+
+    Use it as a context manager, or `close` it, where the model holds something. Not for several threads at once.
+    """
+
+    def __init__(
+        self,
+        world: str | World,
+        model: str | Model = "planner",
+        memory: Path | str | EpisodicMemory | None = None,
+        condition: str | Condition = "full",
+        *,
+        decoding: Decoding | None = None,
+        options: ModelOptions | None = None,
+    ) -> None:
+        """`model` is a name as after `--model`, or an open model, which stays open; `memory` a file or a memory."""
+        self.world = find_world(world) if isinstance(world, str) else world
+        self.condition = named_condition(condition) if isinstance(condition, str) else condition
+        self.memory = self._remember(memory)
+        self._mind = compose(self.condition, knowledge_of(self.world), self.memory)
+        self._own = isinstance(model, str)
+        self._model: Model = (
+            open_model(model, options, policy=self.world.planner, open_answers=FolderOfAnswers)
+            if isinstance(model, str)
+            else model
+        )
+        decoding = decoding or Decoding(max_tokens=self.world.max_tokens)
+        self._asker = Asker(self.world, self._model, decoding, self._mind.enforcement, self._mind.layout)
+        self._episodes = 0
+        self._goal: Goal | None = None
+
+    def _remember(self, memory: Path | str | EpisodicMemory | None) -> EpisodicMemory:
+        if isinstance(memory, EpisodicMemory):
+            if memory.world and memory.world != self.world.name:
+                raise InputError(f"this is a memory of {memory.world}, not of {self.world.name}")
+            return memory
+        return read_frozen(Path(memory), self.world.name) if memory else EpisodicMemory(world=self.world.name)
+
+    def reset(self, task: str) -> Goal:
+        """Begin an episode. `task` is the first observation, if it states the task, or the task's own text."""
+        goal = self.world.goal(task)
+        if goal.type == UNKNOWN_GOAL:
+            stated = self.world.goal(f"Your task is to: {task}")
+            goal = stated if stated.type != UNKNOWN_GOAL else goal
+        self._goal, self._task = goal, task
+        self._belief = self.world.start(goal)
+        self._history: list[Turn] = []
+        self._made: _Made | None = None
+        self.usage = Usage()
+        self._episodes += 1
+        return goal
+
+    def act(self, observation: str) -> str:
+        """The command to give to the world; empty if the model's answer held none.
+
+        The first observation is what the world says before any command; where it does not state the task itself, the
+        task is added to it. Raises ModelError if the model cannot answer: the same call may be made again.
+        """
+        if self._goal is None:
+            raise InputError("call reset(task) before act(observation)")
+        made, history, told = self._made, self._history, observation
+        if made is None:
+            told = observation = self._stating_the_task(observation, self._goal)
+        else:
+            history = [*history, self._turn(made, observation)]
+            told = f"{observation} ({made.refusal})" if self._advising(history[-1]) and made.refusal else observation
+        last = made.asked.command.text if made is not None else None
+        decision = decide(self._mind, self._goal, self._belief, last, observation, history, told)
+        asked = self._asker.ask(decision, f"agent-{self._episodes}")
+        self._belief, self._history, self._made = decision.belief, history, _Made(decision, asked, told)
+        self.usage = self.usage + asked.usage
+        return asked.command.text
+
+    def _stating_the_task(self, observation: str, goal: Goal) -> str:
+        stated = self._task.strip() in observation or (goal.text and goal.text in observation)
+        return observation if stated else f"{observation}\nYour task is to: {self._task}"
+
+    def _turn(self, made: _Made, result: str) -> Turn:
+        """The last step as the history tells of it, now that its result is known."""
+        command, decision = made.asked.command.text, made.decision
+        state = turn_state(decision.state_signature, decision.progress)
+        failed = not command or self.world.infeasible(result)
+        return Turn(made.told, command, made.asked.parsed.thought[:_THOUGHT_KEPT], state, failed)
+
+    def _advising(self, turn: Turn) -> bool:
+        return turn.failed and self._mind.enforcement.guard is GuardMode.ADVISE
+
+    @property
+    def decision(self) -> Decision:
+        """Everything the last command was decided by."""
+        return self._last().decision
+
+    def _last(self) -> _Made:
+        if self._goal is None or self._made is None:
+            raise InputError("nothing has been decided yet; call act(observation) first")
+        return self._made
+
+    def explain(self) -> str:
+        """The last decision as text: belief, rules, memories with verdicts, the prompt by block, the answer."""
+        made = self._last()
+        decision, asked = made.decision, made.asked
+        progress = decision.progress
+        lines = [f"goal: {decision.goal_signature}", f"sub-goal: {progress.text} ({progress.percent}%)", "", "belief:"]
+        lines += [*(f"  {line}" for line in decision.belief.lines()), f"  signature: {decision.state_signature}"]
+        lines += ["", *_rules(decision)]
+        lines += ["", f"memories ({len(decision.candidates)} considered, {decision.unlisted} more not listed):"]
+        lines += map(_memory, decision.candidates)
+        lines += ["", f"prompt ({decision.prompt.tokens} tokens):"]
+        for block in decision.prompt.blocks:
+            lines += [f"--- {block.part}, {block.tokens} tokens", block.text]
+        lines += ["", f"thought: {asked.parsed.thought}", f"action: {asked.command.text or '(none)'}"]
+        lines += [f"refused: {command}: {why}" for command, why in asked.refused]
+        return "\n".join(lines)
+
+    def close(self) -> None:
+        """Close the model, if the agent opened it."""
+        if self._own:
+            self._model.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _rules(decision: Decision) -> list[str]:
+    active = decision.rules
+    counts = f"{len(active.universal)} universal, {len(active.domain)} domain, {len(active.environment)} actions"
+    standing = [f"  [{rule.id}] {rule.text}" for rule in active.rules if not rule.when]
+    here = situation_lines(active, Situation(decision.belief, decision.goal))
+    return [f"active rules ({counts}):", *standing, *here]
+
+
+def _memory(candidate: Candidate) -> str:
+    verdict = candidate.verdict
+    words = " ".join(memory_line(candidate).split("\n    [WARNING")[0].split())
+    reason = f": {verdict.reason}" if verdict.reason else ""
+    return f"  [{verdict.fate}{reason}] {candidate.entry.id} {candidate.score:.2f} {words}"
