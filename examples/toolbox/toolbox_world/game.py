@@ -41,11 +41,13 @@ class ToolboxGame:
         self.clipboard: str | None = None
         self.signed: set[str] = set()
         self.running = {"server 1", "server 2"}
-        self.locked = {name for place, name in enumerate(HOSTS) if kind_of(name) in LOCKABLE and (number // 5 + place) % 2}
+        self.locked = {
+            name for place, name in enumerate(HOSTS) if kind_of(name) in LOCKABLE and (number // 3 + place) % 2
+        }
         self.files: dict[str, list[str]] = {name: [] for name in HOSTS}
         homes = ("depot 1", "depot 2", "desk 1")
         for place, kind in enumerate(("backup", "config", "plugin", "report")):
-            self.files[homes[(number * (place + 1) // 4 + place) % 3]].append(f"{kind} {1 + (number // 5 + place) % 2}")
+            self.files[homes[(number * (place + 1) // 3 + place) % 3]].append(f"{kind} {1 + (number // 3 + place) % 2}")
         states = "signed " if self.type == "deploy" else ""
         ticket = f"{self.type} a {states}{self.wanted} to some {self.target}"
         return Outcome(f"{self._here()} Hosts: {', '.join(HOSTS)}.\nYour ticket: {ticket}.")

@@ -1,0 +1,99 @@
+"""The properties that every world must have, each checked by trying it on games of the world."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from rpms.core.errors import RPMSError
+from rpms.play import world_claims as claims
+from rpms.play.world_claims import Failed, Skipped
+from rpms.play.world_walk import Broken, Subject
+from rpms.worlds.base import Setting, World
+
+
+class Status(StrEnum):
+    """What came of checking a property."""
+
+    OK = "ok"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One property and whether a world has it."""
+
+    name: str
+    claim: str
+    """What the property says, in a sentence."""
+    status: Status
+    detail: str
+    """Why it failed or was skipped; of what is ok, what it was seen on."""
+
+
+Check = Callable[[Subject], str]
+"""Tries a property and says what it was seen on; raises Failed or Skipped."""
+
+
+def check_world(
+    world: World,
+    setting: Setting | None = None,
+    split: str | None = None,
+    games: int = 6,
+    steps: int = 30,
+    seed: int = 0,
+) -> Iterator[Finding]:
+    """Check one property after the other; one that fails does not keep the rest from being tried."""
+    subject = Subject(
+        world, setting or Setting(), split or next(iter(getattr(world, "splits", ())), ""), games, steps, seed
+    )
+    for check in PROPERTIES:
+        yield _try(check, subject)
+
+
+def _try(check: Check, subject: Subject) -> Finding:
+    try:
+        status, detail = Status.OK, check(subject)
+    except Skipped as reason:
+        status, detail = Status.SKIPPED, str(reason)
+    except Broken as broken:
+        here = broken.part == check.__name__
+        status, detail = (Status.FAILED, _told(broken.error)) if here else (Status.SKIPPED, f"see {broken.part}")
+    except Exception as error:  # noqa: BLE001  a stranger's world may raise anything, which is the finding
+        status, detail = Status.FAILED, _told(error)
+    return Finding(check.__name__, (check.__doc__ or "").rstrip("."), status, detail)
+
+
+def _told(error: Exception) -> str:
+    """What a failure says; of an unexpected exception, the innermost place it came from."""
+    if isinstance(error, Failed | RPMSError):
+        return str(error)
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno}, in {frames[-1].name})" if frames else ""
+    return f"raised {type(error).__name__}: {error}{place}"
+
+
+PROPERTIES: tuple[Check, ...] = (
+    claims.members,
+    claims.tasks,
+    claims.manual,
+    claims.games,
+    claims.refusals,
+    claims.goals,
+    claims.belief,
+    claims.signature,
+    claims.facts,
+    claims.schemas,
+    claims.effects,
+    claims.drift,
+    claims.progress,
+    claims.commands,
+    claims.prompts,
+    claims.planner,
+    claims.extras,
+)
+"""What is tried, in this order. A property goes by its function's name and claims what the docstring says."""

@@ -1,0 +1,366 @@
+"""How each property of a world is tried: a function says what it saw, or raises what it found."""
+
+from __future__ import annotations
+
+from rpms.core.belief import Situation, StateSignature
+from rpms.core.condition import BASELINE, FULL, compose
+from rpms.core.decide import Decision, decide
+from rpms.core.episode import Ending
+from rpms.core.errors import InputError
+from rpms.core.facts import Atom, Truth
+from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
+from rpms.core.guard import review
+from rpms.core.prompt import SHARED, Layout, Part, Turn
+from rpms.core.recall import EpisodicMemory
+from rpms.models.base import Decoding, Request
+from rpms.models.scripted import FunctionModel
+from rpms.play.episode import Play
+from rpms.play.setup import knowledge_of
+from rpms.play.world_walk import NONSENSE, Subject, truth_of, view
+from rpms.worlds.base import World
+
+
+class Failed(Exception):
+    """The property does not hold; the text says where and how."""
+
+
+class Skipped(Exception):
+    """The property cannot be tried; the text says why."""
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """Fail unless something holds."""
+    if not holds:
+        raise Failed(otherwise)
+
+
+def members(subject: Subject) -> str:
+    """It has everything a World has."""
+    world = subject.world
+    wanted = [*World.__annotations__, *(name for name in vars(World) if not name.startswith("_"))]
+    missing = [name for name in wanted if getattr(world, name, None) is None]
+    require(not missing, f"it has no {', '.join(missing)}")
+    require(bool(world.name) and bool(world.splits) and bool(world.engines), "name, splits or engines are empty")
+    require(world.step_budget > 0 and world.max_tokens > 0, "step_budget and max_tokens must be above zero")
+    return f"{len(wanted)} members; splits {', '.join(world.splits)}"
+
+
+def tasks(subject: Subject) -> str:
+    """Tasks are listed in a fixed order, each with an id of its own."""
+    first, again = (subject.world.tasks(subject.split, subject.setting) for _ in range(2))
+    require(bool(first), f"split {subject.split!r} has no tasks")
+    require(list(first) == list(again), "a second listing is another one")
+    ids = [task.id for task in first]
+    twice = sorted({name for name in ids if ids.count(name) > 1}) if len(set(ids)) < len(ids) else []
+    require(not twice, f"{', '.join(twice[:3])} named more than once")
+    odd = next((task for task in first if task.split != subject.split or not task.type or not task.id), None)
+    require(odd is None, f"{odd}: needs an id, a type, and the split it was listed for")
+    try:
+        found = list(subject.world.tasks("no such split", subject.setting))
+    except InputError:
+        return f"{len(ids)} in split {subject.split}, {len({task.type for task in first})} types"
+    raise Failed(f"an unknown split is not an InputError but {len(found)} tasks")
+
+
+def games(subject: Subject) -> str:
+    """A game is the same each time it is played."""
+    count = 0
+    for walk in subject.walks:
+        commands = [moment.action for moment in walk.moments if moment.action is not None]
+        played = subject.play(walk.task, commands)
+        for number, (then, now) in enumerate(zip(walk.moments, played, strict=True)):
+            require(then.outcome == now, f"{walk.task.id}, step {number}: {then.outcome} the first time, then {now}")
+        count += len(commands)
+        game = subject.world.open(walk.task, subject.setting)
+        try:
+            opening = game.reset()
+            game.step(NONSENSE[2])
+            require(game.reset() == opening, f"{walk.task.id}: a second reset gives another opening")
+            require(list(game.admissible()) == sorted(game.admissible()), f"{walk.task.id}: admissible() is not sorted")
+        finally:
+            game.close()
+            game.close()
+    return f"{len(subject.walks)} games, {count} steps, played twice"
+
+
+def refusals(subject: Subject) -> str:
+    """What cannot be done is refused, recognised as refused, and changes nothing."""
+    world, count = subject.world, 0
+    for task in subject.tasks:
+        game = world.open(task, subject.setting)
+        try:
+            game.reset()
+            possible = game.admissible()
+            for text in NONSENSE[1:]:
+                said = game.step(text).observation
+                recognised = world.infeasible(said)
+                require(recognised, f"{task.id}: {text[:40]!r} is answered {said[:80]!r}, no refusal for infeasible()")
+                count += 1
+            require(game.admissible() == possible, f"{task.id}: refused commands changed what is possible")
+        finally:
+            game.close()
+    listed = worked = 0
+    for walk in subject.walks:
+        for before, after in walk.steps():
+            refused = world.infeasible(after.outcome.observation)
+            listed += after.action in before.admissible
+            worked += after.action in before.admissible and not refused
+            same = not refused or before.admissible == after.admissible
+            require(same, f"{walk.task.id}: {after.action!r} is refused and changes what is possible")
+    require(worked > 0 or not listed, f"infeasible() takes the answers to all {listed} listed commands for refusals")
+    return f"{count} nonsense commands refused; of {listed} commands that the games list, {worked} worked"
+
+
+def goals(subject: Subject) -> str:
+    """Goals are read from the opening, and nonsense is no goal."""
+    unknown = []
+    for walk in subject.walks:
+        opening = walk.moments[0].outcome.observation
+        require(subject.world.goal(opening) == walk.goal, f"{walk.task.id}: the same opening gives another goal")
+        signature = walk.goal.signature
+        require(GoalSignature.parse(str(signature)) == signature, f"{signature} is not what its text form says")
+        if walk.goal.type == UNKNOWN_GOAL:
+            unknown.append(walk.task.id)
+    require(len(unknown) < len(subject.walks), f"no goal is understood, as of {unknown[:1]}")
+    for text in NONSENSE:
+        found = subject.world.goal(text).type
+        require(found == UNKNOWN_GOAL, f"{text[:40]!r} is no goal, yet of type {found!r} instead of {UNKNOWN_GOAL!r}")
+    return f"{len(subject.walks) - len(unknown)} of {len(subject.walks)} understood, nonsense is unknown"
+
+
+def belief(subject: Subject) -> str:
+    """The belief follows from the texts alone, whatever they are, and does not change afterwards."""
+    world = subject.world
+    seen = [
+        (moment, atoms := tuple(subject.atoms(moment)), view(moment.belief, atoms)) for _, moment in subject.moments()
+    ]
+    strange = 0
+    for _, held, _ in subject.strange_beliefs:
+        view(held)
+        strange += 1
+    for walk in subject.walks:
+        belief = world.start(walk.goal)
+        for number, moment in enumerate(walk.moments):
+            belief = world.update(belief, moment.action, moment.outcome.observation)
+            atoms = tuple(subject.atoms(moment))
+            require(
+                view(belief, atoms) == view(moment.belief, atoms),
+                f"{walk.task.id}, step {number}: the same texts give another belief the second time",
+            )
+    for moment, atoms, then in seen:
+        require(view(moment.belief, atoms) == then, f"update changed an earlier belief, after {moment.action!r}")
+    return f"{len(seen)} beliefs and {strange} after nonsense"
+
+
+def signature(subject: Subject) -> str:
+    """A state signature is what its text form says."""
+    beliefs = [moment.belief for _, moment in subject.moments()]
+    beliefs += [belief for _, belief, _ in subject.strange_beliefs]
+    for belief in beliefs:
+        signature = belief.signature()
+        read = StateSignature.parse(str(signature))
+        require(read == signature, f"{signature.fields} is written {str(signature)!r} and read as {read.fields}")
+    return f"{len(beliefs)} signatures"
+
+
+def facts(subject: Subject) -> str:
+    """The belief answers every predicate of the manual, for any name."""
+    asked, known = 0, set()
+    for walk, moment in subject.moments():
+        for atom in (*subject.atoms(moment), *subject.atoms_of_commands(walk, moment)):
+            asked += 1
+            if truth_of(moment.belief, atom) is not Truth.UNKNOWN:
+                known.add(atom.predicate)
+    for _, moment in subject.some_moments():
+        stranger = truth_of(moment.belief, Atom("no_such_predicate", ("thing 1",)))
+        require(stranger is Truth.UNKNOWN, f"a predicate that no manual has is {stranger.value}, not unknown")
+        for predicate in subject.manual.predicates.values():
+            truth_of(moment.belief, Atom(predicate.name, ("thing 1",) * (len(predicate.args) + 1)))
+    silent = sorted(subject.manual.predicates.keys() - known)
+    require(not silent, f"never true or false, only unknown: {', '.join(silent)}")
+    return f"{len(known)} predicates, {asked} questions"
+
+
+def manual(subject: Subject) -> str:
+    """The manual loads, and each of its actions is read as itself."""
+    manual = subject.manual
+    require(manual.world == subject.world.name, f"it says `world: {manual.world}`, the world is {subject.world.name}")
+    for name, predicate in manual.predicates.items():
+        other = manual.predicates.get(predicate.exclusive)
+        sound = predicate.exclusive in ("", "always") or (other is not None and len(other.args) == 2)
+        require(sound, f"{name}: exclusive must be `always` or a predicate of two arguments, not {predicate.exclusive}")
+    rules = manual.active("", "")
+    for schema in manual.actions:
+        for syntax in schema.syntax:
+            command = syntax.replace("<", "").replace(">", " 1")
+            found = rules.instance(command)
+            name = found.schema.name if found else "nothing"
+            require(found is not None and found.schema is schema, f"`{syntax}` of {schema.name} is read as {name}")
+    checkable = sum(bool(schema.preconditions) for schema in manual.actions)
+    note = "" if checkable else "; none has preconditions, so nothing can be checked against it"
+    return f"{len(manual.rules)} rules, {len(manual.actions)} actions, {checkable} with preconditions{note}"
+
+
+def schemas(subject: Subject) -> str:
+    """The manual blocks nothing that the game allows."""
+    allowed = refused = foreseen = 0
+    for walk in subject.walks:
+        rules = subject.rules(walk.goal)
+        for before, after in walk.steps():
+            situation = Situation(before.belief, walk.goal)
+            failed = subject.world.infeasible(after.outcome.observation)
+            possible = {*before.admissible, *(() if failed else (after.action or "",))}
+            for command in sorted(possible):
+                refusal = review(command, rules, situation)
+                require(
+                    refusal is None,
+                    f"{walk.task.id}: the game allows `{command}`, the manual does not: "
+                    f"{refusal.text if refusal else ''}",
+                )
+            allowed += len(possible)
+            refused += failed
+            foreseen += failed and review(after.action or "", rules, situation) is not None
+    if not allowed:
+        raise Skipped("no command worked on any walk, and the game lists none")
+    return f"of {allowed} possible commands none blocked; of {refused} refused, {foreseen} foreseen"
+
+
+def effects(subject: Subject) -> str:
+    """What the manual says an action does, the belief does not deny."""
+    count = 0
+    for walk in subject.walks:
+        rules = subject.rules(walk.goal)
+        for _, after in walk.steps():
+            instance = rules.instance(after.action or "")
+            if instance is None or subject.world.infeasible(after.outcome.observation):
+                continue
+            for literal in instance.effects:
+                count += 1
+                value = literal.truth(Situation(after.belief, walk.goal))
+                require(
+                    value is not Truth.FALSE,
+                    f"{walk.task.id}: after `{after.action}` the manual says {literal}, the belief says it is not so",
+                )
+    return f"{count} effects"
+
+
+def drift(subject: Subject) -> str:
+    """The belief never contradicts the game."""
+    count = 0
+    for walk, moment in subject.moments():
+        count += 1
+        require(
+            not moment.contradictions,
+            f"{walk.task.id}, after {moment.action!r}: {'; '.join(moment.contradictions[:2])}",
+        )
+    return f"{count} moments without a contradiction"
+
+
+def progress(subject: Subject) -> str:
+    """There is always a sub-goal."""
+    states = [(walk.goal, moment.belief) for walk, moment in subject.moments()]
+    states += [(goal, belief) for goal, belief, _ in subject.strange_beliefs]
+    for goal, belief in states:
+        found = subject.world.progress(goal, belief)
+        require(bool(found.sub_goal) and 0 <= found.done <= found.total, f"{found} is no progress")
+    return f"{len(states)} states"
+
+
+def commands(subject: Subject) -> str:
+    """Exact commands still work, and what is forgiven once is forgiven for good."""
+    world, count = subject.world, 0
+    for walk, moment in subject.moments():
+        exact = moment.admissible
+        for text in exact:
+            written = world.command(text, moment.belief)
+            same = written.text == text or written.text in moment.admissible
+            require(same, f"{walk.task.id}: the exact command {text!r} becomes {written.text!r}")
+        guesses = (subject.guess(walk.goal, moment), *NONSENSE)
+        for text in (*guesses, *(f" {command.upper()}. " for command in (*exact[:3], guesses[0]))):
+            once = world.command(text, moment.belief)
+            twice = world.command(once.text, moment.belief)
+            require(twice.text == once.text, f"{walk.task.id}: {text!r} becomes {once.text!r}, and that {twice.text!r}")
+            count += 1
+    return f"{count} commands"
+
+
+def prompts(subject: Subject) -> str:
+    """The baseline's prompt is the full one with blocks left out."""
+    knowledge, count = knowledge_of(subject.world), 0
+    for layout in Layout:
+        full, base = (
+            compose(type(condition)(condition.rules, condition.memory, layout=layout), knowledge, EpisodicMemory())
+            for condition in (FULL, BASELINE)
+        )
+        for walk in subject.walks:
+            prior, history = subject.world.start(walk.goal), list[Turn]()
+            for moment, after in walk.steps():
+                text = moment.outcome.observation
+                one, other = (decide(mind, walk.goal, prior, moment.action, text, history) for mind in (full, base))
+                _compare(one, other, f"{walk.task.id}, step {len(history)}")
+                prior = moment.belief
+                history.append(Turn(text, after.action or ""))
+                count += 1
+    return f"{count} prompts, in {len(Layout)} layouts"
+
+
+def _compare(full: Decision, base: Decision, where: str) -> None:
+    parts = {block.part for block in full.prompt.blocks}
+    for part in (Part.INSTRUCTION, Part.EXAMPLE):
+        require(part in parts, f"{where}: the {part} is empty")
+    extra = [str(block.part) for block in base.prompt.injected()]
+    require(not extra, f"{where}: the baseline's prompt has {', '.join(extra)}")
+    shared = tuple(block for block in full.prompt.blocks if block.part in SHARED)
+    require(full.prompt.cut != () or shared == base.prompt.blocks, f"{where}: full and baseline share no transcript")
+
+
+def planner(subject: Subject) -> str:
+    """The planner answers the same way to the same decision, and wins; or it says nothing."""
+    world, ended = subject.world, dict[str, int]()
+    mind = compose(FULL, knowledge_of(world), EpisodicMemory())
+
+    def answer(request: Request) -> str:
+        assert request.decision is not None
+        try:
+            thought, action = world.planner(request.decision)
+        except InputError as reason:
+            raise Skipped(f"the planner says nothing: {reason}") from None
+        require(world.planner(request.decision) == (thought, action), "the same decision gives another action")
+        if not action:
+            raise Skipped("the planner says nothing")
+        return f"Thought: {thought}\nAction: {action}"
+
+    for task in subject.tasks:
+        game = world.open(task, subject.setting)
+        try:
+            play = Play(world, game, task, mind, FunctionModel(answer), Decoding(), world.step_budget)
+            while play.ending is None:
+                play.step()
+        finally:
+            game.close()
+        require(play.ending is not Ending.WORLD_ERROR, f"{task.id}: {play.error}")
+        ended[str(play.ending)] = ended.get(str(play.ending), 0) + 1
+    summary = ", ".join(f"{count} {ending}" for ending, count in sorted(ended.items()))
+    require(bool(ended.get(str(Ending.WON))), f"it wins none of its games: {summary}")
+    return summary
+
+
+def extras(subject: Subject) -> str:
+    """Where there are suggest, guide and focus, they work in every state."""
+    knowledge = knowledge_of(subject.world)
+    there = [name for name in ("suggest", "guide", "focus") if hasattr(subject.world, name)]
+    if not there:
+        raise Skipped("it has none of suggest, guide and focus")
+    states = [(walk.goal, moment.belief) for walk, moment in subject.moments()]
+    states += [(goal, belief) for goal, belief, _ in subject.strange_beliefs]
+    for goal, belief in states:
+        rules, situation = subject.rules(goal), Situation(belief, goal)
+        first, again = (list(knowledge.suggest(situation, rules, ())) for _ in range(2))
+        require(first == again, f"another menu the second time: {first[:2]}, then {again[:2]}")
+        require(all(isinstance(line, str) for line in knowledge.guide(situation, rules, (), ())), "guide: not all text")
+        shown = knowledge.focus(rules, subject.world.progress(goal, belief))
+        require(
+            {*shown.rules} <= {*rules.rules} and {*shown.environment} <= {*rules.environment},
+            "focus shows rules that are not active",
+        )
+    return f"{', '.join(there)} in {len(states)} states"

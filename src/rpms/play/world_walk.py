@@ -1,0 +1,258 @@
+"""Walks through a world's games, as material for checking the world: what was done, said and believed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from random import Random
+from typing import Any
+
+from rpms.core.belief import Belief
+from rpms.core.facts import Atom, Truth
+from rpms.core.goal import Goal
+from rpms.core.rules import ActiveRules, RuleManual
+from rpms.play.setup import manual_of
+from rpms.worlds.base import Outcome, Setting, Task, World
+
+NONSENSE = (
+    "",
+    " \n ",
+    "xyzzy 17",
+    "Nothing happens.",
+    "You are in the middle of nowhere | holding=none, open=%7C. Your task is to:",
+    "{0} %s \\1 (?P<x>[ ",
+    "naïve ☃ \u202e \x00 ½",
+    "a " * 400,
+)
+"""Texts that no world prints, and names that none has."""
+
+_NAME = re.compile(r"[a-z][a-z ]*\d+|[a-z]{3,}", re.IGNORECASE)
+_NAMES_TRIED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A game and a belief of it, after one observation."""
+
+    action: str | None
+    """What led here; None at the start."""
+    outcome: Outcome
+    admissible: tuple[str, ...]
+    belief: Belief
+    contradictions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """One game played for a while by dice."""
+
+    task: Task
+    goal: Goal
+    moments: tuple[Moment, ...]
+
+    def steps(self) -> Iterator[tuple[Moment, Moment]]:
+        """Each moment with the one after it."""
+        yield from zip(self.moments, self.moments[1:], strict=False)
+
+
+class Broken(Exception):
+    """A walk could not go on. It is the failure of one property; what needs the walks cannot be tried."""
+
+    def __init__(self, part: str, error: Exception) -> None:
+        super().__init__(part, error)
+        self.part = part
+        self.error = error
+
+
+@dataclass
+class Subject:
+    """A world under examination, with walks through some of its games. The same seed gives the same walks."""
+
+    world: World
+    setting: Setting
+    split: str
+    games: int = 6
+    steps: int = 30
+    seed: int = 0
+    _rng: Random = field(init=False)
+    _part: str = field(init=False, default="games")
+    """What is being asked of the world, by the property that answers for it."""
+
+    def __post_init__(self) -> None:
+        self._rng = Random(self.seed)  # noqa: S311  dice, not secrets
+
+    @cached_property
+    def tasks(self) -> tuple[Task, ...]:
+        """A few tasks from all over the split."""
+        listed = tuple(self.world.tasks(self.split, self.setting))
+        count = min(self.games, len(listed))
+        return tuple(listed[place * len(listed) // count] for place in range(count))
+
+    @cached_property
+    def manual(self) -> RuleManual:
+        return manual_of(self.world)
+
+    @cached_property
+    def _walked(self) -> tuple[Walk, ...] | Broken:
+        try:
+            return tuple(self._walk(task) for task in self.tasks)
+        except Exception as error:  # noqa: BLE001  a stranger's world may raise anything
+            return Broken(self._part, error)
+
+    @property
+    def walks(self) -> tuple[Walk, ...]:
+        """A walk through each task: half of it possible commands, where the game lists them, half guesses."""
+        if isinstance(self._walked, Broken):
+            raise self._walked
+        return self._walked
+
+    def rules(self, goal: Goal) -> ActiveRules:
+        """What the manual says for a goal."""
+        return self.manual.active(goal.type, goal.object)
+
+    def play(self, task: Task, commands: Sequence[str]) -> tuple[Outcome, ...]:
+        """Open a game, give it some commands and close it."""
+        game = self.world.open(task, self.setting)
+        try:
+            return (game.reset(), *(game.step(command) for command in commands))
+        finally:
+            game.close()
+
+    def _walk(self, task: Task) -> Walk:
+        self._part = "games"
+        world, game = self.world, self.world.open(task, self.setting)
+        try:
+            outcome, action = game.reset(), None
+            self._part = "goals"
+            goal = world.goal(outcome.observation)
+            self._part = "belief"
+            belief, moments = world.start(goal), list[Moment]()
+            while True:
+                self._part = "belief"
+                belief = world.update(belief, action, outcome.observation)
+                self._part = "drift"
+                drift = world.contradictions(belief, game)
+                self._part = "games"
+                moments.append(Moment(action, outcome, tuple(game.admissible()), belief, drift))
+                if outcome.done or len(moments) > self.steps:
+                    return Walk(task, goal, tuple(moments))
+                self._part = "manual"
+                action = self._choose(goal, moments[-1])
+                self._part = "games"
+                outcome = game.step(action)
+        finally:
+            game.close()
+
+    def _choose(self, goal: Goal, moment: Moment) -> str:
+        dice = self._rng.random()
+        if moment.admissible and dice < 0.6:
+            return self._rng.choice(self._rng.choice(by_verb(moment.admissible)))
+        if dice < 0.9:
+            return self.guess(goal, moment)
+        return self._rng.choice(NONSENSE[2:4])
+
+    def guess(self, goal: Goal, moment: Moment) -> str:
+        """An action of the manual with names that the game has mentioned, possible or not."""
+        schemas = self.rules(goal).environment
+        if not schemas:
+            return self._rng.choice(NONSENSE[2:4])
+        names = names_of(moment)
+        command = self._rng.choice(schemas).syntax[0]
+        return re.sub(r"<[a-z_]+>", lambda _: self._rng.choice(names), command)
+
+    @cached_property
+    def strange_texts(self) -> tuple[str, ...]:
+        """Nonsense, and what the games said, cut and glued together wrongly."""
+        said = [moment.outcome.observation for walk in self.walks for moment in walk.moments]
+        texts = list(NONSENSE)
+        for _ in range(4 * len(NONSENSE)):
+            one, other = self._rng.choice(said), self._rng.choice(said)
+            texts.append(one[: self._rng.randint(0, len(one))] + other[self._rng.randint(0, len(other)) :])
+        return tuple(texts)
+
+    def moments(self) -> Iterator[tuple[Walk, Moment]]:
+        """Every moment of every walk."""
+        yield from ((walk, moment) for walk in self.walks for moment in walk.moments)
+
+    def some_moments(self) -> tuple[tuple[Walk, Moment], ...]:
+        """The first, the middle and the last moment of each walk."""
+        return tuple(
+            (walk, walk.moments[place]) for walk in self.walks for place in sorted({0, len(walk.moments) // 2, -1})
+        )
+
+    @cached_property
+    def strange_beliefs(self) -> tuple[tuple[Goal, Belief, str], ...]:
+        """Beliefs after texts that no game prints, each with the text."""
+        found = []
+        for number, (walk, moment) in enumerate(self.some_moments()):
+            for text in self.strange_texts[number % 3 :: 3]:
+                action = self._rng.choice((None, text, moment.action))
+                try:
+                    found.append((walk.goal, self.world.update(moment.belief, action, text), text))
+                except Exception as error:
+                    raise Broken("belief", error) from error
+        return tuple(found)
+
+    def atoms(self, moment: Moment) -> Iterator[Atom]:
+        """Facts that the manual names, about names of a moment and names of nothing."""
+        names = (*names_of(moment)[:_NAMES_TRIED], *NONSENSE[:3], NONSENSE[6])
+        for predicate in self.manual.predicates.values():
+            for place in range(len(names) if predicate.args else 1):
+                pair = (names[place], names[(place + 1) % len(names)], names[0])
+                yield Atom(predicate.name, (pair * len(predicate.args))[: len(predicate.args)])
+
+    def atoms_of_commands(self, walk: Walk, moment: Moment) -> Iterator[Atom]:
+        """The facts that the preconditions and effects of what is possible now are about."""
+        rules = self.rules(walk.goal)
+        for commands in by_verb(moment.admissible):
+            instance = rules.instance(commands[0])
+            if instance is not None:
+                yield from (literal.atom for clause in instance.preconditions for literal in clause.literals)
+                yield from (literal.atom for literal in instance.effects)
+
+
+def by_verb(commands: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Commands grouped by their first word, so that a frequent one does not crowd out the rest."""
+    groups: dict[str, list[str]] = {}
+    for command in sorted(commands):
+        groups.setdefault(command.partition(" ")[0], []).append(command)
+    return tuple(map(tuple, groups.values()))
+
+
+def names_of(moment: Moment) -> tuple[str, ...]:
+    """Names that the belief holds and words that the text shows, so that commands can be made of them."""
+    belief = moment.belief
+    known = [*belief.holding, *belief.containers, *belief.last_seen, *belief.last_seen.values()]
+    known += [belief.location] if belief.location else []
+    known += [match[0].strip() for match in _NAME.finditer(moment.outcome.observation)]
+    return tuple(dict.fromkeys(known)) or ("thing 1",)
+
+
+def view(belief: Belief, atoms: Sequence[Atom] = ()) -> tuple[Any, ...]:
+    """All that a caller can see of a belief, as a value that stays as it is whatever becomes of the belief."""
+    return (
+        belief.location,
+        tuple(belief.holding),
+        dict(belief.containers),
+        dict(belief.last_seen),
+        str(belief.signature()),
+        tuple(belief.lines()),
+        tuple(_said(belief, atom) for atom in atoms),
+    )
+
+
+def _said(belief: Belief, atom: Atom) -> str:
+    try:
+        return str(belief.truth(atom))
+    except Exception as error:  # noqa: BLE001  judged where facts are checked
+        return type(error).__name__
+
+
+def truth_of(belief: Belief, atom: Atom) -> Truth:
+    """What a belief says of a fact; a TypeError where it is none of the three values."""
+    value = belief.truth(atom)
+    if not isinstance(value, Truth):
+        raise TypeError(f"truth({atom}) is {value!r}, not a Truth")
+    return value
