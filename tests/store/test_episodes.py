@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rpms.core.belief import StateSignature
 from rpms.core.condition import FULL, compose, named_condition
+from rpms.core.enforcement import STRICT, Enforcement, GuardMode
 from rpms.core.episode import Ending, Episode
 from rpms.core.errors import FileError
 from rpms.core.goal import GoalSignature
@@ -92,6 +93,9 @@ VARIANTS = {
         "answer": lambda _, action: f"Thought: {LONG}\nAction: {action}",
         "budget": Budget(prompt=1200),
     },
+    "advised": {"condition": replace(FULL, enforcement=Enforcement(guard=GuardMode.ADVISE)), "most_steps": 30},
+    "strict": {"condition": replace(FULL, enforcement=STRICT), "most_steps": 30},
+    "replaced": {"condition": replace(FULL, enforcement=replace(STRICT, replace=True, unstick=True, reasks=1))},
     "no action": {"answer": lambda thought, _: thought},
     "half characters": {"answer": lambda _, action: f"Thought: \ud83d \x00 \u2028 é\nAction: {action}\udc00"},
 }
@@ -150,6 +154,15 @@ def test_every_step_comes_back(tmp_path, variant):
         assert kept.usage == replace(was.usage, requests=0, seconds=0.0)
 
 
+def test_what_goes_past_the_paper_is_kept_too(tmp_path):
+    episode = an_episode(**VARIANTS["replaced"])
+    record = stored(tmp_path, episode)
+    assert [dict(step.extras) for step in record.steps] == [step.extras for step in episode.steps]
+    assert any("menu" in step.extras for step in record.steps)
+    assert record.row.reasks == episode.reasks > 0
+    assert any("replaced" in step.extras for step in record.steps)
+
+
 def test_timings_and_requests_leave_no_trace_in_the_file():
     episode = an_episode()
     later = replace(
@@ -204,22 +217,6 @@ def test_a_file_of_another_version_says_so(tmp_path):
     for read in (read_row, read_episode):
         with pytest.raises(FileError, match="is not an episode: task"):
             read(tmp_path / "y.json")
-
-
-def test_extra_fields_of_a_step_are_kept(tmp_path):
-    class Guarded:
-        """A step with a field that a later feature brings."""
-
-        def __init__(self, step):
-            self._step = step
-            self.extras = {"guard": ["asked again", 2]}
-
-        def __getattr__(self, name):
-            return getattr(self._step, name)
-
-    episode = an_episode(most_steps=2)
-    record = stored(tmp_path, replace(episode, steps=(Guarded(episode.steps[0]), episode.steps[1])))
-    assert [dict(step.extras) for step in record.steps] == [{"guard": ["asked again", 2]}, {}]
 
 
 @given(st.text(st.characters(codec=None), max_size=300))

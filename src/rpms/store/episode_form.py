@@ -83,6 +83,7 @@ class MetricsForm(Form):
     foreseeable: int
     repeated_failures: int
     contradictions: int
+    reasks: int = 0
     usage: TokensForm
 
 

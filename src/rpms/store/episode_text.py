@@ -61,6 +61,7 @@ def _head(episode: Episode) -> dict[str, Any]:
             "foreseeable": episode.foreseeable,
             "repeated_failures": episode.repeated_failures,
             "contradictions": episode.contradictions,
+            "reasks": episode.reasks,
             "usage": _tokens(episode.usage),
         },
     }
@@ -162,7 +163,7 @@ class _Scribe:
                 objection=step.objection,
                 contradictions=list(step.contradictions),
                 usage=_tokens(step.usage),
-                extras=dict(getattr(step, "extras", _NOTHING)),
+                extras=step.extras,
             ),
         }
 

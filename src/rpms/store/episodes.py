@@ -42,6 +42,8 @@ class EpisodeRow:
     usage: Usage = field(default_factory=Usage)
     """Tokens alone; requests and seconds are what timings tell."""
     error: str = ""
+    reasks: int = 0
+    """How often the guard had the model asked again."""
 
     @property
     def won(self) -> bool:
@@ -67,6 +69,7 @@ def row_of(episode: Episode) -> EpisodeRow:
         episode.contradictions,
         tokens_of(episode.usage),
         episode.error,
+        episode.reasks,
     )
 
 
@@ -231,6 +234,7 @@ def _row(head: HeadForm) -> EpisodeRow:
         counts.contradictions,
         counts.usage.usage(),
         head.error,
+        counts.reasks,
     )
 
 
