@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rpms.report.pages import Report, write_report
 from tests.report.runs import play_conditions
 
 
@@ -14,6 +15,12 @@ from tests.report.runs import play_conditions
 def played(tmp_path_factory) -> dict[str, Path]:
     """Run folders of the 2x2, six tasks each. Not to be changed; `copied` may be."""
     return play_conditions(tmp_path_factory.mktemp("runs"))
+
+
+@pytest.fixture(scope="session")
+def report(played, tmp_path_factory) -> Report:
+    """The report of these runs."""
+    return write_report(list(played.values()), tmp_path_factory.mktemp("pages") / "report", with_published=True)
 
 
 @pytest.fixture

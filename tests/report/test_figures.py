@@ -49,7 +49,7 @@ def test_conditions_that_played_nothing_can_be_drawn():
 
 
 def test_hostile_names_are_drawn_as_text():
-    rows = {kind: Row(kind, kind, "won", True, 1.0, 3) for kind in ("$x^$ <script>", "b & c_{d}")}
+    rows = {kind: Row(kind, kind, "won", True, 1.0, 3) for kind in ("$x^$ <script>", "b & c_{d}\n\ud800" + "y" * 99)}
     picture = type_figure(Comparison({"$\\frac{": Results("$\\frac{", rows)}))
     assert ET.fromstring(picture.svg) is not None
     assert b"<script" not in picture.svg

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -61,6 +62,7 @@ def _save(name: str, caption: str, figure: Figure) -> Picture:
     svg, png = io.BytesIO(), io.BytesIO()
     with mpl.rc_context(_STYLE):
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Title": caption})
+        figure.set_layout_engine("none")  # it is laid out now
         figure.savefig(png, format="png", dpi=_DPI, metadata={"Software": None})
     return Picture(name, caption, svg.getvalue(), png.getvalue())
 
@@ -83,9 +85,19 @@ def _places(comparison: Comparison) -> dict[str, dict[str, Any]]:
     }
 
 
+_LONGEST = 40
+_UNDRAWABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def _drawn(text: str) -> str:
+    """A name that can be drawn: one line, no half characters, no longer than fits."""
+    text = _UNDRAWABLE.sub("�", text)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
 def _broken(name: str) -> str:
     """A condition's name on two lines."""
-    return condition_label(name).replace(" ", "\n", 1).replace("-", "-\n", 1)
+    return _drawn(condition_label(name)).replace(" ", "\n", 1).replace("-", "-\n", 1)
 
 
 def _rate(results: Results) -> tuple[float, float, float]:
@@ -118,7 +130,7 @@ def _ablation_panel(axes: Any, comparison: Comparison) -> None:
     for number, results in enumerate((a, c, b, d)):
         mean, low, high = measured[results.name]
         axes.bar(number, mean, 0.68, **_bar_style(("baseline", "memory-only", "rules-only", "full")[number], 0))
-        _whisker(axes, number, mean, low, high)
+        _whisker(axes, [number], [mean], [low], [high])
         _label(axes, number, high, f"{mean:.1f}")
     expected = additive_expectation(measured[a.name][0], measured[b.name][0], measured[c.name][0])
     label = f"additive expectation, {expected:.1f}"
@@ -127,7 +139,7 @@ def _ablation_panel(axes: Any, comparison: Comparison) -> None:
     axes.set_xticks(range(4), [_broken(results.name) for results in (a, c, b, d)])
     axes.set_ylabel("Average score" if comparison.scored else "Success (%)")
     if comparison.title:
-        axes.set_title(comparison.title)
+        axes.set_title(_drawn(comparison.title))
     top = max([high for _, _, high in measured.values()] + [expected])
     bottom = min([low for _, low, _ in measured.values()] + [0])
     axes.set_ylim(bottom, max(top * 1.24, 10))
@@ -143,17 +155,15 @@ def type_figure(comparison: Comparison) -> Picture:
         figure.set_layout_engine("constrained")
         axes = figure.add_subplot()
         for number, results in enumerate(comparison):
-            for place, kind in enumerate(types):
-                rows = results.of_type(kind)
-                interval = wilson(sum(row.won for row in rows), len(rows))
-                if not rows:
-                    continue
-                at = place + (number - (len(comparison) - 1) / 2) * width
-                label = condition_label(results.name) if place == 0 else None
-                axes.bar(at, 100 * interval.estimate, width * 0.92, label=label, **styles[results.name])
-                _whisker(axes, at, 100 * interval.estimate, 100 * interval.low, 100 * interval.high)
+            of_types = [(place, results.of_type(kind)) for place, kind in enumerate(types)]
+            rates = [(place, wilson(sum(row.won for row in rows), len(rows))) for place, rows in of_types if rows]
+            at = [place + (number - (len(comparison) - 1) / 2) * width for place, _ in rates]
+            mean, low, high = ([100 * getattr(rate, end) for _, rate in rates] for end in ("estimate", "low", "high"))
+            label = _drawn(condition_label(results.name))
+            axes.bar(at, mean, width * 0.92, label=label, **styles[results.name])
+            _whisker(axes, at, mean, low, high)
         counts = [sum(kind == other for other in comparison.tasks.values()) for kind in types]
-        labels = [f"{type_label(kind)}\n({count})" for kind, count in zip(types, counts, strict=True)]
+        labels = [f"{_drawn(type_label(kind))}\n({count})" for kind, count in zip(types, counts, strict=True)]
         long = max(map(len, labels), default=0) > 14
         axes.set_xticks(range(len(types)), labels, rotation=40 if long else 0, ha="right" if long else "center")
         axes.set_ylabel("Success (%)")
@@ -177,7 +187,9 @@ def learning_figure(points: Sequence[Round]) -> Picture:
             colour = COLOURS[(6, 7, 3, 4)[number % 4]]
             axes.fill_between(at, low, high, color=colour, alpha=0.13, linewidth=0)
             style = ("-", "--", "-.", ":")[number % 4]
-            axes.plot(at, mean, style, marker=MARKERS[number % len(MARKERS)], color=colour, label=name, markersize=5)
+            axes.plot(
+                at, mean, style, marker=MARKERS[number % len(MARKERS)], color=colour, label=_drawn(name), markersize=5
+            )
         labels = [f"{point.name.partition(' ')[0]}\n{point.entries}" for point in points]
         axes.set_xticks(range(len(points)), labels)
         axes.set_xlabel("Round, and entries in memory")
@@ -200,7 +212,7 @@ def conduct_figure(comparison: Comparison) -> Picture:
                 continue
             interval = paired_bootstrap([float(row.steps) for row in played])
             steps.bar(number, interval.estimate, 0.68, **styles[results.name])
-            _whisker(steps, number, interval.estimate, interval.low, interval.high)
+            _whisker(steps, [number], [interval.estimate], [interval.low], [interval.high])
             _label(steps, number, interval.high, f"{interval.estimate:.1f}")
             count = sum(row.steps for row in played)
             rate = 100 * sum(row.infeasible for row in played) / count if count else 0.0
@@ -216,9 +228,12 @@ def conduct_figure(comparison: Comparison) -> Picture:
         return _save("conduct", "Steps and infeasible actions; whiskers: 95 % bootstrap intervals", figure)
 
 
-def _whisker(axes: Any, at: float, mean: float, low: float, high: float) -> None:
-    ends = [[max(0.0, mean - low)], [max(0.0, high - mean)]]
-    axes.errorbar(at, mean, yerr=ends, color="#222222", capsize=2.5, linewidth=0.9, zorder=3)
+def _whisker(
+    axes: Any, at: Sequence[float], mean: Sequence[float], low: Sequence[float], high: Sequence[float]
+) -> None:
+    below = [max(0.0, middle - end) for middle, end in zip(mean, low, strict=True)]
+    above = [max(0.0, end - middle) for middle, end in zip(mean, high, strict=True)]
+    axes.errorbar(at, mean, yerr=[below, above], fmt="none", ecolor="#222222", capsize=2.5, elinewidth=0.9, zorder=3)
 
 
 def _label(axes: Any, at: float, height: float, text: str) -> None:

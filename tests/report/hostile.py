@@ -1,0 +1,55 @@
+"""A run in which everything that can speak, speaks script."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from rpms.store.episode_form import seal
+from rpms.store.runs import EPISODES, PROTOCOL, Protocol, RunFolder
+
+ATTACK = (
+    "</script><script>window.ran=1</script>\"><img src=x onerror='window.ran=1'>{{7*7}}\u2028\ud800javascript:ran=1"
+)
+HEAD = ("version", "task", "type", "goal", "goal_signature", "ending", "score", "won", "error", "metrics")
+KEPT = {"ending", "part", "fate", "kind"}
+"""What has to stay what it is for the file to be an episode at all."""
+
+
+def poisoned(value, key=""):
+    """The same JSON with the attack behind every text in it, names of fields that worlds choose included."""
+    match value:
+        case str():
+            return value if key in KEPT else value + ATTACK
+        case list() if key == "cut":
+            return [[part, place] for part, place in value]
+        case list():
+            return [poisoned(item, key) for item in value]
+        case dict() if key in ("containers", "last_seen", "rules", "extras"):
+            return {name + ATTACK: poisoned(item) for name, item in value.items()}
+        case dict():
+            return {name: poisoned(item, name) for name, item in value.items()}
+    return value
+
+
+def poison(folder: Path, out: Path) -> Path:
+    """Copy a run folder with every text of it poisoned."""
+    run, copy = RunFolder(folder), RunFolder(out)
+    names = tuple(task + ATTACK for task in run.protocol.tasks)
+    settings = json.loads(json.dumps(run.protocol.settings))
+    settings["model"] += ATTACK
+    (out / EPISODES).mkdir(parents=True)
+    (out / PROTOCOL).write_text(Protocol(names, settings).text())
+    for task, name in zip(run.protocol.tasks, names, strict=True):
+        content = json.loads(run.file(task).read_text())
+        del content["sha256"]
+        content["steps"][0]["extras"] = {"menu": ["go"], "refused": [{"command": "x", "reason": "y"}], "note": "z"}
+        content["steps"][0]["objection"] = content["steps"][0].get("objection") or "no"
+        content["steps"][0]["infeasible"] = True
+        content["steps"][0]["contradictions"] = ["drift"]
+        content["error"] = "an error"
+        content = poisoned(content)
+        head = json.dumps({field: content.pop(field) for field in HEAD})[:-1]
+        rest = ",\n".join(f"{json.dumps(field)}:{json.dumps(value)}" for field, value in content.items())
+        copy.file(name).write_text(seal(f"{head},\n{rest},\n"))
+    return out

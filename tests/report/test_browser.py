@@ -1,0 +1,254 @@
+"""The pages in a real browser, opened from disk as a reader would."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rpms.report.pages import write_report
+from tests.report.hostile import ATTACK, poison
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory):
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch_persistent_context(
+            tmp_path_factory.mktemp("profile"),
+            executable_path=BROWSER,
+            headless=True,
+            args=list(FLAGS),
+            viewport={"width": 1400, "height": 1000},
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page(context):
+    """A page on which nothing may go wrong, and which may ask for nothing but files."""
+    opened = context.new_page()
+    troubles: list[str] = []
+    opened.on("console", lambda said: troubles.append(said.text) if said.type in ("error", "warning") else None)
+    opened.on("pageerror", lambda error: troubles.append(str(error)))
+    opened.on("dialog", lambda dialog: (troubles.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    opened.on("request", lambda asked: None if asked.url.startswith(("file:", "data:")) else troubles.append(asked.url))
+    yield opened
+    opened.close()
+    assert troubles == []
+
+
+@pytest.fixture
+def folder(report) -> Path:
+    return report.folder
+
+
+def url(folder: Path, name: str) -> str:
+    return folder.as_uri() + "/" + name
+
+
+def current_step(page) -> str:
+    return page.locator(".step h2").first.inner_text()
+
+
+def test_the_overview_opens_from_disk_with_its_figures(page, folder):
+    page.goto(url(folder, "index.html"))
+    assert page.locator(".card").count() == 4
+    pictures = page.locator("figure img")
+    pictures.last.scroll_into_view_if_needed()
+    page.wait_for_function("[...document.images].every((image) => image.complete && image.naturalWidth > 0)")
+    assert page.locator("tr.published").count() > 0
+
+
+def test_the_task_list_filters_by_type_outcome_and_flips(page, folder):
+    page.goto(url(folder, "tasks.html"))
+    rows = page.locator("#rows tr")
+    page.wait_for_selector("#rows tr")
+    assert rows.count() == 6
+    page.select_option("select[name=type]", "pick_heat_then_place_in_recep")
+    assert rows.count() == 1
+    page.click("button[type=reset]")
+    page.wait_for_function("document.querySelectorAll('#rows tr').length === 6")
+    page.fill("input[name=q]", "heat")
+    assert rows.count() == 1
+    page.fill("input[name=q]", "")
+    page.select_option("select[name=o0]", "won")
+    won = rows.count()
+    page.select_option("select[name=o0]", "lost")
+    lost = rows.count()
+    assert won + lost == 6
+    page.select_option("select[name=o0]", "")
+    page.select_option("select[name=flip]", "0-3")
+    assert "flip=0-3" in page.url
+    for row in rows.all():
+        assert "✗" in row.locator("td .outcome").nth(0).evaluate("e => getComputedStyle(e, '::before').content")
+        assert "won" in row.locator("td .outcome").nth(3).inner_text()
+    shown = rows.count()
+    page.reload()
+    page.wait_for_selector("#summary:not(:empty)")
+    assert rows.count() == shown
+
+
+def test_a_task_opens_by_keyboard(page, folder):
+    page.goto(url(folder, "tasks.html"))
+    page.wait_for_selector("#rows tr")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".step h2")
+    assert "task=0&condition=0#step-1" in page.url
+
+
+def test_an_episode_is_walked_through_by_keyboard(page, folder):
+    page.goto(url(folder, "episode.html?task=3&condition=3"))
+    page.wait_for_selector(".step h2")
+    assert current_step(page).startswith("Step 1 ")
+    for key, step in (("j", 2), ("ArrowRight", 3), ("k", 2), ("ArrowLeft", 1), ("k", 1)):
+        page.keyboard.press(key)
+        assert current_step(page).startswith(f"Step {step} ")
+    page.keyboard.press("G")
+    last = page.locator("a[data-step]").count()
+    assert current_step(page).startswith(f"Step {last} ")
+    assert page.url.endswith(f"#step-{last}")
+    page.keyboard.press("?")
+    assert page.locator("#keys").is_visible()
+    page.keyboard.press("?")
+    assert not page.locator("#keys").is_visible()
+
+
+def test_a_link_to_a_step_shows_that_step(page, folder):
+    page.goto(url(folder, "episode.html?task=4&condition=3#step-4"))
+    page.wait_for_selector(".step h2")
+    assert current_step(page).startswith("Step 4 ")
+    assert page.locator("a[aria-current=step]").inner_text().startswith("4")
+    page.click("a[data-step='2']")
+    assert current_step(page).startswith("Step 2 ")
+    page.go_back()
+    assert current_step(page).startswith("Step 4 ")
+
+
+def test_a_step_is_explained_completely(page, folder):
+    page.goto(url(folder, "episode.html?task=3&condition=3#step-2"))
+    page.wait_for_selector(".step h2")
+    titles = [text.split("\n")[0] for text in page.locator(".part h3").all_inner_texts()]
+    assert [re.match(r"\w+( \w+)?", title)[0].split(" ")[0] for title in titles] == [
+        "Observation",
+        "Belief",
+        "Active",
+        "Memory",
+        "Prompt",
+        "Answer",
+        "Result",
+    ]
+    assert page.locator(".candidates tbody tr").count() > 0
+    assert page.locator(".candidates .why").count() > 0
+    block = page.locator(".block", has_text="rules.universal")
+    assert re.search(r"\d+ tokens", block.inner_text())
+    block.locator("summary").click()
+    assert "U-STATE-001" in block.inner_text()
+    page.keyboard.press("j")
+    assert "U-STATE-001" in page.locator(".block", has_text="rules.universal").inner_text()
+
+
+def test_an_infeasible_action_names_the_precondition_that_failed(page, folder):
+    page.goto(url(folder, "episode.html?task=4&condition=0"))
+    page.wait_for_selector(".step h2")
+    for _ in range(30):
+        page.keyboard.press("i")
+        if page.locator(".infeasible .objection").count():
+            break
+    assert re.search(r"\bnot\b|\bno\b", page.locator(".infeasible .objection").inner_text())
+
+
+def test_two_conditions_stand_beside_each_other_where_they_part(page, folder):
+    page.goto(url(folder, "tasks.html"))
+    page.wait_for_selector("a.compare")
+    page.locator("a.compare").first.click()
+    page.wait_for_selector(".columns.two .step h2")
+    assert page.locator(".column").count() == 2
+    said = page.locator("#parting").inner_text()
+    step = re.search(r"step (\d+)", said)[1]
+    assert current_step(page).startswith(f"Step {step} ")
+    commands = [column.locator(f"a[data-step='{step}']").inner_text() for column in page.locator(".column").all()]
+    for before in range(1, int(step)):
+        pair = [column.locator(f"a[data-step='{before}']").inner_text() for column in page.locator(".column").all()]
+        assert pair[0] == pair[1]
+    assert len(commands) == 2
+    page.keyboard.press("j")
+    page.keyboard.press("d")
+    assert current_step(page).startswith(f"Step {step} ")
+    page.keyboard.press("x")
+    page.wait_for_selector(".columns.one .step h2")
+
+
+@pytest.mark.parametrize("name", ["index.html", "tasks.html", "episode.html?task=0&condition=0"])
+def test_both_colour_schemes_are_readable(page, folder, name):
+    seen = {}
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.goto(url(folder, name))
+        page.wait_for_selector("h1")
+        seen[scheme] = page.evaluate(
+            "(() => { const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]; })()"
+        )
+    luminance = {
+        scheme: [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in pair] for scheme, pair in seen.items()
+    }
+    assert luminance["light"][0] < 200 < 600 < luminance["light"][1]
+    assert luminance["dark"][1] < 200 < 600 < luminance["dark"][0]
+
+
+def test_the_reader_may_choose_colours_and_they_stay(page, folder):
+    page.emulate_media(color_scheme="light")
+    page.goto(url(folder, "index.html"))
+    page.click("#theme")
+    page.click("#theme")
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    page.goto(url(folder, "tasks.html"))
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+    page.keyboard.press("t")
+    assert page.locator("html").get_attribute("data-theme") is None
+
+
+def test_a_missing_episode_and_a_wrong_address_say_so(page, copied, tmp_path):
+    for file in (copied["full"] / "episodes").glob("*.json"):
+        file.unlink()
+    report = write_report([copied["baseline"], copied["full"]], tmp_path / "report")
+    page.goto(url(report.folder, "tasks.html"))
+    page.wait_for_selector("#rows tr")
+    assert page.locator(".outcome.none").count() == 6
+
+
+def test_nothing_that_a_game_or_a_model_says_is_run(page, played, tmp_path):
+    runs = [poison(played[name], tmp_path / f"{name}<b>") for name in ("baseline", "full")]
+    report = write_report(runs, tmp_path / "report")
+    for name in ("index.html", "tasks.html", "episode.html?task=0&condition=1&with=0#step-1"):
+        page.goto(url(report.folder, name))
+        page.wait_for_selector("h1")
+        if name.startswith("episode"):
+            page.wait_for_selector(".step h2")
+            page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
+            page.wait_for_function("[...document.querySelectorAll('.block > div')].every((body) => body.firstChild)")
+            assert ATTACK.partition("\u2028")[0] in page.locator(".said.model").first.inner_text()
+        page.wait_for_timeout(100)
+        assert page.evaluate("window.ran") is None
+        assert page.locator("img[src=x]").count() == 0
+        assert page.evaluate("[...document.scripts].every((script) => script.src)")
+        links = page.evaluate("[...document.links].map((link) => link.protocol)")
+        assert set(links) <= {"file:"}
