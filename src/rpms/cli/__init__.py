@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rpms import __version__
-from rpms.cli import games, learn, memory, models, play, rules, run, study
+from rpms.cli import games, learn, memory, models, play, rules, run, study, worlds
 from rpms.core.errors import InputError, RPMSError
 
 app = typer.Typer(
@@ -46,6 +46,7 @@ app.add_typer(games.app, name="games")
 app.add_typer(models.app, name="models")
 app.add_typer(memory.app, name="memory")
 app.add_typer(study.app, name="study")
+app.add_typer(worlds.app, name="worlds")
 
 
 def main() -> None:
