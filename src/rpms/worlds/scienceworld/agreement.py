@@ -15,7 +15,7 @@ def disagreements(belief: ScienceBelief, look: str, inventory: str) -> tuple[str
     sight, carried = heard.room_sight(look), heard.carried(inventory)
     if sight is not None and belief.room is not None and sight.room != belief.room:
         found.append(f"the room is {sight.room}, not {belief.room}")
-    left = list(carried or ())
+    left = [thing for thing in carried or () if not thing.restless]
     for thing in belief.inventory:
         match = next((other for other in left if _same(thing, other)), None)
         if match is None:

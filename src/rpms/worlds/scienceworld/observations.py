@@ -13,6 +13,11 @@ from typing import Final
 _DEEPEST: Final = 12
 """How deep listings are read; the simulator nests five or six deep."""
 _LONGEST_NAME: Final = 120
+_MOST_INSIDE: Final = 100
+"""How many things are read off a carried table."""
+
+
+_BEE: Final = re.compile(r"(?:[a-z]+ )?bee(?: \d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,11 @@ class Thing:
     """What the text says of it: open, closed, on, off, broken, liquid, `in the adult stage`, `on fire`, …"""
     raw: str = field(default="", compare=False)
     """The words that named it."""
+
+    @property
+    def restless(self) -> bool:
+        """Whether it goes where it likes, out of the inventory even: only bees do."""
+        return _BEE.fullmatch(self.name) is not None
 
     def walk(self) -> Iterator[Thing]:
         """The thing and all that is in it."""
@@ -69,6 +79,7 @@ _ARTICLE: Final = re.compile(r"(?:an?|the) (?=\S)", re.IGNORECASE)
 _STAGE: Final = re.compile(r" (in the [a-z]+ stage)(?: (with [^.,()\n]{1,80}))?$")
 _TITLE: Final = re.compile(r" (titled [^\n]{1,120})$")
 _SLIDE: Final = re.compile(r" (approximately \d{1,3}% down the plane|at the bottom of the plane)$")
+_WIRING: Final = re.compile(r"(?:\. ?)?its (?:terminal \d{1,2}|anode|cathode) is connected to:")
 MATTER: Final = re.compile(r"(solid|liquid|gaseous) (?=\S)")
 
 
@@ -136,7 +147,7 @@ class _Reader:
 
     def _descriptions(self, flags: set[str], depth: int) -> tuple[Thing, ...] | None:
         """Read what is said of the thing just named; returns what it holds."""
-        contents: tuple[Thing, ...] | None = None
+        contents: list[Thing] | None = None
         while depth < _DEEPEST:
             match = _PARTS.match(self._text, self._at)
             if match is None:
@@ -151,13 +162,15 @@ class _Reader:
             if said["degrees"]:
                 flags.add(f"{said['degrees']} degrees")
             if said["where"] or said["plane"] is not None:
-                contents = (*(contents or ()), *self.things(depth + 1))
+                contents = [] if contents is None else contents
+                contents.extend(self.things(depth + 1))
                 self._skip(". ") or self._skip(".")
             elif said["inside"] is not None:
-                contents = (*(contents or ()), *self.things(depth + 1))
+                contents = [] if contents is None else contents
+                contents.extend(self.things(depth + 1))
                 self._skip(".")
                 self._skip(")")
-        return contents
+        return None if contents is None else tuple(contents)
 
     def _skip(self, piece: str) -> bool:
         found = self._text.startswith(piece, self._at)
@@ -171,6 +184,9 @@ def parse_thing(text: str) -> Thing | None:
     >>> parse_thing("a glass cup (containing a substance called water)").contents[0].name
     'water'
     """
+    wiring = _WIRING.search(text)
+    if wiring:  # what a component is joined to is known from connecting it
+        text = text[: wiring.start()]
     head, nested, listing = text.partition(" is: \n")
     if nested:  # `look at` puts what is inside on lines of its own
         inner = _lines(listing)
@@ -186,6 +202,7 @@ def _lines(listing: str) -> tuple[Thing, ...]:
     What is on a table that is carried stands on lines of its own after the table's, up to an empty one.
     """
     found: list[Thing] = []
+    inner: list[Thing] = []
     holder: Thing | None = None
     for line in listing.splitlines():
         if not line.startswith("\t"):
@@ -193,12 +210,12 @@ def _lines(listing: str) -> tuple[Thing, ...]:
             continue
         thing = parse_thing(line)
         if holder is not None:
-            inner = () if thing is None else (thing,)
-            holder = replace(holder, contents=(*(holder.contents or ()), *inner))
-            found[-1] = holder
+            inner.extend(() if thing is None else (thing,))
+            found[-1] = replace(holder, contents=tuple(inner[:_MOST_INSIDE]))
+            holder = None if thing is None else holder  # `nothing` stands alone
         elif thing is not None and thing.name != "agent":
             found.append(thing)
-            holder = thing if line.rstrip().endswith(" is:") else None
+            holder, inner = (thing, []) if line.rstrip().endswith(" is:") else (None, [])
     return tuple(found)
 
 

@@ -222,8 +222,8 @@ def _conductivity(goal: ScienceGoal) -> tuple[SubGoal, ...]:
 
 _PROCEDURES: Final[Mapping[str, Callable[[ScienceGoal], tuple[SubGoal, ...]]]] = {
     "find-animal": _search,
-    "find-on.living-thing": _search,
-    "find-non-on.living-thing": _search,
+    "find-living-thing": _search,
+    "find-non-living-thing": _search,
     "find-plant": _search,
     "use-thermometer": _thermometer,
     "measure-melting-point-known-substance": _melting_point,

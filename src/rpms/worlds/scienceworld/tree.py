@@ -16,6 +16,17 @@ _PLACES: Final = re.compile(r" ?\(in ([^()\n]{1,300})\)")
 _JOINT: Final = re.compile(r" (?:in|on|inside|from) ")
 _NUMBER: Final = re.compile(r" \d+$")
 _AGE: Final = re.compile(r"^(?:hatchling|juvenile|adult|baby|dead|old|wilting) | (?:egg|pupa)$")
+_SPECIES: Final = frozenset(
+    frozenset(pair)
+    for pair in (
+        ("caterpillar", "moth"),
+        ("caterpillar", "butterfly"),
+        ("tadpole", "frog"),
+        ("tadpole", "toad"),
+        ("frog", "toad"),
+    )
+)
+"""Names of young and old of one kind; the simulator calls a toad's eggs those of a frog."""
 _ANY: Final = frozenset({"living thing", "organism", "animal", "plant", "tree", "thing", "object", "it", "them"})
 """Words that may name almost anything."""
 
@@ -61,6 +72,8 @@ def alike(shown: str, said: str) -> bool:
     young, old = _AGE.sub("", one), _AGE.sub("", other)
     if young == old:  # `turtle` for `turtle egg`
         return True
+    if frozenset((young.rpartition(" ")[2], old.rpartition(" ")[2])) in _SPECIES:
+        return True
     bare = _NUMBER.sub("", young), _NUMBER.sub("", old)
     numbered = sum(short != long for short, long in zip(bare, (young, old), strict=True))
     return numbered == 1 and (_ends(*bare) or _ends(bare[1], bare[0]))
@@ -82,6 +95,8 @@ def _fits(thing: Thing, phrase: Phrase) -> bool:
         or (phrase.head == "substance" and is_substance(thing))
         or (phrase.head.endswith(" substance") and is_substance(thing))
     )
+    if phrase.containing == ("nothing",):
+        return named and not thing.contents
     return named and all(any(alike(inner.name, name) for inner in thing.contents or ()) for name in phrase.containing)
 
 

@@ -79,7 +79,7 @@ def _perceived(belief: ScienceBelief, observation: str, command: _Named) -> Scie
         return _seen(_clear(belief), room, at_home=room.agent_there)
     carried = heard.carried(observation)
     if carried is not None:
-        return _noted(belief.but(inventory=merge(carried, belief.inventory), inventory_known=True), carried)
+        return _held(belief, carried)
     place = heard.inside(observation)
     if place is not None:
         return _looked_inside(belief, place, command)
@@ -145,11 +145,16 @@ def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
     return belief.but(states=states, readings=readings, state_history=history)
 
 
+def _held(belief: ScienceBelief, listing: Forest) -> ScienceBelief:
+    """Take in an inventory; what may fly off by itself is not counted on."""
+    kept = tuple(thing for thing in listing if not thing.restless)
+    return _noted(belief.but(inventory=merge(kept, belief.inventory), inventory_known=True), kept)
+
+
 def _looked_inside(belief: ScienceBelief, place: RoomSight, command: _Named) -> ScienceBelief:
     """Take in an answer to `look in`, which works on rooms, on the inventory and on things."""
     if place.room == "inventory":
-        known = merge(place.things, belief.inventory)
-        return _noted(belief.but(inventory=known, inventory_known=True), place.things)
+        return _held(belief, place.things)
     if place.doors or place.room in belief.exits:
         return _seen(belief, place, at_home=place.room == belief.room)
     spot = _find(belief, command.one, place.room)
@@ -210,7 +215,7 @@ def _set(belief: ScienceBelief, spot: _Spot, thing: Thing | None) -> ScienceBeli
     return belief.but(rooms={**belief.rooms, belief.room or "": changed})
 
 
-def _find(belief: ScienceBelief, phrase: Phrase, name: str = "") -> _Spot | None:
+def _find(belief: ScienceBelief, phrase: Phrase, name: str = "", *, carried_first: bool = True) -> _Spot | None:
     """The thing that a command means, by its words and by the simulator's name for it.
 
     Where words alone would fit both a thing carried and one in the room, the simulator asks which; so the first found
@@ -219,7 +224,7 @@ def _find(belief: ScienceBelief, phrase: Phrase, name: str = "") -> _Spot | None
     for words in (phrase, Phrase(name.casefold())) if name else (phrase,):
         if not words.head:
             continue
-        for carried in (True, False):
+        for carried in (carried_first, not carried_first):
             root = "inventory" if carried else belief.room or ""
             found = find(_forest(belief, carried), words, root, name)
             exact = [path for path in found if at(_forest(belief, carried), path).name.casefold() == name.casefold()]
@@ -228,9 +233,9 @@ def _find(belief: ScienceBelief, phrase: Phrase, name: str = "") -> _Spot | None
     return None
 
 
-def _take(belief: ScienceBelief, command: _Named, name: str) -> tuple[ScienceBelief, Thing]:
+def _take(belief: ScienceBelief, command: _Named, name: str, *, carried_first: bool) -> tuple[ScienceBelief, Thing]:
     """Take a thing from where it is, if that is known."""
-    spot = _find(belief, command.one, name)
+    spot = _find(belief, command.one, name, carried_first=carried_first)
     if spot is None:
         return belief, Thing(name)
     thing = _at(belief, spot)
@@ -253,9 +258,9 @@ def _go(belief: ScienceBelief, done: Deed, _command: _Named) -> ScienceBelief:
 
 
 def _move(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
-    belief, thing = _take(belief, command, done.object)
+    belief, thing = _take(belief, command, done.object, carried_first=done.place != "inventory")
     if done.place == "inventory":
-        return belief.but(inventory=(*belief.inventory, thing))
+        return belief if thing.restless else belief.but(inventory=(*belief.inventory, thing))
     thing = replace(thing, flags=frozenset(flag for flag in thing.flags if "plane" not in flag))
     spot = None if done.place == belief.room else _find(belief, command.two, done.place)
     if spot is not None:
@@ -296,7 +301,7 @@ def _dunk(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
 
 
 def _eat(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
-    return _take(belief, command, done.object)[0]
+    return _take(belief, command, done.object, carried_first=True)[0]
 
 
 def _mix(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:

@@ -1,0 +1,70 @@
+"""COMPAT of Appendix A.2."""
+
+from test_belief import after, in_kitchen
+
+from rpms.core.belief import StateSignature
+from rpms.core.goal import GoalSignature
+from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet, VerifiedSchema
+from rpms.worlds.scienceworld.compat import compatible, required_instruments
+
+GOAL = GoalSignature("F3", "melt", "water")
+FOCUS_ON_STOVE = CriticalFailure(
+    GOAL,
+    StateSignature.parse("room=kitchen|inventory=empty|progress=0"),
+    "focus on stove",
+    "verify object identity matches task target before executing focus",
+    "score = -100, terminated",
+)
+"""The entry of Appendix F."""
+
+
+def snippet(state="room=kitchen|inventory=empty|progress=0", actions=("look around",), **precondition):
+    return SuccessSnippet(GOAL, StateSignature.parse(state), "heat", tuple(actions), precondition)
+
+
+def test_the_papers_critical_failure_is_for_the_kitchen():
+    assert compatible(in_kitchen(), FOCUS_ON_STOVE) == ""
+    assert compatible(after(), FOCUS_ON_STOVE) == "learned in the kitchen, now in the hallway"
+
+
+def test_an_unknown_room_rules_nothing_out():
+    assert compatible(after().but(room=None), FOCUS_ON_STOVE) == ""
+
+
+def test_an_entry_without_a_room_suits_every_room():
+    assert compatible(after(), snippet("inventory=empty|progress=0")) == ""
+
+
+def test_an_instrument_that_is_used_must_be_carried():
+    measured = snippet(actions=("use thermometer in inventory on water",))
+    assert required_instruments(measured) == ("thermometer",)
+    assert compatible(in_kitchen(), measured).startswith("needs an instrument in the inventory (thermometer)")
+    holding = in_kitchen(("pick up thermometer", "You move the thermometer to the inventory."))
+    assert compatible(holding, measured) == ""
+
+
+def test_a_snippet_that_picks_its_instrument_up_needs_none():
+    assert required_instruments(snippet(actions=("pick up stopwatch", "activate stopwatch in inventory"))) == ()
+
+
+def test_a_stated_instrument_counts():
+    assert compatible(in_kitchen(), snippet(instrument="thermometer")) != ""
+
+
+def test_progress_may_lag_by_one():
+    assert compatible(in_kitchen(), snippet("room=kitchen|progress=1")) == ""
+    assert compatible(in_kitchen(), snippet("room=kitchen|progress=2")) == (
+        "learned at progress step 2, now at step 0: more than 1 ahead"
+    )
+    ahead = in_kitchen().but(pointer=4)
+    assert compatible(ahead, snippet("room=kitchen|progress=2")) == "", "what was learned earlier still helps"
+
+
+def test_lessons_are_filtered_alike_and_schemas_never():
+    lesson = FailureLesson(GOAL, StateSignature.parse("room=foundry|progress=0"), "pick up stove", "it is not moveable")
+    assert compatible(after(), lesson) != ""
+    assert compatible(after(), VerifiedSchema("open {x}", "open")) == ""
+
+
+def test_a_strange_pointer_rules_nothing_out():
+    assert compatible(in_kitchen(), snippet("progress=soon")) == ""

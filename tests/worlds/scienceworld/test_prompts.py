@@ -1,0 +1,84 @@
+"""The prompt of Appendix D."""
+
+import pytest
+from test_belief import BOIL, HALLWAY
+from test_compat import FOCUS_ON_STOVE
+from test_goals import OPENINGS
+
+from rpms.core.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, compose
+from rpms.core.decide import decide
+from rpms.core.memory import merge
+from rpms.core.prompt import Part
+from rpms.core.recall import EpisodicMemory
+from rpms.play.setup import knowledge_of
+from rpms.worlds.scienceworld import world
+from rpms.worlds.scienceworld.prompts import EXAMPLE, INSTRUCTION
+from rpms.worlds.scienceworld.tasks import KINDS
+
+KNOWLEDGE = knowledge_of(world)
+MELT = (
+    OPENINGS["melt"].partition("\n")[0]
+    + "\n\n"
+    + HALLWAY.replace("hallway", "kitchen").replace("the kitchen (", "the den (")
+)
+
+
+def prompt(condition, opening=BOIL + HALLWAY, memory=()):
+    goal = world.goal(opening)
+    mind = compose(condition, KNOWLEDGE, EpisodicMemory(merge(memory), "scienceworld"))
+    return decide(mind, goal, world.start(goal), None, opening, ()).prompt
+
+
+def blocks(found):
+    return {block.part: block.text for block in found.blocks}
+
+
+def test_the_blocks_have_the_papers_shape():
+    text = blocks(prompt(FULL))
+    assert text[Part.UNIVERSAL].startswith("[RULES - Tier 1: Universal Principles]\n  [U-")
+    assert text[Part.DOMAIN].startswith("[RULES - Tier 2: Domain")
+    assert "NEVER on devices (stove) or containers (metal pot)" in text[Part.DOMAIN]
+    assert text[Part.ENVIRONMENT].startswith("[RULES - Tier 3: Environment (ScienceWorld)]")
+    assert text[Part.GOAL] == "[Current Objective] find water"
+    assert text[Part.BELIEF] == "[Current State]\n  Room: hallway  Carrying: nothing known  Progress: step 0"
+
+
+def test_a_critical_failure_is_shown_as_such_where_it_happened():
+    shown = blocks(prompt(FULL, MELT, [FOCUS_ON_STOVE]))[Part.MEMORY]
+    assert "AVOID [CRITICAL]: focus on stove" in shown
+    assert "Rule: verify object identity matches task target before executing focus" in shown
+    assert Part.MEMORY not in blocks(prompt(FULL, BOIL + HALLWAY, [FOCUS_ON_STOVE]))
+
+
+def test_instruction_and_example_are_the_same_under_all_conditions():
+    shared = [
+        [block for block in prompt(condition).blocks if block.part in (Part.INSTRUCTION, Part.EXAMPLE)]
+        for condition in (BASELINE, RULES_ONLY, MEMORY_ONLY, FULL)
+    ]
+    assert len(shared[0]) == 2
+    assert all(found == shared[0] for found in shared)
+
+
+def test_the_baseline_is_told_nothing_else():
+    assert not prompt(BASELINE).injected()
+
+
+def test_every_action_of_the_example_and_of_the_instruction_fits_a_schema():
+    rules = KNOWLEDGE.manual.active("F1", "find-plant")
+    actions = [line.removeprefix("Action: ") for line in EXAMPLE.splitlines() if line.startswith("Action: ")]
+    told = INSTRUCTION.partition("The available actions are:\n")[2].partition("\n{obj} stands")[0]
+    actions += [action.strip() for line in told.splitlines() for action in line.split("|")]
+    assert len(actions) > 30
+    assert [action for action in actions if rules.instance(action) is None] == []
+
+
+def test_the_example_is_a_task_that_the_world_reads():
+    opening = EXAMPLE.partition("\n")[2]
+    assert world.goal(opening).task == "find-plant"
+
+
+@pytest.mark.parametrize("task", KINDS)
+def test_every_task_is_told_in_about_the_papers_tokens(task):
+    opening = OPENINGS[task].partition("\n")[0] + "\n\n" + HALLWAY
+    injected = sum(block.tokens for block in prompt(FULL, opening).injected())
+    assert 650 <= injected <= 810

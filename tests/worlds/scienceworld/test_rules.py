@@ -1,0 +1,113 @@
+"""The manual: complete, short, and never against what the simulator accepts."""
+
+import pytest
+from test_belief import after, in_kitchen
+from test_goals import OPENINGS, goal
+
+from rpms.core.arbitration import Arbitration, judge, objection_to_action
+from rpms.core.belief import Situation, StateSignature
+from rpms.core.memory import FailureLesson, SuccessSnippet
+from rpms.core.tokens import estimate_tokens
+from rpms.core.verdict import Fate
+from rpms.core.voice import rule_line, schema_lines
+from rpms.play.setup import manual_of, universal_tier
+from rpms.store.manuals import read_manual
+from rpms.worlds.scienceworld import world
+from rpms.worlds.scienceworld.tasks import KINDS
+
+MANUAL = manual_of(world)
+TEMPLATES = (
+    "activate x", "close x", "connect x to y", "deactivate x", "disconnect x", "dunk x in y", "eat x", "flush x",
+    "focus on x", "go x", "inventory", "look around", "look at x", "look in x", "mix x", "move x to y", "open x",
+    "pick up x", "pour x in y", "put down x", "read x", "reset task", "task", "use x on y", "wait", "wait1",
+)  # fmt: skip
+"""The simulator's own, with letters for objects."""
+STATE = StateSignature.parse("room=hallway|inventory=empty|progress=0")
+
+
+def active(task):
+    return MANUAL.active(KINDS[task].family, task)
+
+
+def snippet(*actions):
+    return SuccessSnippet(goal("boil").signature, STATE, "find", actions)
+
+
+def judged(entry, belief, task="boil"):
+    return judge(entry, active(task), Situation(belief, goal(task)), Arbitration.HARD_SOFT)
+
+
+def test_tier_one_is_every_worlds_unchanged():
+    assert active("boil").universal == read_manual(universal_tier()).active("").universal
+
+
+@pytest.mark.parametrize("command", TEMPLATES)
+def test_every_template_of_the_simulator_has_a_schema(command):
+    assert active("boil").instance(command) is not None
+
+
+def test_numbers_answer_menus_and_nonsense_is_no_action():
+    assert active("boil").instance("3").schema.name == "choose"
+    assert active("boil").instance("teleport to kitchen") is None
+
+
+@pytest.mark.parametrize("task", KINDS)
+def test_every_task_has_its_procedure_its_own_rule_and_the_warning(task):
+    rules = active(task).domain
+    assert any("Canonical procedure" in rule.text for rule in rules)
+    assert any(rule.locality and task in rule.locality.objects for rule in rules)
+    assert any(rule.forbids for rule in rules)
+    families = {rule.id.partition("-")[0] for rule in rules}
+    assert families == {KINDS[task].family}
+
+
+@pytest.mark.parametrize("task", KINDS)
+def test_what_is_injected_stays_near_the_papers_size(task):
+    rules = active(task)
+    standing = [rule_line(rule) for rule in rules.rules if not rule.when] + [schema_lines(s) for s in rules.environment]
+    tokens = sum(map(estimate_tokens, standing))
+    assert tokens <= 780, "with 450 of memory and 30 of goal and belief, all stays near 1200"
+
+
+@pytest.mark.parametrize("words", ["stove", "metal pot", "the sink", "agent", "thermometer"])
+def test_focusing_on_furniture_is_refused(words):
+    verdict = judged(snippet(f"focus on {words}"), after())
+    assert (verdict.fate, verdict.rule) == (Fate.DROPPED, "F3-FOCUS-001")
+
+
+def test_focusing_on_what_the_task_names_is_not():
+    belief = after(opening=OPENINGS["use-thermometer"])
+    assert judged(snippet("focus on thermometer"), belief, "use-thermometer").fate is Fate.KEPT
+    assert judged(snippet("focus on water"), after()).fate is Fate.KEPT
+    chair = after(opening=OPENINGS["find-non-living-thing"])
+    assert judged(snippet("focus on chair"), chair, "find-non-living-thing").fate is Fate.KEPT
+
+
+def test_a_plan_through_a_closed_door_must_open_it_first():
+    assert judged(snippet("go to kitchen"), after()).fact == "the door to kitchen is closed"
+    assert judged(snippet("open door to kitchen", "go to kitchen"), after()).fate is Fate.KEPT
+
+
+def test_a_plan_through_several_rooms_is_followed_room_by_room():
+    seen = (
+        "This room is called the kitchen. In it, you see: \n\tthe agent\nYou also see:\n"
+        "\tA door to the hallway (that is open)\n\tA door to the outside (that is closed)\n"
+    )
+    belief = in_kitchen(("look around", seen))
+    further = judged(snippet("go to hallway", "go to workshop"), belief)
+    assert (further.fate, further.fact) == (Fate.WARNED, "unknown whether the door to workshop is closed")
+    verdict = judged(snippet("go to workshop"), belief)
+    assert (verdict.fate, verdict.fact) == (Fate.DROPPED, "no door leads from here to workshop")
+
+
+def test_a_broken_device_is_not_tried_again():
+    belief = in_kitchen(("activate stove", "The stove appears broken, and can't be activated or deactivated."))
+    objection = objection_to_action("activate stove", active("boil"), Situation(belief, goal("boil")))
+    assert objection.conflict
+    assert objection.fact == "stove is broken"
+
+
+def test_a_lesson_that_a_door_was_shut_is_dropped_once_it_is_open():
+    lesson = FailureLesson(goal("boil").signature, STATE, "go to kitchen", "open the door first")
+    assert judged(lesson, after()).fate is Fate.KEPT
+    assert judged(lesson, after(("open door to kitchen", "The door is now open."))).fate is Fate.DROPPED
