@@ -15,7 +15,7 @@ from rpms.core.usage import Usage
 from rpms.models.accounting import Price
 from rpms.models.policy import PolicyModel
 from rpms.play.plan import lend, plan_run
-from rpms.play.progress import Lines, Live, Tally, progress, wilson
+from rpms.play.progress import Display, Lines, Tally, progress, wilson
 from rpms.play.run import run
 from rpms.store.episodes import EpisodeRow
 from tests.play.corridor import world
@@ -67,13 +67,15 @@ def test_where_there_is_no_terminal_there_are_plain_lines_now_and_then():
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_names_are_shown_as_they_are(tmp_path, terminal):
+@pytest.mark.parametrize("width", [80, 200])
+def test_names_are_shown_as_they_are(tmp_path, terminal, width):
     screen = io.StringIO()
-    console = Console(file=screen, force_terminal=terminal, width=200, color_system=None)
+    console = Console(file=screen, force_terminal=terminal, width=width, color_system=None)
     listener = progress(console)
-    assert isinstance(listener, Live if terminal else Lines)
+    assert isinstance(listener, Display if terminal else Lines)
     run(PLAN, tmp_path, 2, listener)
     listener.note("a note [/on] something")
+    assert "12/12" in screen.getvalue()
     assert "[red]model[/]" in screen.getvalue()
     assert "won 12 = 100.0% [75.8%, 100.0%]" in screen.getvalue()
     assert "a note [/on] something" in screen.getvalue()

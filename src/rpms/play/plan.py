@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum, StrEnum
+from importlib.metadata import version
 from typing import Any
 
-from rpms import __version__
 from rpms.core.condition import FULL, Condition
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
@@ -51,7 +51,7 @@ class RunPlan:
         """Everything in this plan that decides its results."""
         remembering = self.condition.memory
         settings: dict[str, Any] = {
-            "package": __version__,
+            "package": version("rpms"),
             "world": self.world.name,
             "engine": self.setting.engine,
             "dialect": str(getattr(self.world, "dialect", "")),

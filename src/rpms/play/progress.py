@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rich.console import Console
-from rich.markup import escape
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from rpms.core.usage import Usage
 from rpms.models.accounting import Price, cost
@@ -147,47 +148,46 @@ class Lines(Listener):
         self._write(f"{self._tally.done}/{self._tally.total} episodes: {self._tally.text()}")
 
 
-class Live(Listener):
-    """A bar on a terminal."""
+class Display(Listener):
+    """A bar on a terminal, and the tally under it."""
 
     def __init__(self, console: Console, price: Price | None = None) -> None:
         self._console = console
         self._tally = Tally(price)
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            TextColumn("{task.fields[told]}"),
-            console=console,
-            refresh_per_second=4,
+            expand=True,
         )
-        self._id: TaskID | None = None
+        self._task: TaskID | None = None
+        self._live = Live(get_renderable=self._picture, console=console, refresh_per_second=4)
+
+    def _picture(self) -> Group:
+        return Group(self._bar, Text(f"  {self._tally.text()}"))
 
     def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow]) -> None:
         self._tally.begin(len(plan.tasks), finished)
-        name = escape(f"{plan.world.name} {plan.split}, {plan.model_name}")
-        self._bar.start()
-        self._id = self._bar.add_task(name, total=len(plan.tasks), completed=len(finished), told=self._told())
+        name = f"{plan.world.name} {plan.split}, {plan.model_name}"
+        self._task = self._bar.add_task(name, total=len(plan.tasks), completed=len(finished))
+        self._live.start()
 
     def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
         del file
         self._tally.add(row, usages)
-        if self._id is not None:
-            self._bar.update(self._id, completed=self._tally.done, told=self._told())
+        if self._task is not None:
+            self._bar.update(self._task, completed=self._tally.done)
 
     def note(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False)
 
     def end(self) -> None:
-        self._bar.stop()
-
-    def _told(self) -> str:
-        return escape(self._tally.text())
+        self._live.stop()
 
 
 def progress(console: Console, price: Price | None = None) -> Listener:
     """What suits a console: the live display on a terminal, plain lines elsewhere."""
     if console.is_terminal:
-        return Live(console, price)
+        return Display(console, price)
     return Lines(lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True), price)
