@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rpms import __version__
-from rpms.cli import games, learn, memory, models, play, rules, run, study, worlds
+from rpms.cli import games, learn, memory, models, play, report, rules, run, study, worlds
 from rpms.core.errors import InputError, RPMSError
 
 app = typer.Typer(
@@ -40,6 +40,9 @@ def _main(
 app.command("play")(play.play_one)
 app.command("run")(run.run_split)
 app.command("learn")(learn.learn_split)
+app.command("report")(report.report)
+app.command("view")(report.view)
+app.command("table")(report.table)
 app.command("verify")(games.verify)
 app.add_typer(rules.app, name="rules")
 app.add_typer(games.app, name="games")

@@ -71,7 +71,6 @@ def run_file(
             soft_wrap=True,
         )
         return
-    _announce(console, study)
     try:
         results = run_study(study, models, means, layout, lambda cell, again: _tell(console, cell, again=again))
     except Interrupted as stop:
@@ -79,10 +78,11 @@ def run_file(
         raise typer.Exit(130) from None
     console.print()
     console.print(results_table(results))
-    _announce(console, study)
-    console.print(f"runs and index are in {folder}", markup=False, soft_wrap=True)
     if report:
         _report(console, folder, study)
+    console.print()
+    _announce(console, study)
+    console.print(f"runs and index: {folder}", markup=False, soft_wrap=True)
 
 
 @app.command("check")
@@ -158,15 +158,27 @@ def _means(
 def _report(console: Console, folder: Path, study: Study) -> None:
     """Write the page; without what it needs, say so in one line."""
     try:
-        from rpms.report.pages import write_report  # noqa: PLC0415  needs the extra
+        from rpms.report.gather import gather  # noqa: PLC0415  needs the extra
+        from rpms.report.pages import write_report  # noqa: PLC0415
+        from rpms.report.table import rich_table  # noqa: PLC0415
+        from rpms.report.tables import TABLES, main_table, make_table  # noqa: PLC0415
     except ImportError as missing:
-        console.print(f"no page: {missing.name} is missing; pip install 'rpms[report]'", markup=False)
+        console.print(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'", markup=False)
         return
     try:
+        comparisons = [evidence.comparison for evidence in gather([folder])]
+        for name in (name for name in study.tables if name in TABLES):
+            if name == "main":
+                tables = [main_table(comparisons)]
+            else:
+                tables = [make_table(name, comparison) for comparison in comparisons]
+            for table in tables:
+                console.print()
+                console.print(rich_table(table))
+                for note in table.notes:
+                    console.print(note, markup=False, soft_wrap=True)
         written = write_report([folder], folder / "report", title=study.title)
     except InputError as error:
         console.print(f"no page: {error}", markup=False, soft_wrap=True)
         return
-    for note in written.notes:
-        console.print(note, markup=False, soft_wrap=True)
     console.print(f"tables, figures and every episode: {written.page}", markup=False, soft_wrap=True)

@@ -1,0 +1,78 @@
+"""`rpms report`, `rpms view` and `rpms table`: look at what was run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rpms.core.errors import InputError
+
+Inputs = Annotated[list[Path], typer.Argument(help="Run folders to compare, or a study's folder.", show_default=False)]
+
+
+def _needs_extra(load: Callable[[], Any]) -> Any:
+    """What needs the extra, or a line that says so."""
+    try:
+        return load()
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        raise InputError(f"this needs {name}: pip install 'rpms[report]'") from None
+
+
+def _pages() -> Any:
+    from rpms.report import pages  # noqa: PLC0415  needs the extra
+
+    return pages
+
+
+def _tables() -> Any:
+    from rpms.report import gather, table, tables  # noqa: PLC0415  needs the extra
+
+    return gather, table, tables
+
+
+def report(
+    inputs: Inputs,
+    out: Annotated[Path | None, typer.Option(help="Where to; `report` in the first folder by default.")] = None,
+    title: Annotated[str, typer.Option(help="A heading for the overview.")] = "",
+    published: Annotated[bool, typer.Option("--published", help="Show the paper's numbers beside, marked.")] = False,
+    open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+) -> None:
+    """Write a folder of static pages on one run, several or a study; it opens from a file, without a server."""
+    pages = _needs_extra(_pages)
+    written = pages.write_report(inputs, out or inputs[0] / "report", title=title, with_published=published)
+    for note in written.notes:
+        typer.echo(f"note: {note}")
+    typer.echo(f"open {written.page}")
+    if open_:
+        pages.open_report(written.folder)
+
+
+def view(
+    folder: Annotated[Path, typer.Argument(help="A report, or a run or study with one in it.")],
+) -> None:
+    """Open a report in a browser."""
+    inner = folder / "report"
+    _needs_extra(_pages).open_report(inner if (inner / "index.html").is_file() else folder)
+
+
+def table(
+    name: Annotated[str, typer.Argument(help="Which table, such as ablation; `all` for every one that applies.")],
+    inputs: Inputs,
+    form: Annotated[str, typer.Option(help="terminal, markdown, latex or csv.")] = "terminal",
+    published: Annotated[bool, typer.Option("--published", help="Show the paper's numbers beside, marked.")] = False,
+) -> None:
+    """Print one of the paper's tables from runs or a study."""
+    gather, table, tables = _needs_extra(_tables)
+    for evidence in gather.gather(inputs):
+        comparison = evidence.comparison
+        made = (
+            tables.all_tables(comparison, with_published=published)
+            if name == "all"
+            else (tables.make_table(name, comparison, with_published=published),)
+        )
+        for each in made:
+            typer.echo(table.render(each, form))
