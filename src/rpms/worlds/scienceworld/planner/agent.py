@@ -162,7 +162,9 @@ class Agent:
 
     def take(self, name: str) -> Doing[str]:
         """Pick something up; returns the name the world gives it, or the empty text if it stays where it is."""
-        observation = yield from self.do(f"pick up {name}")
+        known = self.places.get(name, "inventory") != "inventory"
+        choose = self._means if known else lambda option: "(in inventory" not in option
+        observation = yield from self.do(f"pick up {name}", choose)
         moved = _MOVED.match(observation.strip())
         if moved:
             self.places[name] = "inventory"

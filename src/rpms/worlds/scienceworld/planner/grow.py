@@ -162,11 +162,13 @@ def grow(agent: Agent, task: str) -> Doing[None]:
     yield from garden.wait_until(lambda: _flowering(garden) >= min(2, len(pots)), pots)
     yield from garden.shut_in()
     agent.purpose = "I wait for fruit"
-    yield from garden.wait_until(lambda: _fruit(garden) is not None, pots)
-    found = _fruit(garden)
-    if found is not None:
-        agent.purpose = f"There is a {found[1]} on the tree: I focus on it"
-        yield from agent.do(f"focus on {found[1]} in {found[0]}")
+    yield from garden.wait_until(lambda: _fruit(garden), pots)
+    if _fruit(garden):
+        agent.purpose = f"There is a {plant} on a tree: I focus on it"
+        for tree in (f"{plant} tree", f"{plant} plant"):
+            observation = yield from agent.do(f"focus on {plant} in {tree}")
+            if observation.startswith("You focus"):
+                return
 
 
 def _flowering(garden: Garden) -> int:
@@ -174,10 +176,7 @@ def _flowering(garden: Garden) -> int:
     return sum(plant is not None and "reproducing" in plant.name for plant in plants)
 
 
-def _fruit(garden: Garden) -> tuple[str, str] | None:
-    """A fruit on a tree, with its pot."""
-    for pot in garden.pots():
-        for inner in (thing for plant in pot.contents if _GREENS.search(plant.name) for thing in plant.contents):
-            if not _NO_FRUIT.search(inner.name):
-                return pot.name, inner.name
-    return None
+def _fruit(garden: Garden) -> bool:
+    """Whether a fruit is seen on a plant."""
+    plants = [plant for pot in garden.pots() for plant in pot.contents if _GREENS.search(plant.name)]
+    return any(not _NO_FRUIT.search(thing.name) for plant in plants for thing in plant.contents)

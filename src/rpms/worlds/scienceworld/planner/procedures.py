@@ -8,6 +8,7 @@ from typing import Final
 
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing
 from rpms.worlds.scienceworld.planner.animals import focus_by_life_span, focus_on_animal_stages, focus_on_plant_stages
+from rpms.worlds.scienceworld.planner.genetics import dominant_or_recessive
 from rpms.worlds.scienceworld.planner.grow import grow
 from rpms.worlds.scienceworld.planner.measure import measure_melting_point, use_thermometer
 from rpms.worlds.scienceworld.planner.mix import follow_recipe
@@ -27,6 +28,7 @@ _BY_TEXT: Final[tuple[tuple[re.Pattern[str], Procedure], ...]] = tuple(
         (r"life stages of", focus_on_animal_stages),
         (r"inclined planes", compare_planes),
         (r"create [\w-]+ paint", mix_paint),
+        (r"dominant or recessive", dominant_or_recessive),
         (r"to grow a ", grow),
         (r"create the substance", follow_recipe),
         (r"to (?:boil|melt|freeze|change the state of matter of) ", change_state),

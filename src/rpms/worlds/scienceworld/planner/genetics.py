@@ -1,0 +1,97 @@
+"""Mendelian genetics: cross two plants that differ, and see which form of the trait their offspring has.
+
+The two seeds in the jar are pure bred for opposite forms, so that all their offspring show the dominant one. Traits of
+the seed show on the parents' own seeds; those of the plant only when such a seed has grown up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final
+
+from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
+from rpms.worlds.scienceworld.planner.grow import FIRST_JUGS, Garden, fetch_seeds, plant_in
+from rpms.worlds.scienceworld.planner.text import Thing
+
+_TASK: Final = re.compile(
+    r"whether ([\w-]+) ([\w ]+?) is a dominant or recessive trait in the ([\w ]+?) plant\."
+    r".*dominant, focus on the (\w+ box).*recessive, focus on the (\w+ box)"
+)
+_FORMS: Final = {
+    "height": ("tall", "short"),
+    "seed shape": ("round", "wrinkly", "square"),
+    "leaf shape": ("elliptical", "linear", "pointed", "round", "heart", "lobed"),
+    "flower size": ("large", "small"),
+}
+OFFSPRING: Final = 3
+
+
+def dominant_or_recessive(agent: Agent, task: str) -> Doing[None]:
+    """Cross the plants, read the trait off the offspring, and focus on the box."""
+    match = _TASK.search(task)
+    if match is None:
+        raise Failed("the task names no trait")
+    form, trait, plant, dominant, recessive = match.groups()
+    garden = Garden(agent)
+    yield from fetch_seeds(agent, "greenhouse")
+    yield from agent.goto("greenhouse")
+    yield from agent.seen()
+    parents = yield from garden.fill_with_soil(2)
+    if len(parents) < 2:
+        raise Failed("two pots with soil are needed")
+    yield from _plant(agent, garden, parents, f"{plant} seed in seed jar", "the parents' seeds")
+    flowers = lambda: _count(garden, parents, "reproducing") == len(parents)  # noqa: E731
+    yield from garden.wait_until(flowers, parents)
+    yield from garden.shut_in()
+    agent.purpose = "I wait for the bees, and for seeds on the plants"
+    wanted = 2 if trait.startswith("seed") else OFFSPRING
+    yield from garden.wait_until(lambda: len(_seeds(garden, parents)) >= wanted, parents)
+    if trait.startswith("seed"):
+        seen = [seed.name for seed in _seeds(garden, parents)]
+    else:
+        seen = yield from _raise_offspring(agent, garden, plant, trait, parents)
+    shown = Counter(form in name.split() for name in seen)
+    if not shown or shown[True] == shown[False]:
+        raise Failed("the offspring does not tell")
+    wins = shown[True] > shown[False]
+    agent.purpose = f"The offspring is {'' if wins else 'not '}{form}: the trait is {'dominant' if wins else 'recessive'}"
+    yield from agent.do(f"focus on {dominant if wins else recessive}")
+
+
+def _plant(agent: Agent, garden: Garden, pots: list[str], seed: str, what: str) -> Doing[None]:
+    for pot in pots:
+        agent.purpose = f"I plant {what}"
+        yield from agent.put(seed, pot)
+    for pot in pots:
+        agent.purpose = f"{pot} needs water"
+        yield from garden.water(pot, FIRST_JUGS)
+    agent.purpose = "Now the plants need time and water"
+
+
+def _raise_offspring(agent: Agent, garden: Garden, plant: str, trait: str, parents: list[str]) -> Doing[list[str]]:
+    """Plant seeds of the cross and return the descriptions of what grows from them."""
+    pots = yield from garden.fill_with_soil(OFFSPRING)
+    yield from _plant(agent, garden, pots, f"{plant} seed in {plant} plant", "their offspring")
+    reached = lambda: _described(garden, pots, trait)  # noqa: E731
+    yield from garden.wait_until(lambda: len(reached()) >= len(pots), [*parents, *pots])
+    return reached()
+
+
+def _described(garden: Garden, pots: list[str], trait: str) -> list[str]:
+    """What is seen of the trait in some pots: plants once adult, or their flowers."""
+    plants = [plant for pot in garden.pots() if pot.name in pots and (plant := plant_in(pot)) is not None]
+    if trait.startswith("flower"):
+        flowers = [next((t.name for t in plant.contents if "flower" in t.name.split()), None) for plant in plants]
+        return [name for name in flowers if name is not None]
+    return [plant.name for plant in plants if " with " in plant.name]
+
+
+def _seeds(garden: Garden, pots: list[str]) -> list[Thing]:
+    plants = [plant for pot in garden.pots() if pot.name in pots for plant in pot.contents if "plant" in plant.name]
+    return [thing for plant in plants for thing in plant.contents if thing.name.endswith(" seed")]
+
+
+def _count(garden: Garden, pots: list[str], stage: str) -> int:
+    plants = [plant_in(pot) for pot in garden.pots() if pot.name in pots]
+    return sum(plant is not None and stage in plant.name for plant in plants)
