@@ -84,6 +84,7 @@ def failure_table(comparison: Comparison, *, with_published: bool = False) -> Ta
 def action_table(comparison: Comparison, *, with_published: bool = False) -> Table:  # noqa: ARG001  one signature for all
     """What the paper argues with but does not tabulate: infeasible actions (P1), drift (P2), and what steps cost."""
     measured = []
+    asked_again = any(row.reasks for results in comparison for row in results)
     for results in comparison:
         steps = sum(row.steps for row in results)
         counted = [
@@ -91,6 +92,8 @@ def action_table(comparison: Comparison, *, with_published: bool = False) -> Tab
             for name in ("infeasible", "foreseeable", "repeated_failures", "contradictions")
         ]
         tokens = [sum(getattr(row, name) for row in results) for name in ("prompt_tokens", "completion_tokens")]
+        if asked_again:
+            counted.append(sum(row.reasks for row in results))
         measured.append(
             line(
                 condition_label(results.name),
@@ -99,7 +102,7 @@ def action_table(comparison: Comparison, *, with_published: bool = False) -> Tab
                 *(f"{count / steps:.0f}" if steps and count else DASH for count in tokens),
             )
         )
-    headings = ("Infeasible", "Foreseeable", "Repeated", "Contradictions")
+    headings = ("Infeasible", "Foreseeable", "Repeated", "Contradictions", *(("Re-asks",) if asked_again else ()))
     return Table(
         "actions",
         "Infeasible actions, state drift (each per 100 steps) and tokens a step.",

@@ -37,8 +37,9 @@ class Evidence:
 def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Evidence, ...]:
     """Read runs and studies: all run folders together make one comparison, each study those it names.
 
-    A study is a folder with `study.json`: `{"title": …, "varies": [...], "groups": [{"title": …, "runs": {condition:
-    folder}}]}`, or with `runs` itself for a single group. Folders are relative to it. Mixed protocols are refused.
+    A study is a folder with `study.json`: `{"title": …, "about": …, "tables": […], "varies": […], "groups": [{"title":
+    …, "runs": {condition: folder}}]}`, all but the runs optional, or with `runs` itself for a single group. Folders
+    are relative to it. Mixed protocols are refused.
     """
     folders: list[Path] = []
     found: list[Evidence] = []
@@ -55,12 +56,19 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Evid
     return tuple(found)
 
 
-def compare(runs: Mapping[str, RunFolder], title: str = "", varies: Sequence[str] = VARIES) -> Evidence:
+def compare(
+    runs: Mapping[str, RunFolder],
+    title: str = "",
+    varies: Sequence[str] = VARIES,
+    about: str = "",
+    tables: Sequence[str] = (),
+) -> Evidence:
     """Read runs as the conditions of one comparison, in the order given."""
     _refuse_mixed(runs, varies)
     results = {name: read_results(name, run) for name, run in runs.items()}
     types = {row.task: row.type for each in results.values() for row in each if row.type != UNKNOWN_TYPE}
-    return Evidence(Comparison({name: _typed(each, types) for name, each in results.items()}, title), runs)
+    conditions = {name: _typed(each, types) for name, each in results.items()}
+    return Evidence(Comparison(conditions, title, about, tuple(tables)), runs)
 
 
 def read_results(name: str, run: RunFolder) -> Results:
@@ -161,6 +169,8 @@ def _study(file: Path, varies: Sequence[str]) -> list[Evidence]:
                 {str(name): RunFolder(file.parent / where) for name, where in group["runs"].items()},
                 str(group.get("title") or study.get("title") or ""),
                 allowed,
+                str(study.get("about", "")),
+                [str(name) for name in study.get("tables", ())],
             )
             for group in groups
             if group["runs"]

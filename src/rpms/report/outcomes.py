@@ -38,6 +38,7 @@ class Row:
     cached_tokens: int = 0
     completion_tokens: int = 0
     error: str = ""
+    reasks: int = 0
 
     @classmethod
     def of(cls, row: EpisodeRow) -> Row:
@@ -57,6 +58,7 @@ class Row:
             row.usage.cached_tokens,
             row.usage.completion_tokens,
             row.error,
+            row.reasks,
         )
 
     @property
@@ -133,6 +135,10 @@ class Comparison:
 
     conditions: Mapping[str, Results]
     title: str = ""
+    about: str = ""
+    """What the numbers mean and do not mean, as the study's author put it."""
+    tables: tuple[str, ...] = ()
+    """The tables that the study is about: a report shows them first."""
 
     def __iter__(self) -> Iterator[Results]:
         return iter(self.conditions.values())
@@ -162,11 +168,12 @@ class Comparison:
 
     @property
     def ablation(self) -> tuple[Results, Results, Results, Results] | None:
-        """(A), (B), (C), (D): the four cells of the 2x2, if all are here."""
+        """(A), (B), (C), (D): the four cells of the 2x2, if all are here; (C) and (D) with the same memory."""
         for alike in _alike(self):
-            a, b, c, d = (next((results for results in alike if _is_cell(results, name)), None) for name in CONDITIONS)
-            if a and b and c and d:
-                return a, b, c, d
+            a, b, c, d = ([results for results in alike if _is_cell(results, name)] for name in CONDITIONS)
+            pairs = [(one, two) for one in c for two in d if _memory(one) == _memory(two)]
+            if a and b and pairs:
+                return a[0], b[0], *pairs[0]
         return None
 
     @property
@@ -227,6 +234,10 @@ def _alike(comparison: Comparison) -> Iterator[list[Results]]:
         key = json.dumps([rest, results.model], sort_keys=True, default=str)
         groups.setdefault(key, []).append(results)
     return iter(groups.values())
+
+
+def _memory(results: Results) -> object:
+    return results.protocol.get("memory")
 
 
 def _is_cell(results: Results, name: str) -> bool:

@@ -138,7 +138,13 @@ def _write_groups(folder: Path, evidence: Sequence[Evidence], title: str, with_p
     _write(
         folder / "index.html",
         page.render(
-            title=title or "Study", root="", groups=links, tables=tables, pictures=pictures, version=__version__
+            title=title or "Study",
+            about=comparisons[0].about,
+            root="",
+            groups=links,
+            tables=tables,
+            pictures=pictures,
+            version=__version__,
         ),
     )
     return count
@@ -217,6 +223,7 @@ class _Writer:
         damaged = [f"{r.name}: {name} {why}" for r in comparison for name, why in r.damaged.items()]
         return {
             "notes": omissions(comparison),
+            "about": comparison.about,
             "cards": _cards(comparison),
             "tables": tables,
             "pictures": pictures,

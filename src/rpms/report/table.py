@@ -80,13 +80,23 @@ def terminal(table: Table, width: int | None = None) -> str:
     return console.file.getvalue()
 
 
+_WORD_WIDTH = 16
+"""How far a column of words is not folded, however narrow the terminal."""
+
+
 def rich_table(table: Table) -> RichTable:
     """For rich. Nothing in a cell is read as markup."""
     made = RichTable(
         title=Text(_plain(table.caption)), title_justify="left", box=None, pad_edge=False, title_style="bold"
     )
     for place, heading in enumerate(table.columns):
-        made.add_column(Text(_plain(heading)), justify="left" if place < table.words else "right", overflow="fold")
+        longest = max((len(_marked(entry)[place].text) for entry in table.lines), default=0)
+        made.add_column(
+            Text(_plain(heading)),
+            justify="left" if place < table.words else "right",
+            overflow="fold",
+            min_width=min(longest, _WORD_WIDTH) if place < table.words else None,
+        )
     for number, group in enumerate(table.groups):
         if number:
             made.add_section()

@@ -22,6 +22,7 @@ from rpms.report.outcomes import (
     rounds,
     type_label,
 )
+from rpms.report.statistics import additive_expectation
 from rpms.report.table import DASH, Cell, Line, Table, groups, line
 
 CELL_LETTERS = {"baseline": "A", "rules-only": "B", "memory-only": "C", "full": "D"}
@@ -182,7 +183,12 @@ def _interaction_note(comparison: Comparison, *, by_score: bool) -> tuple[str, .
     if found is None:
         return ()
     scale, unit = (1, "points") if by_score else (100, "pp")
+    if found.low == found.high:
+        return (f"Interaction, D − (B + C − A): {points(found.estimate, scale)} {unit}, the same in every task.",)
     sure = "" if found.excludes_zero else "; the interval holds 0, so it may be none"
+    cells = comparison.ablation
+    if cells and not by_score and additive_expectation(*(cell.rate for cell in cells[:3])) > 1:
+        sure += "; the additive expectation is above 100%, which nothing can reach"
     text = (
         f"Interaction, D − (B + C − A): {points(found.estimate, scale)} {unit}, 95% interval {range_of(found, scale)}"
     )
@@ -297,9 +303,10 @@ def make_table(name: str, comparison: Comparison, *, with_published: bool = Fals
 
 
 def all_tables(comparison: Comparison, *, with_published: bool = False) -> tuple[Table, ...]:
-    """Every table that the comparison has something to put in."""
-    makers = (maker for maker in _MAKERS.values() if maker.applies(comparison))
-    return tuple(_made(maker, comparison, with_published) for maker in makers)
+    """Every table that the comparison has something to put in, those that its study is about first."""
+    names = [*(name for name in comparison.tables if name in _MAKERS), *_MAKERS]
+    makers = (_MAKERS[name] for name in dict.fromkeys(names))
+    return tuple(_made(maker, comparison, with_published) for maker in makers if maker.applies(comparison))
 
 
 def _made(maker: _Maker, comparison: Comparison, with_published: bool) -> Table:
