@@ -222,6 +222,15 @@ def test_what_else_is_kept_of_an_episode_has_its_name(tmp_path):
     ).read_text() == "go to room 1\ngo to room 2"
 
 
+def test_an_episode_without_what_is_kept_beside_it_is_played_again(tmp_path):
+    run(plan(), tmp_path)
+    before, ear = files(tmp_path), Ear()
+    run(plan(keep={"commands": lambda episode: str(len(episode.steps))}), tmp_path, 2, ear)
+    assert ear.told[0] == "begin 0/12"
+    assert len(list((tmp_path / "commands").iterdir())) == 12
+    assert files(tmp_path) == before
+
+
 def test_nothing_of_an_episode_stays_in_memory(tmp_path):
     class Count(Listener):
         most = 0

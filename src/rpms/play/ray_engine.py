@@ -17,10 +17,7 @@ from rpms.core.episode import Ending, Episode
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.models.base import Model
 from rpms.play.plan import RunPlan
-from rpms.play.seat import Finished, Seat
-from rpms.store.episode_text import episode_text
-from rpms.store.episodes import row_of
-from rpms.store.runs import Timing
+from rpms.play.seat import Finished, Seat, finish
 from rpms.worlds.base import Task, World
 from rpms.worlds.registry import find_world
 
@@ -53,6 +50,7 @@ class RayEngine:
         self._started_here = not self._ray.is_initialized()
         if self._started_here:
             self._connect(options.address)
+        self._plan = plan
         self._workers = workers
         self._cpus = options.cpus
         self._todo = deque(tasks)
@@ -100,13 +98,17 @@ class RayEngine:
         except self._ray.exceptions.RayError as error:
             self._lost[task.id] += 1
             if self._lost[task.id] > LOSSES:
-                return _given_up(task, error)
+                return self._give_up(task, error)
             self._todo.append(task)
             return None
         if isinstance(done, _Refused):
             raise (ModelUnavailable if done.unavailable else InputError)(done.text)
         assert isinstance(done, Finished)
         return done
+
+    def _give_up(self, task: Task, error: Exception) -> Finished:
+        text = f"lost {LOSSES + 1} times with the process that played it ({type(error).__name__})"
+        return finish(self._plan, Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text), 0.0)
 
     def stop(self) -> list[Finished]:
         """Take what is finished, cancel the rest, and leave the cluster as it was."""
@@ -135,12 +137,6 @@ def _import_ray() -> Any:
     except ImportError:
         raise InputError("the engine 'ray' needs Ray: pip install 'rpms[ray]'") from None
     return ray
-
-
-def _given_up(task: Task, error: Exception) -> Finished:
-    text = f"lost {LOSSES + 1} times with the process that played it ({type(error).__name__})"
-    episode = Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text)
-    return Finished(row_of(episode), episode_text(episode), Timing(task.id, 0.0), (), ())
 
 
 @dataclass(frozen=True)

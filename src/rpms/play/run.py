@@ -63,18 +63,22 @@ def run(
 ) -> RunSummary:
     """Play what a folder still lacks of a plan, and give the whole run in numbers.
 
-    Episodes in which a model or a world broke down are finished like any other; with `retry_errors` they are played
-    again, and their files replaced when that is done. Raises InputError for a folder that cannot be used,
-    ModelUnavailable if the model cannot answer at all, and Interrupted on Ctrl-C; each time, every episode that was
-    finished is on disk, and the same call goes on from there.
+    Episodes that lack what the plan keeps beside them are played again. Those in which a model or a world broke down
+    are finished like any other; with `retry_errors` they are played again, and their files replaced when that is done.
+    Raises InputError for a folder that cannot be used, ModelUnavailable if the model cannot answer at all, and
+    Interrupted on Ctrl-C; each time, every episode that was finished is on disk, and the same call goes on from there.
     """
     if workers is not None and workers < 1:
         raise InputError(f"{workers} workers can do nothing; give 1 or more")
     listener = listener or Listener()
     with open_run(out, plan.protocol()) as folder:
         for damage in folder.damaged:
-            listener.note(f"{damage}; it is played again")
-        rows = {task: row for task, row in folder.finished.items() if not (retry_errors and row.failed)}
+            listener.note(str(damage))
+        rows = {
+            task: row
+            for task, row in folder.finished.items()
+            if not (retry_errors and row.failed) and folder.run.has_beside(task, plan.keep)
+        }
         listener.begin(plan, [rows[task.id] for task in plan.tasks if task.id in rows])
         todo = [task for task in plan.tasks if task.id not in rows]
         try:

@@ -32,6 +32,19 @@ class Finished:
     """What each step cost, for a listener that adds up prices."""
 
 
+def finish(plan: RunPlan, episode: Episode, seconds: float) -> Finished:
+    """Make of an episode what goes to disk."""
+    usages = tuple(step.usage for step in episode.steps)
+    timing = Timing(
+        episode.task,
+        seconds,
+        tuple(usage.seconds for usage in usages),
+        tuple(usage.requests for usage in usages),
+    )
+    beside = tuple((folder, make(episode)) for folder, make in plan.keep.items())
+    return Finished(row_of(episode), episode_text(episode), timing, beside, usages)
+
+
 def never() -> bool:
     """An episode that nobody asks to stop."""
     return False
@@ -58,15 +71,7 @@ class Seat:
         episode = self._episode(task, stop)
         if episode is None:
             return None
-        usages = tuple(step.usage for step in episode.steps)
-        timing = Timing(
-            task.id,
-            time.perf_counter() - start,
-            tuple(usage.seconds for usage in usages),
-            tuple(usage.requests for usage in usages),
-        )
-        beside = tuple((folder, make(episode)) for folder, make in self._plan.keep.items())
-        return Finished(row_of(episode), episode_text(episode), timing, beside, usages)
+        return finish(self._plan, episode, time.perf_counter() - start)
 
     def _episode(self, task: Task, stop: Callable[[], bool]) -> Episode | None:
         plan = self._plan

@@ -51,9 +51,13 @@ def sound_bytes(file: Path) -> bytes:
         raise FileError(file, None, f"cannot be read: {error.strerror or error}") from None
     mark = _SEAL.search(data, max(0, len(data) - _SEAL_LENGTH))
     if mark is None:
-        raise FileError(file, None, "is not a whole episode file; remove it and the run plays this episode again")
+        raise FileError(
+            file, None, "is not a whole episode file; the same `rpms run` as before plays this episode again"
+        )
     if hashlib.sha256(memoryview(data)[: mark.start()]).hexdigest().encode() != mark[1]:
-        raise FileError(file, None, "was changed after it was written; remove it and the run plays this episode again")
+        raise FileError(
+            file, None, "was changed after it was written; the same `rpms run` as before plays this episode again"
+        )
     return data
 
 

@@ -175,6 +175,10 @@ class RunFolder:
         """Where a task's episode is, or will be."""
         return self.folder / EPISODES / file_name(task)
 
+    def has_beside(self, task: str, folders: Iterable[str]) -> bool:
+        """Whether all that was to be kept beside an episode is there."""
+        return all((self.folder / folder / file_name(task)).is_file() for folder in folders)
+
     def rows(self) -> Iterator[EpisodeRow]:
         """The finished episodes of the protocol's tasks; other files in the folder count for nothing."""
         for task in self.protocol.tasks:
