@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from rpms.core.advice import turn_state
 from rpms.core.belief import Situation
 from rpms.core.condition import Condition, compose, named_condition
-from rpms.core.decide import Decision, decide, turn_state
+from rpms.core.decide import Decision, decide
 from rpms.core.enforcement import GuardMode
 from rpms.core.errors import InputError
 from rpms.core.goal import UNKNOWN_GOAL, Goal

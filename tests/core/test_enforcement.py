@@ -9,7 +9,7 @@ import pytest
 from rpms.core.arbitration import Arbitration
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import FULL, compose
-from rpms.core.consistency import by_preconditions, degree_of_match
+from rpms.core.consistency import degree_of_match, executable_from_here
 from rpms.core.decide import decide
 from rpms.core.enforcement import PAPER, STRICT, Consistency, JudgedBy, preset
 from rpms.core.errors import InputError
@@ -20,7 +20,7 @@ from rpms.core.menu import Suggestion, make_menu
 from rpms.core.prompt import Part, Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules
-from rpms.core.verdict import Fate
+from rpms.core.verdict import Candidate, Fate, Verdict
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, knowledge, manual
 
 RULES = manual().active(COOL_APPLE.type, COOL_APPLE.object)
@@ -95,10 +95,12 @@ def snippet(*actions: str, id_: str = "s") -> SuccessSnippet:
 
 
 def test_consistency_by_preconditions_follows_a_snippet_from_here():
-    compat = by_preconditions(RULES, COOL_APPLE)
-    assert compat(CLOSED.belief, snippet("open fridge 1", "take apple 1 from fridge 1")) == ""
-    assert "open(place) is false" not in compat(CLOSED.belief, snippet("take apple 1 from fridge 1"))
-    assert "could not be done from here" in compat(CLOSED.belief, snippet("take apple 1 from fridge 1"))
+    good, bad = snippet("open fridge 1", "take apple 1 from fridge 1"), snippet("take apple 1 from fridge 1")
+    kept, filtered = (
+        next(executable_from_here([Candidate(entry, 1, 1, Verdict(Fate.KEPT))], CLOSED, RULES)) for entry in (good, bad)
+    )
+    assert (kept.verdict.fate, filtered.verdict.fate) == (Fate.KEPT, Fate.FILTERED)
+    assert "open(fridge 1) is false" in filtered.verdict.reason
 
 
 def test_of_what_is_consistent_the_best_match_ranks_first():

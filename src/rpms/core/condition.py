@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from rpms.core.advice import Adviser, Guide, no_guidance, no_notice
 from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action
 from rpms.core.belief import Belief
-from rpms.core.consistency import Compat, accept_everything, by_preconditions, same_occupancy
-from rpms.core.decide import Focus, Guide, Mind, Update, no_guidance, no_notice, show_all
+from rpms.core.consistency import Compat, accept_everything, compatible_by, executable_from_here, same_occupancy
+from rpms.core.decide import Focus, Mind, Update, show_all
 from rpms.core.enforcement import PAPER, Consistency, Enforcement, JudgedBy
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal, Progress
@@ -73,27 +74,28 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
     """
     informed = condition.rules or condition.memory
     beyond = condition.enforcement
-    fine = beyond.consistency is Consistency.PRECONDITION
-    compat = knowledge.compat if condition.state_filter else accept_everything
+    finer = beyond.consistency is Consistency.PRECONDITION
+    consistent = executable_from_here if finer else compatible_by(knowledge.compat)
     return Mind(
         update=knowledge.update,
         progress=knowledge.progress,
         voice=knowledge.voice if informed else knowledge.voice.silent(),
         manual=knowledge.manual if condition.rules else RuleManual(),
         memory=memory if condition.memory else EpisodicMemory(),
-        compat=by_preconditions if fine and condition.state_filter else lambda _rules, _goal: compat,
-        match_first=fine and condition.state_filter,
+        consistent=consistent if condition.state_filter else compatible_by(accept_everything),
         arbitrate=arbitrate_by_action if beyond.judged_by is JudgedBy.ACTION else arbitrate,
         arbitration=condition.arbitration if condition.rules else Arbitration.NONE,
         retrieval=knowledge.retrieval,
         layout=condition.layout,
         budget=knowledge.budget,
         schemas=knowledge.manual,
-        guide=knowledge.guide if beyond.guidance else no_guidance,
-        suggest=knowledge.suggest if beyond.menu else suggest_nothing,
-        menu_size=beyond.menu,
-        menu_ranked=beyond.ranked,
-        notice=find_loop if beyond.loops else no_notice,
+        adviser=Adviser(
+            guide=knowledge.guide if beyond.guidance else no_guidance,
+            suggest=knowledge.suggest if beyond.menu else suggest_nothing,
+            size=beyond.menu,
+            ranked=beyond.ranked,
+            notice=find_loop if beyond.loops else no_notice,
+        ),
         focus=knowledge.focus if beyond.compact else show_all,
         enforcement=beyond,
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 from rpms.core.belief import Belief, Situation
 from rpms.core.facts import Clause, Truth
-from rpms.core.goal import Goal
 from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
 from rpms.core.rules import ActiveRules, Simulated
 from rpms.core.verdict import Candidate, Fate, Verdict
@@ -34,27 +34,37 @@ def accept_everything(_belief: Belief, _entry: Entry) -> str:
     return ""
 
 
-def filter_by_state(candidates: Iterable[Candidate], belief: Belief, compat: Compat) -> Iterator[Candidate]:
-    """M_filt: mark the candidates that do not suit the belief; lazily, so that only what is needed is judged."""
-    for candidate in candidates:
-        reason = compat(belief, candidate.entry)
-        yield candidate.judged(Verdict(Fate.FILTERED, reason)) if reason else candidate
+@dataclass(frozen=True)
+class compatible_by:  # noqa: N801  used as a function that can be compared
+    """M_filt by a COMPAT: mark the candidates that do not suit the belief; lazily, so that only what is needed is."""
+
+    compat: Compat
+
+    def __call__(
+        self, candidates: Iterable[Candidate], situation: Situation, _schemas: ActiveRules
+    ) -> Iterator[Candidate]:
+        for candidate in candidates:
+            reason = self.compat(situation.belief, candidate.entry)
+            yield candidate.judged(Verdict(Fate.FILTERED, reason)) if reason else candidate
 
 
-def by_preconditions(rules: ActiveRules, goal: Goal) -> Compat:
-    """A finer COMPAT: an entry suits a state unless an action of it meets a precondition that is known to be false.
+def executable_from_here(
+    candidates: Iterable[Candidate], situation: Situation, schemas: ActiveRules
+) -> Iterator[Candidate]:
+    """A finer M_filt: a snippet suits a state unless an action of it meets a precondition that is known to be false.
 
-    Its actions are followed through their effects from the present belief. Lessons and schemas are about actions that
-    did not, or need not, work here, and suit every state.
+    Its actions are followed through their effects from the present belief. Of those that pass, the best match comes
+    first. Lessons and schemas are about actions that did not, or need not, work here, and suit every state.
     """
+    return best_match_first((_followed_through(each, situation, schemas) for each in candidates), situation, schemas)
 
-    def compat(belief: Belief, entry: Entry) -> str:
-        for action, clause, value in _followed(entry, rules, Situation(belief, goal)):
-            if value is Truth.FALSE:
-                return f"`{action}` could not be done from here: {clause} is false"
-        return ""
 
-    return compat
+def _followed_through(candidate: Candidate, situation: Situation, schemas: ActiveRules) -> Candidate:
+    for action, clause, value in _followed(candidate.entry, schemas, situation):
+        if value is Truth.FALSE:
+            reason = f"`{action}` could not be done from here: {clause} is false"
+            return candidate.judged(Verdict(Fate.FILTERED, reason))
+    return candidate
 
 
 def degree_of_match(entry: Entry, rules: ActiveRules, situation: Situation) -> float:
@@ -64,7 +74,7 @@ def degree_of_match(entry: Entry, rules: ActiveRules, situation: Situation) -> f
 
 
 def best_match_first(
-    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, window: int = 12
+    candidates: Iterable[Candidate], situation: Situation, rules: ActiveRules, window: int = 12
 ) -> Iterator[Candidate]:
     """Reorder the first candidates that have passed by rank times degree of match; the rejected go ahead of them."""
     stream = iter(candidates)

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from rpms.core.advice import Advice, Adviser
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
-from rpms.core.consistency import Compat, best_match_first, filter_by_state, same_occupancy
+from rpms.core.consistency import compatible_by, same_occupancy
 from rpms.core.enforcement import PAPER, Enforcement
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
-from rpms.core.menu import Menu, Suggest, make_menu, suggest_nothing
+from rpms.core.menu import Menu
 from rpms.core.prompt import Block, Budget, Layout, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.recall import EpisodicMemory, Retrieval, Walk
 from rpms.core.rules import ActiveRules, RuleManual
@@ -20,28 +21,12 @@ from rpms.core.tokens import TokenCounter, estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.core.voice import HEADINGS, Voice, memory_line, situation_lines, standing_blocks
 
-Guide = Callable[[Situation, ActiveRules, Sequence[Candidate], Sequence[Turn]], tuple[str, ...]]
-"""A world's lines on how to go on: where to look, what was achieved, what was tried in vain."""
+Consistent = Callable[[Iterable[Candidate], Situation, ActiveRules], Iterator[Candidate]]
+"""M_filt: marks the candidates that do not suit the situation."""
+Arbitrate = Callable[[Iterable[Candidate], ActiveRules, Situation, Arbitration], Iterator[Candidate]]
+"""M_arb: judges the candidates that are left against the active rules."""
 Focus = Callable[[ActiveRules, Progress], ActiveRules]
 """What of the rules is shown at a sub-goal."""
-Arbitrate = Callable[[Iterable[Candidate], ActiveRules, Situation, Arbitration], Iterator[Candidate]]
-CompatFor = Callable[[ActiveRules, Goal], Compat]
-"""Makes COMPAT for an episode, from the schemas and the goal."""
-
-
-def paper_compat(_rules: ActiveRules, _goal: Goal) -> Compat:
-    """Eq. 6, whatever the rules and the goal."""
-    return same_occupancy
-
-
-def no_guidance(_s: Situation, _r: ActiveRules, _c: Sequence[Candidate], _h: Sequence[Turn]) -> tuple[str, ...]:
-    """The neutral element: the goal block says what the paper's says."""
-    return ()
-
-
-def no_notice(_history: Sequence[Turn], _state: str) -> str:
-    """The neutral element: loops go unmentioned."""
-    return ""
 
 
 def show_all(rules: ActiveRules, _progress: Progress) -> ActiveRules:
@@ -53,6 +38,9 @@ Update = Callable[[Belief, str | None, str], Belief]
 """f_UPD of Eq. 1: the belief before, the action (None at the start) and the observation give the belief after."""
 
 
+_SAME_OCCUPANCY = compatible_by(same_occupancy)
+
+
 @dataclass(frozen=True)
 class Mind:
     """All that a step is decided with. A condition is a Mind with neutral elements in some places."""
@@ -62,7 +50,7 @@ class Mind:
     voice: Voice
     manual: RuleManual = field(default_factory=RuleManual)
     memory: EpisodicMemory = field(default_factory=EpisodicMemory)
-    compat: CompatFor = paper_compat
+    consistent: Consistent = _SAME_OCCUPANCY
     arbitrate: Arbitrate = arbitrate
     arbitration: Arbitration = Arbitration.HARD_SOFT
     retrieval: Retrieval = field(default_factory=Retrieval)
@@ -70,14 +58,8 @@ class Mind:
     budget: Budget = field(default_factory=Budget)
     count: TokenCounter = estimate_tokens
     schemas: RuleManual = field(default_factory=RuleManual)
-    """What actions are checked against outside the prompt: by guard, menu, guidance and finer consistency."""
-    match_first: bool = False
-    """Whether the memories that match the state best come first."""
-    guide: Guide = no_guidance
-    suggest: Suggest = suggest_nothing
-    menu_size: int = 0
-    menu_ranked: bool = True
-    notice: Callable[[Sequence[Turn], str], str] = no_notice
+    """What actions are checked against outside the prompt, whatever the prompt shows of the manual."""
+    adviser: Adviser = field(default_factory=Adviser)
     focus: Focus = show_all
     enforcement: Enforcement = PAPER
     """What the caller is to do with the model's answer: guard, re-asks, replacement."""
@@ -98,10 +80,16 @@ class Decision:
     unlisted: int
     """How many more were considered and rejected than are listed."""
     prompt: Prompt
-    menu: Menu = field(default_factory=Menu)
-    notice: str = ""
-    """The loop that the history shows, in words."""
-    schemas: ActiveRules = field(default_factory=ActiveRules)
+    advice: Advice
+    schemas: ActiveRules
+
+    @property
+    def menu(self) -> Menu:
+        return self.advice.menu
+
+    @property
+    def notice(self) -> str:
+        return self.advice.notice
 
     @property
     def memories(self) -> tuple[Candidate, ...]:
@@ -116,7 +104,7 @@ def decide(
     action: str | None,
     observation: str,
     history: Sequence[Turn],
-    told: str | None = None,
+    told: str = "",
 ) -> Decision:
     """Decide one step: from b_{t-1}, a_{t-1}, o_t, g and H_{1:t-1} to b_t and p_t. Lines as in Algorithm 1.
 
@@ -125,32 +113,23 @@ def decide(
     belief = mind.update(prior, action, observation)  # 1
     state_signature, goal_signature = belief.signature(), goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object)  # 3
-    schemas = mind.schemas.active(goal.type, goal.object)
-    situation = Situation(belief, goal)
-    compat = mind.compat(schemas, goal)
+    situation, schemas = Situation(belief, goal), mind.schemas.active(goal.type, goal.object)
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
-    filtered = {kind: filter_by_state(recalled[kind], belief, compat) for kind in Kind}  # 5
-    if mind.match_first:
-        filtered = {kind: best_match_first(filtered[kind], schemas, situation) for kind in Kind}
+    filtered = {kind: mind.consistent(recalled[kind], situation, schemas) for kind in Kind}  # 5
     arbitrated = {kind: mind.arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
     candidates, unlisted = _take_the_best(arbitrated, recalled, mind.retrieval)
+    memories = [candidate for candidate in candidates if candidate.verdict.fate.shown]
     progress = mind.progress(goal, belief)
-    shown = [candidate for candidate in candidates if candidate.verdict.fate.shown]
-    suggestions = mind.suggest(situation, schemas, shown)
-    state = turn_state(state_signature, progress)
-    tried = {turn.action for turn in history if turn.state == state}
-    menu = make_menu(suggestions, situation, schemas, tried, mind.menu_size, ranked=mind.menu_ranked)
-    notice = mind.notice(history, state)
+    advice = mind.adviser.advise(situation, progress, schemas, memories, history)
     lines = {
         Part.SITUATION: situation_lines(rules, situation),
-        Part.GOAL: (*mind.voice.goal(goal, progress), *mind.guide(situation, schemas, shown, history)),
+        Part.GOAL: (*mind.voice.goal(goal, progress), *advice.guidance),
         Part.BELIEF: mind.voice.belief(belief, progress),
-        Part.MEMORY: [memory_line(candidate) for candidate in shown],
-        Part.NOTICE: [notice] if notice else [],
-        Part.MENU: [f"  - {command}" for command in menu.commands],
+        Part.MEMORY: [memory_line(candidate) for candidate in memories],
+        Part.NOTICE: [advice.notice] if advice.notice else [],
+        Part.MENU: [f"  - {command}" for command in advice.menu.commands],
     }
-    read = observation if told is None else told
-    blocks = _serialise(mind, mind.focus(rules, progress), lines, read, history)  # 7
+    blocks = _serialise(mind, mind.focus(rules, progress), lines, told or observation, history)  # 7
     prompt = build(blocks, mind.layout, mind.budget, mind.count)  # 8
     return Decision(
         goal=goal,
@@ -162,15 +141,9 @@ def decide(
         candidates=_note_crowded_out(candidates, prompt),
         unlisted=unlisted,
         prompt=prompt,
-        menu=menu,
-        notice=notice,
+        advice=advice,
         schemas=schemas,
     )
-
-
-def turn_state(signature: StateSignature, progress: Progress) -> str:
-    """What a turn remembers of the state it was decided in."""
-    return f"{signature}|{progress.text}|{progress.done}"
 
 
 def _take_the_best(

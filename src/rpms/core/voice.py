@@ -27,9 +27,6 @@ HEADINGS: Mapping[Part, str] = {
     Part.MENU: "[Possible Actions - choose one]",
 }
 
-NOT_EXECUTED = "[Notice]"
-"""The heading under which a refused action is reported."""
-
 
 def goal_lines(goal: Goal, progress: Progress) -> tuple[str, ...]:
     """The goal block as the paper prints it."""

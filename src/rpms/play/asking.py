@@ -9,9 +9,9 @@ from rpms.core.decide import Decision
 from rpms.core.enforcement import Constrained, Enforcement, GuardMode
 from rpms.core.errors import InputError
 from rpms.core.guard import Refusal, ask_again, review
-from rpms.core.prompt import Layout
+from rpms.core.prompt import Layout, Part
 from rpms.core.usage import Usage
-from rpms.core.voice import NOT_EXECUTED
+from rpms.core.voice import HEADINGS
 from rpms.models.answers import ParsedAnswer, parse_answer
 from rpms.models.base import Decoding, Model, Request
 from rpms.worlds.base import Command, World
@@ -60,7 +60,7 @@ class Asker:
             if refusal is None or rules.guard is not GuardMode.BLOCK or len(refused) >= rules.reasks:
                 break
             refused.append((command.text, refusal.text))
-            prompt = prompt.noticing(ask_again(command.text, refusal), NOT_EXECUTED, self.layout)
+            prompt = prompt.noticing(ask_again(command.text, refusal), HEADINGS[Part.NOTICE], self.layout)
         replaced = self._reason_to_replace(decision, refusal)
         best = decision.menu.best or (refusal.remedy if refusal else "")
         if replaced and best:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rpms.core.decide import Mind, decide, turn_state
+from rpms.core.advice import turn_state
+from rpms.core.decide import Mind, decide
 from rpms.core.enforcement import GuardMode
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable, WorldError

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from importlib.resources import files
 
+from rpms.core.advice import no_guidance
 from rpms.core.condition import Knowledge
-from rpms.core.decide import no_guidance, show_all
+from rpms.core.decide import show_all
 from rpms.core.menu import suggest_nothing
 from rpms.core.rules import RuleManual
 from rpms.store.manuals import ManualText, read_manual

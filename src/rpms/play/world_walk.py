@@ -10,10 +10,13 @@ from random import Random
 from typing import Any
 
 from rpms.core.belief import Belief
+from rpms.core.condition import FULL, compose
+from rpms.core.decide import Mind, decide
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
+from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules, RuleManual
-from rpms.play.setup import manual_of
+from rpms.play.setup import knowledge_of, manual_of
 from rpms.worlds.base import Outcome, Setting, Task, World
 
 NONSENSE = (
@@ -42,11 +45,13 @@ class Moment:
     admissible: tuple[str, ...]
     belief: Belief
     contradictions: tuple[str, ...]
+    shown: tuple[Any, ...]
+    """The belief as it was seen then."""
 
 
 @dataclass(frozen=True)
 class Walk:
-    """One game played for a while by dice."""
+    """One game played for a while."""
 
     task: Task
     goal: Goal
@@ -97,13 +102,16 @@ class Subject:
     @cached_property
     def _walked(self) -> tuple[Walk, ...] | Broken:
         try:
-            return tuple(self._walk(task) for task in self.tasks)
+            return tuple(self._walk(task, guided=number % 3 < 2) for number, task in enumerate(self.tasks))
         except Exception as error:  # noqa: BLE001  a stranger's world may raise anything
             return Broken(self._part, error)
 
     @property
     def walks(self) -> tuple[Walk, ...]:
-        """A walk through each task: half of it possible commands, where the game lists them, half guesses."""
+        """A walk through each task: commands that the game lists, guesses, nonsense.
+
+        Two walks in three let the planner choose now and then, and so get to where chance alone would not.
+        """
         if isinstance(self._walked, Broken):
             raise self._walked
         return self._walked
@@ -120,7 +128,7 @@ class Subject:
         finally:
             game.close()
 
-    def _walk(self, task: Task) -> Walk:
+    def _walk(self, task: Task, *, guided: bool) -> Walk:
         self._part = "games"
         world, game = self.world, self.world.open(task, self.setting)
         try:
@@ -131,19 +139,33 @@ class Subject:
             belief, moments = world.start(goal), list[Moment]()
             while True:
                 self._part = "belief"
-                belief = world.update(belief, action, outcome.observation)
+                prior, belief = belief, world.update(belief, action, outcome.observation)
+                shown = view(belief)
                 self._part = "drift"
                 drift = world.contradictions(belief, game)
                 self._part = "games"
-                moments.append(Moment(action, outcome, tuple(game.admissible()), belief, drift))
+                moments.append(Moment(action, outcome, tuple(game.admissible()), belief, drift, shown))
                 if outcome.done or len(moments) > self.steps:
                     return Walk(task, goal, tuple(moments))
                 self._part = "manual"
-                action = self._choose(goal, moments[-1])
+                planned = self._planned(goal, prior, moments[-1]) if guided and self._rng.random() < 0.6 else ""
+                action = planned or self._choose(goal, moments[-1])
                 self._part = "games"
                 outcome = game.step(action)
         finally:
             game.close()
+
+    def _planned(self, goal: Goal, prior: Belief, moment: Moment) -> str:
+        """What the planner would do; nothing where it cannot say, which is for its own property to judge."""
+        try:
+            decision = decide(self._mind, goal, prior, moment.action, moment.outcome.observation, ())
+            return self.world.planner(decision)[1]
+        except Exception:  # noqa: BLE001  a stranger's world may raise anything
+            return ""
+
+    @cached_property
+    def _mind(self) -> Mind:
+        return compose(FULL, knowledge_of(self.world), EpisodicMemory())
 
     def _choose(self, goal: Goal, moment: Moment) -> str:
         dice = self._rng.random()
