@@ -1,0 +1,228 @@
+"""`check_world` passes sound worlds and finds what is wrong with others: one deliberate fault for each property."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from rpms.core.belief import StateSignature
+from rpms.core.errors import InputError, WorldError
+from rpms.core.facts import Truth
+from rpms.core.goal import Goal, Progress
+from rpms.core.menu import Suggestion
+from rpms.core.voice import Voice
+from rpms.play.setup import manual_of
+from rpms.play.world_check import PROPERTIES, Finding, Status, check_world
+from rpms.worlds.base import Command, Outcome
+from rpms.worlds.registry import find_world, world_names
+from tests.toolbox import Toolbox, belief, game, module, world
+
+BELIEF = belief.ToolboxBelief
+
+
+def findings(world: object, **options: int) -> dict[str, Finding]:
+    return {finding.name: finding for finding in check_world(world, **options)}
+
+
+def failures(world: object, **options: int) -> dict[str, str]:
+    return {name: found.detail for name, found in findings(world, **options).items() if found.status is Status.FAILED}
+
+
+def manual_with(old: str, new: str) -> type:
+    class Changed(Toolbox):
+        def manual(self):
+            ((name, text),) = super().manual()
+            assert old in text
+            return ((name, text.replace(old, new)),)
+
+    return Changed
+
+
+def belief_with(**members: object) -> type:
+    """A world whose beliefs differ in some members, whatever the update makes of them."""
+    changed = type("ChangedBelief", (BELIEF,), members)
+
+    class Changed(Toolbox):
+        def start(self, goal):
+            return changed()
+
+    return Changed
+
+
+def world_with(**members: object) -> type:
+    return type("Changed", (Toolbox,), members)
+
+
+def game_with(**members: object) -> type:
+    changed = type("ChangedGame", (game.ToolboxGame,), members)
+    return world_with(open=lambda self, task, setting: changed(int(task.source["number"])))
+
+
+def test_a_sound_world_has_every_property():
+    found = findings(world)
+    assert {finding.status for finding in found.values()} == {Status.OK}
+    assert list(found) == [check.__name__ for check in PROPERTIES]
+    assert all(finding.claim and finding.detail for finding in found.values())
+
+
+def test_the_same_seed_finds_the_same():
+    assert findings(world, seed=5) == findings(world, seed=5)
+
+
+def test_alfworld_has_every_property():
+    assert failures(find_world("alfworld"), games=3, steps=20) == {}
+
+
+@pytest.mark.timeout(300)
+def test_scienceworld_has_every_property():
+    if "scienceworld" not in world_names():
+        pytest.skip("scienceworld is not registered")
+    pytest.importorskip("scienceworld", reason="the simulator is not installed")
+    found = failures(find_world("scienceworld"), games=1, steps=8)
+    assert found == {}
+
+
+class Listing(Toolbox):
+    """Its task list depends on how often it was asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def tasks(self, split, setting):
+        self.asked += 1
+        listed = list(super().tasks(split, setting))
+        return listed if self.asked % 2 else listed[::-1]
+
+
+def dice(**kinds: object) -> dict[str, object]:
+    """Members that give something else at each call."""
+    ticks = count()
+    return {name: lambda *args, make=make: make(next(ticks), *args) for name, make in kinds.items()}
+
+
+def tired(self):
+    """A reset that says something else the third time."""
+    self.resets = getattr(self, "resets", 0) + 1
+    opening = game.ToolboxGame.reset(self)
+    return opening if self.resets < 3 else Outcome(f"Again. {opening.observation}")
+
+
+def mutate(self, known, action, observation):
+    after = belief.update(known, action, observation)
+    object.__setattr__(known, "holding", ("ghost 1",))
+    return after
+
+
+def raise_on_nonsense(self, known, action, observation):
+    if "xyzzy" in observation:
+        raise KeyError(observation)
+    return belief.update(known, action, observation)
+
+
+def forget_pushes(self, known, action, observation):
+    after = belief.update(known, action, observation)
+    return replace(after, holding=known.holding) if observation.startswith("You push") else after
+
+
+def _raise(error: Exception) -> Iterable[object]:
+    raise error
+
+
+def loud(self):
+    return replace(self, goal=lambda goal, progress: ("  I speak all the same",))
+
+
+LOUD = type("Loud", (Voice,), {"silent": loud})
+STEPS = count()
+OTHER = manual_of(find_world("alfworld")).active("")
+
+FAULTS: list[tuple[str, str, type]] = [
+    ("members", "no voice, planner", world_with(planner=None, voice=None)),
+    ("members", "splits", world_with(splits=())),
+    ("tasks", "another one", Listing),
+    ("tasks", "more than once", world_with(tasks=lambda self, split, setting: [*game.tasks("train")] * 2)),
+    ("tasks", "unknown split", world_with(tasks=lambda self, split, setting: game.tasks("train"))),
+    ("tasks", "no tasks", world_with(tasks=lambda self, split, setting: ())),
+    ("tasks", "where are the games", world_with(tasks=lambda *_: _raise(InputError("where are the games?")))),
+    ("manual", "not valid YAML", manual_with("environment:", "environment: [")),
+    ("manual", "rules.yaml:", manual_with("not running(host)]", "not runing(host)]")),
+    ("manual", "world: other", manual_with("world: toolbox", "world: other")),
+    ("manual", "exclusive", manual_with("exclusive: always", "exclusive: nowhere")),
+    ("manual", "is read as", manual_with("syntax: unlock <host>", "syntax: [unlock <host>, connect to <host> now]")),
+    ("games", "the first time", game_with(step=lambda self, text: Outcome(f"It is {next(STEPS)} o'clock."))),
+    ("games", "not sorted", game_with(admissible=lambda self: tuple(sorted(self._possible(), reverse=True)))),
+    ("games", "another opening", game_with(reset=tired)),
+    ("games", "raised ZeroDivisionError", game_with(step=lambda self, text: Outcome(str(1 // 0)))),
+    ("games", "engine is missing", world_with(open=lambda *_: _raise(WorldError("the engine is missing")))),
+    ("refusals", "no refusal", world_with(infeasible=lambda self, observation: False)),
+    ("refusals", "refus", world_with(infeasible=lambda self, observation: True)),
+    ("goals", "is no goal", world_with(goal=lambda self, opening: Goal("deliver", "report", "", "archive"))),
+    ("goals", "no goal is understood", world_with(goal=lambda self, opening: Goal("unknown"))),
+    ("goals", "another goal", world_with(**dice(goal=lambda tick, self, opening: Goal("unknown", str(tick))))),
+    ("belief", "changed an earlier", world_with(update=mutate)),
+    ("belief", "raised KeyError", world_with(update=raise_on_nonsense)),
+    ("belief", "second time", belief_with(lines=lambda self: (f"made as {id(self)}",))),
+    ("signature", "is written", belief_with(signature=lambda self: StateSignature.of(holding=(" spaced ",)))),
+    ("facts", "raised KeyError", belief_with(truth=lambda self, atom: Truth.of({"x": True}[atom.args[0]]))),
+    ("facts", "not a Truth", belief_with(truth=lambda self, atom: True)),
+    ("facts", "ever known: at,", belief_with(truth=lambda self, atom: Truth.UNKNOWN)),
+    ("schemas", "`push", manual_with("at(host), not locked(host), not running(host)]", "at(host), running(host)]")),
+    ("schemas", "`clipboard`", manual_with("  clipboard: {syntax: clipboard}\n", "")),
+    ("effects", "after `sign", manual_with("effects: [signed(file)]", "effects: [not signed(file)]")),
+    ("drift", "clipboard", world_with(update=forget_pushes)),
+    ("progress", "no progress", world_with(progress=lambda self, goal, known: Progress("find", "", 3, 2))),
+    (
+        "commands",
+        "and that",
+        world_with(command=lambda self, action, known: Command(action.replace("xyzzy", "xyzzy!"))),
+    ),
+    ("commands", "exact command", world_with(command=lambda self, action, known: Command("list around"))),
+    ("prompts", "baseline's prompt has goal", world_with(voice=LOUD(module.INSTRUCTION, module.EXAMPLE))),
+    ("prompts", "instruction is empty", world_with(voice=Voice("", ""))),
+    ("planner", "wins none", world_with(planner=lambda self, decision: ("Hm.", "list"))),
+    ("planner", "another action", world_with(**dice(planner=lambda tick, self, decision: ("", f"list {tick}")))),
+    ("planner", "raised IndexError", world_with(planner=lambda self, decision: ("", decision.belief.holding[0]))),
+    ("extras", "another menu", world_with(**dice(suggest=lambda tick, *_: [Suggestion(f"list {tick}")]))),
+    ("extras", "not active", world_with(focus=lambda self, rules, progress: OTHER)),
+]
+
+
+@pytest.mark.parametrize(("name", "words", "broken"), FAULTS, ids=[f"{fault[0]}: {fault[1]}" for fault in FAULTS])
+def test_a_fault_is_found(name: str, words: str, broken: type):
+    found = failures(broken(), games=4, steps=12)
+    assert name in found, found
+    assert words in found[name]
+
+
+def test_there_is_a_fault_for_every_property():
+    assert {name for name, _, _ in FAULTS} == {check.__name__ for check in PROPERTIES}
+
+
+def test_what_breaks_the_walks_is_told_once_and_the_rest_is_skipped():
+    found = findings(game_with(step=lambda self, text: Outcome(str(1 // 0)))(), games=2)
+    assert "test_world_check.py" in found["games"].detail
+    assert (found["belief"].status, found["belief"].detail) == (Status.SKIPPED, "see games")
+    assert found["tasks"].status is found["manual"].status is Status.OK
+
+
+def test_a_planner_may_say_nothing():
+    found = findings(world_with(planner=lambda self, decision: ("", ""))(), games=2)["planner"]
+    assert (found.status, found.detail) == (Status.SKIPPED, "the planner says nothing")
+
+
+def test_a_game_that_lists_no_commands_can_be_checked_by_what_works():
+    found = findings(game_with(admissible=lambda self: ())(), games=4)
+    assert {finding.status for finding in found.values()} == {Status.OK}
+    strict = manual_with("at(host), locked(host)]", "at(host), not locked(host)]")
+    opened = {"open": game_with(admissible=lambda self: ()).open}
+    assert "unlock" in failures(type("Strict", (strict,), opened)(), games=6)["schemas"]
+
+
+def test_predicates_that_the_belief_never_answers_are_named():
+    def blind(known, atom):
+        return Truth.UNKNOWN if atom.predicate == "signed" else BELIEF.truth(known, atom)
+
+    assert findings(belief_with(truth=blind)())["facts"].detail.endswith("never known on these walks: signed")
