@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from rpms.worlds.scienceworld.observations import Thing, plain_name
@@ -21,12 +22,13 @@ _SPECIES: Final = frozenset(
     for pair in (
         ("caterpillar", "moth"),
         ("caterpillar", "butterfly"),
+        ("butterfly", "moth"),
         ("tadpole", "frog"),
         ("tadpole", "toad"),
         ("frog", "toad"),
     )
 )
-"""Names of young and old of one kind; the simulator calls a toad's eggs those of a frog."""
+"""Names of young and old of one kind; the simulator calls eggs of toads and moths those of frogs and butterflies."""
 _ANY: Final = frozenset({"living thing", "organism", "animal", "plant", "tree", "thing", "object", "it", "them"})
 """Words that may name almost anything."""
 
@@ -58,6 +60,7 @@ def read_phrase(words: str) -> Phrase:
     return Phrase(name, tuple(plain_name(piece) for piece in within.split(" and ")) if within else (), tuple(places))
 
 
+@lru_cache(maxsize=65_536)
 def alike(shown: str, said: str) -> bool:
     """Whether a thing shown by one name may be called by another: `red apple` is `apple`, `adult bee` is `bee 2`.
 
@@ -84,8 +87,9 @@ def _ends(one: str, other: str) -> bool:
 
 
 def _begins(one: str, other: str) -> bool:
-    """Whether a longer name begins as a shorter one: `unknown substance B`, `drawing of a boat`."""
-    return one.startswith(f"{other} of ") or (one.startswith(f"{other} ") and len(one) == len(other) + 2)
+    """Whether a longer name begins as a shorter one: `unknown substance B`, `drawing of a boat`, `plane with a …`."""
+    rest = one[len(other) :] if one.startswith(f"{other} ") else ""
+    return rest.startswith((" of ", " with ")) or len(rest) == 2
 
 
 def _fits(thing: Thing, phrase: Phrase) -> bool:
