@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
 from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Decoding
 from rpms.models.batching import BatchLimits
+from rpms.models.hf_loop import Loop
 from rpms.models.local_hf import HFModel
 from tests.models.prompts import prompt, request
 
@@ -122,19 +124,106 @@ def test_sampling_with_a_seed_repeats(model):
 
 def test_a_batch_beyond_the_memory_is_halved(folder, monkeypatch):
     model = HFModel("hf/tiny", str(folder), limits=BatchLimits(quiet=0.2, window=1.0))
-    generate = model._model.generate
+    forward = model._model.forward
 
     def small_device(**arguments):
         if arguments["input_ids"].shape[0] > 2:
             raise torch.cuda.OutOfMemoryError("out of memory")
-        return generate(**arguments)
+        return forward(**arguments)
 
-    monkeypatch.setattr(model._model, "generate", small_device)
+    monkeypatch.setattr(model._model, "forward", small_device)
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda n: model.answer(request(f"e{n}", decoding=SHORT)), range(8)))
     model.close()
     assert len({answer.text for answer in answers}) == 1
     assert max(model.batch_sizes) <= 2
+
+
+CHOICES = ("look", "look at the lamp", "go to drawer 1", "go to drawer 10", 'say "(hm)|*"')
+
+
+def row(model, asked):
+    return model._question(asked).row
+
+
+def test_a_shared_beginning_is_computed_once_and_changes_no_answer(model):
+    asked = [request(f"e{n}", turns=n % 3, decoding=SHORT, memory="m" * n) for n in range(8)]
+    written = {}
+    for share in (True, False):
+        loop = Loop(torch, model._model, 0, share=share)
+        rows = [row(model, one) for one in asked]
+        loop.write(rows, SHORT, range(8))
+        written[share] = [one.text for one in rows], loop.computed_prompt_tokens
+    assert written[True][0] == written[False][0]
+    assert written[True][1] < 0.8 * written[False][1]
+    texts = []
+    for one in asked:
+        ids = row(model, one).prompt
+        output = model._model.generate(torch.tensor([ids]), max_new_tokens=12, do_sample=False)
+        texts.append(model._tokenizer.decode(output[0][len(ids) :], skip_special_tokens=True))
+    assert texts == written[True][0]
+
+
+def test_an_answer_is_held_to_the_choices_after_a_free_thought(model):
+    decoding = Decoding(max_tokens=120)
+    held = [replace(request(f"e{n}", turns=n % 4, decoding=decoding), choices=CHOICES) for n in range(10)]
+    free = [request(f"f{n}", turns=n % 4, decoding=decoding) for n in range(4)]
+    with ThreadPoolExecutor(14) as pool:
+        answers = list(pool.map(model.answer, [*held, *free]))
+    for answer in answers[:10]:
+        thought, _, action = answer.text.partition("\nAction: ")
+        assert thought.startswith("Thought:")
+        assert "\n" not in thought
+        assert action in CHOICES
+        assert answer.finish == "stop"
+        assert answer.usage.completion_tokens <= 120
+    assert len({answer.text for answer in answers[:10]}) > 1
+    alone = HFModel("hf/tiny", model.name.removeprefix("hf/"), limits=BatchLimits(prompts=1))
+    assert [alone.answer(one).text for one in [*held, *free]] == [answer.text for answer in answers]
+    alone.close()
+
+
+def test_a_thought_has_a_budget_and_a_choice_that_begins_another_can_be_made(model):
+    short = Decoding(max_tokens=60, temperature=5.0, seed=1, stop=())
+    seen = set()
+    for turns in range(8):
+        answer = model.answer(replace(request(turns=turns, decoding=short), choices=("a", "ab", "abc")))
+        thought, _, action = answer.text.partition("\nAction: ")
+        assert len(thought) <= len("Thought:") + 12  # a token is a letter here: 60 without the action's 48
+        seen.add(action)
+    assert seen <= {"a", "ab", "abc"}
+    assert len(seen) > 1
+
+
+def test_a_row_ends_with_its_action_line(model):
+    letters = model._letters
+    written = "Thought: x\nAction: look\nObs: I made this up"
+    made = row(model, request())
+    taken = 0
+    for token in letters.encode(written):
+        taken += 1
+        if made.take(token) is None:
+            break
+    assert made.done
+    assert made.text == "Thought: x\nAction: look"
+    assert taken == len(made.text) + 1
+
+
+def test_a_parameter_that_is_not_known_is_named(model):
+    with pytest.raises(InputError, match="num_beams"):
+        model.answer(request(decoding=Decoding(max_tokens=4, extra=(("num_beams", 3),))))
+    sampled = Decoding(max_tokens=8, temperature=1.0, seed=1, top_p=0.9, stop=(), extra=(("top_k", 1),))
+    greedy = model.answer(request(decoding=Decoding(max_tokens=8, stop=())))
+    assert model.answer(request(decoding=sampled)).text == greedy.text
+
+
+def test_attention_is_the_fast_one_and_memory_is_counted_by_key_value_heads(model, monkeypatch):
+    assert model._model.config._attn_implementation == "sdpa"
+    monkeypatch.setattr(model, "_device", "cuda")
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (10**9, 10**9))
+    keys_and_values = 2 * 2 * 2 * 8 * 2  # layers, key-value heads (not the four heads), width, bytes
+    passing = 8 * (32 + 64)
+    assert model._affordable_tokens() == int(0.65 * 10**9 / (keys_and_values + passing))
 
 
 def test_a_template_without_a_system_role_gets_one_message(folder, tmp_path):

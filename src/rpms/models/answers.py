@@ -88,6 +88,23 @@ def parse_answer(text: str) -> ParsedAnswer:
     return ParsedAnswer(_clean(thought), action, tuple(dict.fromkeys(repairs)))
 
 
+def action_is_complete(text: str) -> bool:
+    """Whether nothing that follows could change the action: a line `Action: …` is there and a new line has begun.
+
+    Reasoning that is not closed yet may still quote an action, so it is never complete.
+    """
+    if not text.endswith("\n"):
+        return False
+    *_, last = text[-2 * LONGEST_ACTION :].rstrip("\n").rpartition("\n")
+    if not last.lstrip("*_`# ").startswith("Action:"):
+        return False
+    opened = [match.start() for match in _OPEN_TAG.finditer(text)]
+    closed = [match.start() for match in _CLOSE_TAG.finditer(text)]
+    if opened and (not closed or closed[-1] < opened[-1]):
+        return False
+    return parse_answer(text).action is not None
+
+
 def _without_specials(text: str, repairs: list[str]) -> str:
     """Cut at the first control token after some text: what follows is another speaker's."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")

@@ -26,14 +26,19 @@ class OutOfMemoryError(Exception):
 class BatchLimits:
     """When a batch is full, and how long to wait for more."""
 
-    prompts: int = 64
+    prompts: int = 256
     """Prompts in a batch at most."""
     tokens: int = 262_144
     """Tokens in a batch at most, padding and room for the answers included: this is what bounds the memory."""
     quiet: float = 0.02
     """Seconds without a new question after which the batch is closed, once those answered last are back."""
     window: float = 0.5
-    """Seconds after its first question at which the batch is closed in any case: little beside computing a batch."""
+    """Seconds without a new question after which those who are not back are no longer waited for.
+
+    However many come one after the other, they are waited for no longer than this or than the last round took to
+    compute, whichever is more: hundreds of episodes need seconds to move, and it pays to wait for them as long as that
+    is less than another round.
+    """
 
 
 @dataclass(slots=True)
@@ -61,7 +66,7 @@ class _Asked(Generic[Q, A]):
 class Batcher(Generic[Q, A]):
     """Collects questions and answers them together on a thread of its own.
 
-    Whoever was answered in the last round is expected back, and waited for within the window: otherwise two halves of
+    Whoever was answered in the last round is expected back, and waited for within limits: otherwise two halves of
     the episodes could take turns for ever, each computed while the other moves. All that is waiting when a round is
     closed is computed before anything that comes later, shortest first, so no question waits for ever. A batch that
     does not fit the memory is halved, and the smaller size is kept from then on.
@@ -82,6 +87,7 @@ class Batcher(Generic[Q, A]):
         self._expected: frozenset[int] = frozenset()
         self._closing = threading.Lock()
         self._closed = False
+        self._last_round = 0.0
         self._sizes: list[int] = []
         self._thread = threading.Thread(target=self._work, name="rpms-batches", daemon=True)
         self._thread.start()
@@ -113,21 +119,23 @@ class Batcher(Generic[Q, A]):
         more = True
         while more:
             asked, more = self._collect()
+            started = time.monotonic()
             jobs = [job for job in map(self._prepare, asked) if job is not None]
             for batch in batches(jobs, self._limits.prompts, self._tokens):
                 self._answer(batch)
+            self._last_round = time.monotonic() - started
 
     def _collect(self) -> tuple[list[_Asked[Q, A]], bool]:
         """The questions of one round, and whether there may be more rounds."""
         item = self._waiting.get()
         asked: list[_Asked[Q, A]] = []
         missing = set(self._expected)
-        closes = time.monotonic() + self._limits.window
+        closes = time.monotonic() + max(self._limits.window, self._last_round)
         while item is not None:
             asked.append(item)
             missing.discard(item.asker)
-            left = closes - time.monotonic()
-            wait = left if missing and len(asked) < self._limits.prompts else min(left, self._limits.quiet)
+            patience = self._limits.window if missing else self._limits.quiet
+            wait = min(closes - time.monotonic(), patience)
             try:
                 item = self._waiting.get(timeout=wait) if wait > 0 else self._waiting.get_nowait()
             except queue.Empty:

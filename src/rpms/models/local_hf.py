@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import importlib.util
+import secrets
+import threading
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Answer, Decoding, Usage
 from rpms.models.batching import Batcher, BatchLimits, OutOfMemoryError
-from rpms.models.caller import cut_at_stop
+from rpms.models.constraint import usable
 from rpms.models.guard import excerpt, requests_forbidden
+from rpms.models.hf_loop import Loop
+from rpms.models.hf_rows import Letters, Row
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -20,19 +26,29 @@ if TYPE_CHECKING:
     from rpms.core.prompt import Message
     from rpms.models.base import Request
 
-MEMORY_SHARE = 0.5
+MEMORY_SHARE = 0.65
 """The part of a GPU's free memory that prompts and answers may take; the rest is for intermediate results."""
 CPU_TOKENS = 16_384
 """Tokens in a batch without a GPU, where larger batches gain nothing."""
-_TAIL = 12
-"""Last tokens looked at for a stop sequence: more than the longest one has."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Question:
-    messages: tuple[Message, ...]
+    row: Row
     decoding: Decoding
-    ids: Sequence[int] = ()
+    tokens: int
+    """Tokens of the prompt."""
+
+    @property
+    def seed(self) -> int:
+        """A seed that follows from the prompt, for sampling that no other prompt changes."""
+        text = f"{self.decoding.seed}:{self.row.prompt}"
+        given = self.decoding.seed is not None
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big") if given else secrets.randbits(56)
+
+
+def _measure(question: _Question) -> tuple[int, int, Hashable]:
+    return len(question.row.prompt), question.decoding.max_tokens, question.decoding
 
 
 class HFModel:
@@ -41,10 +57,10 @@ class HFModel:
     Weights are loaded once, in bfloat16 on a GPU and float32 elsewhere, and computed by one thread. Decoding is greedy
     unless a temperature is set. Rows are padded on the left and masked, so that an answer depends on the rest of its
     batch through rounding alone: in bfloat16 two nearly equal words may still change places between two runs. With a
-    temperature, `seed` makes a batch repeatable and not a prompt.
+    temperature, a `seed` makes each prompt's answer repeatable, whatever else is in its batch.
     """
 
-    def __init__(self, name: str, source: str, *, most_prompts: int = 64, limits: BatchLimits | None = None) -> None:
+    def __init__(self, name: str, source: str, *, most_prompts: int = 256, limits: BatchLimits | None = None) -> None:
         """`source`: a folder, a `.gguf` file, or a name on the Hugging Face hub. Loading takes seconds to minutes."""
         self._name = name
         try:
@@ -52,16 +68,20 @@ class HFModel:
             transformers: Any = importlib.import_module("transformers")
         except ImportError:
             raise ModelUnavailable(f"{name} needs torch and transformers: pip install 'rpms[hf]'") from None
-        self._criteria: Any = transformers.StoppingCriteriaList
         self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
         self._tokenizer, self._model = self._load(transformers, source)
         self._window = int(getattr(self._model.config, "max_position_embeddings", 0) or 0)
         limits = limits or BatchLimits(prompts=most_prompts, tokens=self._affordable_tokens())
-        self._batcher: Batcher[_Question, Answer] = Batcher(self._measure, self._generate, limits)
+        self._letters = Letters(self._tokenizer, self._ends())
+        self._tokenizing = threading.Lock()
+        self._loop = Loop(self._torch, self._model, self._tokenizer.pad_token_id or 0)
+        self._batcher: Batcher[_Question, Answer] = Batcher(_measure, self._generate, limits)
 
     @property
     def name(self) -> str:
         return self._name
+
+    constrains = True
 
     @property
     def batch_sizes(self) -> tuple[int, ...]:
@@ -70,12 +90,13 @@ class HFModel:
 
     def answer(self, request: Request) -> Answer:
         started = time.monotonic()
-        answer = self._batcher.ask(_Question(request.prompt.messages(), request.decoding))
+        answer = self._batcher.ask(self._question(request))
         return replace(answer, usage=replace(answer.usage, seconds=time.monotonic() - started))
 
     def close(self) -> None:
         self._batcher.close()
         self._model = None
+        del self._loop
         if self._device == "cuda":
             self._torch.cuda.empty_cache()
 
@@ -99,6 +120,12 @@ class HFModel:
                 place, **{_dtype_option(transformers): dtype}, **options
             )
         except (OSError, ValueError, ImportError) as error:
+            missing = [name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None]
+            if "gguf_file" in options and missing:
+                needs = " and ".join(missing)
+                raise ModelUnavailable(
+                    f"{self._name}: a .gguf file also needs {needs}: pip install 'rpms[hf]'"
+                ) from None
             raise ModelUnavailable(f"{self._name}: cannot be loaded: {excerpt(str(error))}") from error
         tokenizer.padding_side = "left"
         if tokenizer.pad_token_id is None:
@@ -118,12 +145,16 @@ class HFModel:
         free, _ = self._torch.cuda.mem_get_info()
         return max(int(free * MEMORY_SHARE / (keys_and_values + passing)), 4_096)
 
-    def _measure(self, question: _Question) -> tuple[int, int, Hashable]:
-        question.ids = self._encode(question.messages)
-        length, room = len(question.ids), question.decoding.max_tokens
-        if self._window and length + room > self._window:
-            raise ContextOverflow(f"{self._name}: {length} + {room} tokens exceed the context window of {self._window}")
-        return length, room, question.decoding
+    def _question(self, request: Request) -> _Question:
+        """Tokenised by the thread that asks, so that the one that computes is not held up."""
+        decoding = request.decoding
+        with self._tokenizing:  # a tokenizer's settings are not safe to touch from two threads
+            ids = self._encode(request.prompt.messages())
+            row = Row(ids, decoding, usable(request.choices), self._letters)
+        if self._window and len(row.prompt) + decoding.max_tokens > self._window:
+            sizes = f"{len(row.prompt)} + {decoding.max_tokens}"
+            raise ContextOverflow(f"{self._name}: {sizes} tokens exceed the context window of {self._window}")
+        return _Question(row, decoding, len(ids))
 
     def _encode(self, messages: Sequence[Message]) -> list[int]:
         tokenizer = self._tokenizer
@@ -140,53 +171,18 @@ class HFModel:
     def _generate(self, questions: list[_Question]) -> list[Answer]:
         """Answer one batch; all have the same decoding."""
         torch = self._torch
-        decoding = questions[0].decoding
-        longest = max(len(question.ids) for question in questions)
-        pad = self._tokenizer.pad_token_id or 0
-        rows = [[pad] * (longest - len(q.ids)) + list(q.ids) for q in questions]
-        mask = [[0] * (longest - len(q.ids)) + [1] * len(q.ids) for q in questions]
-        stopper = _Stopper(torch, self._tokenizer, decoding.stop, longest, len(questions))
+        rows = [question.row.fresh() for question in questions]  # a batch that did not fit is tried again in halves
         try:
-            with torch.inference_mode():
-                output = self._model.generate(
-                    input_ids=torch.tensor(rows, device=self._device),
-                    attention_mask=torch.tensor(mask, device=self._device),
-                    stopping_criteria=self._criteria([stopper]),
-                    pad_token_id=pad,
-                    **self._sampling(decoding),
-                )
+            self._loop.write(rows, questions[0].decoding, [question.seed for question in questions])
         except torch.cuda.OutOfMemoryError:
-            problem = f"{len(questions)} prompts of {longest} tokens"
+            problem = f"{len(questions)} prompts of {max(len(row.prompt) for row in rows)} tokens"
         else:
-            written = output[:, longest:].tolist()
             return [
-                self._read(question, ids, stopper.lengths[row])
-                for row, (question, ids) in enumerate(zip(questions, written, strict=True))
+                Answer(row.text, Usage(question.tokens, 0, len(row.written), requests=1), row.finish)
+                for question, row in zip(questions, rows, strict=True)
             ]
         torch.cuda.empty_cache()  # outside the handler, where the failed call's tensors are gone
         raise OutOfMemoryError(problem)
-
-    def _sampling(self, decoding: Decoding) -> dict[str, Any]:
-        options: dict[str, Any] = {"max_new_tokens": decoding.max_tokens, **dict(decoding.extra)}
-        if decoding.temperature > 0:
-            if decoding.seed is not None:
-                self._torch.manual_seed(decoding.seed)
-            return {**options, "do_sample": True, "temperature": decoding.temperature, "top_p": decoding.top_p}
-        # Named, because a folder's own generation settings would otherwise be mixed in and warned about.
-        return {**options, "do_sample": False, "temperature": None, "top_p": None, "top_k": None}
-
-    def _read(self, question: _Question, ids: list[int], stopped: int | None) -> Answer:
-        ends = self._ends()
-        length = next((at for at, token in enumerate(ids) if token in ends), len(ids))
-        ended = length < len(ids)
-        if stopped is not None and stopped <= length:
-            length, ended = stopped, True
-        text = self._tokenizer.decode(ids[:length], skip_special_tokens=True)
-        return Answer(
-            cut_at_stop(text, question.decoding.stop),
-            Usage(len(question.ids), 0, length, requests=1),
-            "stop" if ended else "length",
-        )
 
     def _ends(self) -> frozenset[int]:
         """The tokens that end an answer, by the model's settings and its tokenizer."""
@@ -200,26 +196,3 @@ def _dtype_option(transformers: Any) -> str:
     """The argument's name changed in 4.56."""
     major, minor = (int(piece) for piece in transformers.__version__.split(".")[:2])
     return "dtype" if (major, minor) >= (4, 56) else "torch_dtype"
-
-
-class _Stopper:
-    """Ends a row as soon as it has written a stop sequence, and remembers how long it was."""
-
-    def __init__(self, torch: Any, tokenizer: Any, stop: tuple[str, ...], start: int, rows: int) -> None:
-        self._torch = torch
-        self._tokenizer = tokenizer
-        self._stop = stop
-        self._start = start
-        self.lengths: list[int | None] = [None] * rows
-
-    def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:  # noqa: ARG002  the library's signature
-        length = input_ids.shape[1] - self._start
-        if self._stop:
-            tails = input_ids[:, max(self._start, input_ids.shape[1] - _TAIL) :].tolist()
-            for row, tail in enumerate(tails):
-                if self.lengths[row] is None:
-                    text = self._tokenizer.decode(tail, skip_special_tokens=True)
-                    if any(mark in text for mark in self._stop):
-                        self.lengths[row] = length
-        done = [known is not None for known in self.lengths]
-        return self._torch.tensor(done, device=input_ids.device, dtype=self._torch.bool)

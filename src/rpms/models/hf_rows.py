@@ -1,0 +1,185 @@
+"""What one prompt of a batch writes, token by token: when it is finished, and what it may write next."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+from rpms.models.answers import action_is_complete
+from rpms.models.caller import cut_at_stop
+from rpms.models.constraint import ACTION, THOUGHT, thought_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rpms.models.base import Decoding
+
+_TAIL = 24
+"""Last tokens looked at for a stop sequence: more than the longest one has."""
+
+
+class Letters:
+    """A tokenizer's tokens as text, each looked up once, and the tokens that end an answer."""
+
+    def __init__(self, tokenizer: Any, ends: frozenset[int]) -> None:
+        self.ends = ends
+        self._tokenizer = tokenizer
+        self._pieces: dict[int, str] = {}
+
+    def piece(self, token: int) -> str:
+        """A token's text by itself, which for a part of a character is a replacement sign."""
+        known = self._pieces.get(token)
+        if known is None:
+            known = self._pieces[token] = str(self._tokenizer.decode([token], skip_special_tokens=True))
+        return known
+
+    def text(self, tokens: Sequence[int]) -> str:
+        return str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
+
+    def encode(self, text: str) -> list[int]:
+        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+@dataclass(slots=True)
+class Trie:
+    """The ways in which the action line can go on, as tokens."""
+
+    next: dict[int, Trie] = field(default_factory=dict)
+    ends: bool = False
+    """Whether a choice is complete here."""
+
+    def add(self, tokens: Sequence[int]) -> None:
+        node = self
+        for token in tokens:
+            node = node.next.setdefault(token, Trie())
+        node.ends = True
+
+    def only_way(self) -> list[int] | None:
+        """The tokens that must follow to the end; None while there is something to choose."""
+        tokens: list[int] = []
+        node = self
+        while node.next:
+            if node.ends or len(node.next) > 1:
+                return None
+            token, node = next(iter(node.next.items()))
+            tokens.append(token)
+        return tokens
+
+
+class _Phase(Enum):
+    FREE = auto()
+    """Anything; the row ends by itself, at a stop sequence or with its action line."""
+    THOUGHT = auto()
+    """Anything up to the end of the line; then the action."""
+    ACTION = auto()
+    """Only what continues a choice."""
+
+
+class Row:
+    """One answer in the making.
+
+    Without choices, it ends at a token that ends answers, at a stop sequence, at the limit, or as soon as a line that
+    begins with `Action:` is complete: nothing after it would be read. With choices, it begins with `Thought:`, is free
+    to the end of that line or of the thought's budget, and goes on with `Action:` and one of the choices. Tokens that
+    leave nothing to choose are not computed.
+    """
+
+    def __init__(self, prompt: Sequence[int], decoding: Decoding, choices: tuple[str, ...], letters: Letters) -> None:
+        self.written: list[int] = []
+        self.done = False
+        self.finish = "length"
+        self._letters = letters
+        self._decoding = decoding
+        self._marks = frozenset(stop[-1] for stop in decoding.stop if stop) | {"\n", "\ufffd"}
+        self._trie = Trie()
+        self._phase = _Phase.FREE
+        self._thought_left = 0
+        self.prompt = list(prompt)
+        """What is computed before the first token is chosen."""
+        if choices:
+            self._phase = _Phase.THOUGHT
+            self._thought_left = thought_tokens(decoding.max_tokens)
+            self.written = letters.encode(THOUGHT)
+            self.prompt += self.written
+            for choice in choices:
+                self._trie.add(letters.encode(f"{ACTION} {choice}"))
+
+    def fresh(self) -> Row:
+        """The same row before anything was chosen, provided that this one was never written."""
+        row = copy(self)
+        row.written = list(self.written)
+        return row
+
+    def allowed(self) -> list[int] | None:
+        """The tokens to choose from next; None for all of them."""
+        if self._phase is _Phase.THOUGHT and self._thought_left <= 0:
+            self._phase = _Phase.ACTION
+        if self._phase is not _Phase.ACTION or self.done:
+            return None
+        ends = self._letters.ends if self._trie.ends else ()
+        return [*self._trie.next, *ends]
+
+    def take(self, token: int) -> int | None:
+        """Take the token that was chosen. Returns the one to compute next, or None where the row is done."""
+        if self._phase is _Phase.THOUGHT:
+            if token not in self._letters.ends and "\n" not in self._letters.piece(token):
+                self._thought_left -= 1
+                return self._write(token)
+            # The line ends: what ended it gives way to the label, whose first token is the same for every choice.
+            self._phase = _Phase.ACTION
+            token = next(iter(self._trie.next))
+        if token in self._letters.ends:
+            return self._end("stop")
+        if self._phase is _Phase.ACTION:
+            self._trie = self._trie.next[token]
+            self.written.append(token)
+            rest = self._trie.only_way()
+            if rest is not None:
+                self.written += rest
+                return self._end("stop")
+            return token if len(self.written) < self._decoding.max_tokens else self._end("length")
+        return self._write(token)
+
+    @property
+    def text(self) -> str:
+        """The answer so far, cut where it should have stopped."""
+        text = self._letters.text(self.written)
+        cut = cut_at_stop(text, self._decoding.stop)
+        end = _end_of_action(cut) if self._phase is _Phase.FREE else None
+        return cut if end is None else cut[:end]
+
+    def _write(self, token: int) -> int | None:
+        self.written.append(token)
+        piece = self._letters.piece(token)
+        if not self._marks.isdisjoint(piece) and self._stops(piece):
+            if self._phase is _Phase.THOUGHT:  # it spoke for the world: on to its action
+                self._thought_left = 0
+                return token
+            return self._end("stop")
+        return token if len(self.written) < self._decoding.max_tokens else self._end("length")
+
+    def _stops(self, piece: str) -> bool:
+        tail = self._letters.text(self.written[-_TAIL:])
+        if any(stop and stop in tail for stop in self._decoding.stop):
+            return True
+        return (
+            self._phase is _Phase.FREE
+            and "\n" in piece
+            and _end_of_action(self._letters.text(self.written)) is not None
+        )
+
+    def _end(self, finish: str) -> int | None:
+        self.done, self.finish = True, finish
+        return None
+
+
+def _end_of_action(text: str) -> int | None:
+    """Where the line of a complete action ends."""
+    at = text.find("\n")
+    while at >= 0:
+        if action_is_complete(text[: at + 1]):
+            return at
+        at = text.find("\n", at + 1)
+    return None
