@@ -87,6 +87,8 @@ def run(
         except ModelUnavailable as error:
             raise ModelUnavailable(f"{error}; {_how_to_go_on(rows, plan)}") from error
         except InputError as error:  # the disk is full, or a node of a cluster lacks something
+            if not rows:
+                raise
             raise InputError(f"{error}; {_how_to_go_on(rows, plan)}") from error
         except KeyboardInterrupt:
             raise Interrupted(f"stopped; {_how_to_go_on(rows, plan)}") from None
