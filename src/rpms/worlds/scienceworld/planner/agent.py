@@ -1,8 +1,8 @@
 """The building blocks of every procedure: going, looking, opening, fetching, focusing, waiting.
 
-A procedure is a generator: it yields moves and is sent what the world said. Run over a transcript from its beginning, it
-says what to do next, and its local variables are its memory. So procedures read like recipes, and yet the planner as a
-whole is a function of the decision alone.
+A procedure is a generator: it yields moves and is sent what the world said. Run over a transcript from its beginning
+it says what to do next, and its local variables are its memory. So procedures read like recipes, and yet the planner as
+a whole is a function of the decision alone.
 """
 
 from __future__ import annotations
@@ -57,12 +57,7 @@ class Agent:
     def note(self, action: str, observation: str) -> None:
         """Take in what an action brought about. Called for every step, whoever chose it."""
         self.steps += 1
-        view = read_view(observation)
-        if view is not None:
-            self.room = view.room
-            self.views[view.room] = view
-            for neighbour, is_open in view.doors.items():
-                self.doors[frozenset((view.room, neighbour))] = is_open
+        self.see(observation)
         moved = re.match(r"You move to the ([\w ]+)\.", observation)
         if moved:
             self.doors[frozenset((self.room, moved[1]))] = True
@@ -73,6 +68,15 @@ class Agent:
         door = re.match(r"close door to (.+)", action)
         if door and observation.startswith(("The door is now closed", "The door is already closed")):
             self.doors[frozenset((self.room, door[1]))] = False
+
+    def see(self, observation: str) -> None:
+        """Take in a look at the room, if the observation has one."""
+        view = read_view(observation)
+        if view is not None:
+            self.room = view.room
+            self.views[view.room] = view
+            for neighbour, is_open in view.doors.items():
+                self.doors[frozenset((view.room, neighbour))] = is_open
 
     @property
     def left(self) -> int:

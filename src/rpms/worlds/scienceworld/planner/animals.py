@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
 from rpms.worlds.scienceworld.planner.text import View
 
@@ -35,7 +36,18 @@ LIFE_SPANS: Final = {
 }
 """Years in the wild, roughly: only the order matters."""
 
-_STAGE_WORDS: Final = ("egg", "baby", "hatchling", "tadpole", "caterpillar", "larva", "pupa", "juvenile", "adult", "dead")
+_STAGE_WORDS: Final = (
+    "egg",
+    "baby",
+    "hatchling",
+    "tadpole",
+    "caterpillar",
+    "larva",
+    "pupa",
+    "juvenile",
+    "adult",
+    "dead",
+)
 _PLANT_STAGES: Final = ("seed", "seedling", "adult", "reproducing")
 _LARVAE: Final = {"caterpillar": ("butterfly", "moth"), "tadpole": ("frog", "common toad", "toad")}
 
@@ -55,7 +67,7 @@ def is_animal(name: str) -> bool:
     return life_span(name) is not None or bool(words & {"caterpillar", "tadpole"})
 
 
-def focus_by_life_span(agent: Agent, task: str) -> Doing[None]:
+def focus_by_life_span(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Find the animals outside and focus on the longest lived, the shortest lived, or both in that order."""
     agent.purpose = "The animals are outside; I go there and look at them"
     yield from agent.goto("outside")
@@ -64,7 +76,7 @@ def focus_by_life_span(agent: Agent, task: str) -> Doing[None]:
     if not spans:
         raise Failed("there are no animals here")
     for longest in (True, False):
-        if f"{'longest' if longest else 'shortest'} life span" not in task:
+        if ("longest" if longest else "shortest") not in goal.criterion:
             continue
         pick = max if longest else min
         name = pick(spans, key=lambda animal: spans[animal])
@@ -72,12 +84,9 @@ def focus_by_life_span(agent: Agent, task: str) -> Doing[None]:
         yield from agent.do(f"focus on {name}")
 
 
-def focus_on_animal_stages(agent: Agent, task: str) -> Doing[None]:
+def focus_on_animal_stages(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Focus on an animal in each of its life stages as it grows up."""
-    match = re.search(r"life stages of the ([\w ]+?),", task)
-    if match is None:
-        raise Failed("no animal is named")
-    animal = match[1]
+    animal = goal.target
     agent.purpose = f"The {animal} is outside; I focus on it in each life stage as it grows"
     yield from agent.goto("outside")
     done: list[str] = []
@@ -103,7 +112,9 @@ def _stage(view: View, animal: str, done: list[str]) -> tuple[str, str] | None:
         stage = next((word for word in _STAGE_WORDS if word in words), None)
         if stage is None or stage == "dead":
             continue
-        mine = any(re.search(rf"\b{name}\b", thing.name) for name in (animal, *_ALSO_CALLED.get(animal, ()))) or animal in _LARVAE.get(thing.name, ())
+        mine = any(
+            re.search(rf"\b{name}\b", thing.name) for name in (animal, *_ALSO_CALLED.get(animal, ()))
+        ) or animal in _LARVAE.get(thing.name, ())
         if mine and _STAGE_WORDS.index(stage) > latest:
             found.append((_STAGE_WORDS.index(stage), thing.name))
     if not found:
@@ -112,19 +123,18 @@ def _stage(view: View, animal: str, done: list[str]) -> tuple[str, str] | None:
     return _STAGE_WORDS[place], name
 
 
-def focus_on_plant_stages(agent: Agent, task: str) -> Doing[None]:
+def focus_on_plant_stages(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Focus on plants in pots outside, from seed to reproducing."""
-    match = re.search(r"life stages of the ([\w ]+?) plant,", task)
-    if match is None:
-        raise Failed("no plant is named")
-    plant = match[1]
+    plant = goal.target
     agent.purpose = f"The {plant} plants are outside; I focus on each life stage in its order"
     yield from agent.goto("outside")
     for stage in _PLANT_STAGES:
         while True:
             view = yield from agent.look()
             wanted = f"{plant} seed" if stage == "seed" else f"{plant} tree in the {stage} stage"
-            pots = [pot for pot in view.things if "flower pot" in pot.name and any(wanted == t.name for t in pot.walk())]
+            pots = [
+                pot for pot in view.things if "flower pot" in pot.name and any(wanted == t.name for t in pot.walk())
+            ]
             if pots:
                 name = f"{wanted} in the seed stage" if stage == "seed" else wanted
                 yield from agent.do(f"focus on {name} in {pots[0].name}")

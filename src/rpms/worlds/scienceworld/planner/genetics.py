@@ -6,33 +6,20 @@ the seed show on the parents' own seeds; those of the plant only when such a see
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
 from rpms.worlds.scienceworld.planner.grow import FIRST_JUGS, Garden, fetch_seeds, plant_in
 from rpms.worlds.scienceworld.planner.text import Thing
 
-_TASK: Final = re.compile(
-    r"whether ([\w-]+) ([\w ]+?) is a dominant or recessive trait in the ([\w ]+?) plant\."
-    r".*dominant, focus on the (\w+ box).*recessive, focus on the (\w+ box)"
-)
-_FORMS: Final = {
-    "height": ("tall", "short"),
-    "seed shape": ("round", "wrinkly", "square"),
-    "leaf shape": ("elliptical", "linear", "pointed", "round", "heart", "lobed"),
-    "flower size": ("large", "small"),
-}
 OFFSPRING: Final = 3
 
 
-def dominant_or_recessive(agent: Agent, task: str) -> Doing[None]:
+def dominant_or_recessive(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Cross the plants, read the trait off the offspring, and focus on the box."""
-    match = _TASK.search(task)
-    if match is None:
-        raise Failed("the task names no trait")
-    form, trait, plant, dominant, recessive = match.groups()
+    form, trait, plant = goal.criterion, goal.trait, goal.target.removesuffix(" plant")
     garden = Garden(agent)
     yield from fetch_seeds(agent, "greenhouse")
     yield from agent.goto("greenhouse")
@@ -41,8 +28,7 @@ def dominant_or_recessive(agent: Agent, task: str) -> Doing[None]:
     if len(parents) < 2:
         raise Failed("two pots with soil are needed")
     yield from _plant(agent, garden, parents, f"{plant} seed in seed jar", "the parents' seeds")
-    flowers = lambda: _count(garden, parents, "reproducing") == len(parents)  # noqa: E731
-    yield from garden.wait_until(flowers, parents)
+    yield from garden.wait_until(lambda: _count(garden, parents, "reproducing") == len(parents), parents)
     yield from garden.shut_in()
     agent.purpose = "I wait for the bees, and for seeds on the plants"
     wanted = 2 if trait.startswith("seed") else OFFSPRING
@@ -55,8 +41,12 @@ def dominant_or_recessive(agent: Agent, task: str) -> Doing[None]:
     if not shown or shown[True] == shown[False]:
         raise Failed("the offspring does not tell")
     wins = shown[True] > shown[False]
-    agent.purpose = f"The offspring is {'' if wins else 'not '}{form}: the trait is {'dominant' if wins else 'recessive'}"
-    yield from agent.do(f"focus on {dominant if wins else recessive}")
+    agent.purpose = (
+        f"The offspring is {'' if wins else 'not '}{form}: the trait is {'dominant' if wins else 'recessive'}"
+    )
+    branch = goal.branch("dominant" if wins else "recessive")
+    if branch is not None:
+        yield from agent.do(f"focus on {branch.box}")
 
 
 def _plant(agent: Agent, garden: Garden, pots: list[str], seed: str, what: str) -> Doing[None]:
@@ -73,9 +63,8 @@ def _raise_offspring(agent: Agent, garden: Garden, plant: str, trait: str, paren
     """Plant seeds of the cross and return the descriptions of what grows from them."""
     pots = yield from garden.fill_with_soil(OFFSPRING)
     yield from _plant(agent, garden, pots, f"{plant} seed in {plant} plant", "their offspring")
-    reached = lambda: _described(garden, pots, trait)  # noqa: E731
-    yield from garden.wait_until(lambda: len(reached()) >= len(pots), [*parents, *pots])
-    return reached()
+    yield from garden.wait_until(lambda: len(_described(garden, pots, trait)) >= len(pots), [*parents, *pots])
+    return _described(garden, pots, trait)
 
 
 def _described(garden: Garden, pots: list[str], trait: str) -> list[str]:

@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
 from rpms.worlds.scienceworld.planner.rooms import SEARCH_ORDER
 from rpms.worlds.scienceworld.planner.text import Thing, View
 
-_PLANT: Final = re.compile(r"grow a ([\w ]+?)(?: plant from seed)?\. .*Seeds can be found in the ([\w ]+?)\.")
 _POT: Final = re.compile(r"^(?:self watering )?flower pot \d+$")
 _GREENS: Final = re.compile(r"\b(?:tree|plant)\b")
 _NO_FRUIT: Final = re.compile(r"\b(?:flower|pollen|bee|seed)\b")
@@ -69,11 +69,9 @@ class Garden:
             if (yield from agent.take("soil")):
                 dug += 1
         yield from agent.goto("greenhouse")
-        filled = []
         for pot in bare[:dug]:
-            if (yield from agent.put("soil in inventory", pot)):
-                filled.append(pot)
-        return filled
+            yield from agent.put("soil in inventory", pot)
+        return bare[:dug]
 
     def water(self, pot: str, jugs: int = 1) -> Doing[None]:
         """Pour some jugs of water into a pot; the tap stays on."""
@@ -125,21 +123,16 @@ def plant_in(pot: Thing) -> Thing | None:
 def fetch_seeds(agent: Agent, room: str) -> Doing[None]:
     """Find the seed jar and take it along."""
     agent.purpose = f"The seeds should be in the {room}"
-    found = yield from agent.find(
-        lambda thing: thing.name == "seed jar", (room, *SEARCH_ORDER), open_containers=False
-    )
+    found = yield from agent.find(lambda thing: thing.name == "seed jar", (room, *SEARCH_ORDER), open_containers=False)
     if found is None:
         raise Failed("there are no seeds")
     yield from agent.take("seed jar")
 
 
-def grow(agent: Agent, task: str) -> Doing[None]:
+def grow(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Grow a plant to its flowers, or several to their fruit."""
-    match = _PLANT.search(task)
-    if match is None:
-        raise Failed("the task names no plant")
-    plant, room = match.groups()
-    fruit = "crosspollinated" in task
+    plant, room = goal.target, goal.place
+    fruit = goal.task == "grow-fruit"
     yield from fetch_seeds(agent, room)
     yield from agent.goto("greenhouse")
     garden = Garden(agent)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
 from rpms.worlds.scienceworld.planner.heat import (
     Heater,
@@ -17,14 +17,10 @@ from rpms.worlds.scienceworld.planner.heat import (
 )
 from rpms.worlds.scienceworld.planner.rooms import SEARCH_ORDER
 
-_OBJECT: Final = re.compile(r"(?:temperature|melting point) of ([\w ]+?), which is located around the ([\w ]+?)\.")
-_BRANCH: Final = re.compile(r"(above|below) (-?[\d.]+) degrees celsius, (?:place it in|focus on) the (\w+ box)")
-_BOXES: Final = re.compile(r"boxes are located around the ([\w ]+?)\.")
 
-
-def use_thermometer(agent: Agent, task: str) -> Doing[None]:
+def use_thermometer(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Measure a thing's temperature beside the boxes and put it into the one that fits."""
-    name, room, boxes, threshold, box_room = _read(task)
+    name, room, boxes, threshold, box_room = _read(goal)
     yield from fetch_thermometer(agent)
     yield from agent.do("focus on thermometer in inventory")
     thing = yield from find_substance(agent, name, (room, *SEARCH_ORDER))
@@ -42,9 +38,9 @@ def use_thermometer(agent: Agent, task: str) -> Doing[None]:
     yield from agent.put(f"{taken} in inventory", box)
 
 
-def measure_melting_point(agent: Agent, task: str) -> Doing[None]:
+def measure_melting_point(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Heat a solid until it melts, or learn that it is liquid already, and focus on the box that fits."""
-    name, room, boxes, threshold, box_room = _read(task)
+    name, room, boxes, threshold, box_room = _read(goal)
     yield from fetch_thermometer(agent)
     yield from agent.do("focus on thermometer in inventory")
     vessel = yield from fetch_vessel(agent)
@@ -138,8 +134,7 @@ MELTING_POINTS: Final = {
 """Degrees celsius, roughly, of what the simulator does not call solid or liquid."""
 
 
-def _read(task: str) -> tuple[str, str, dict[str, str], float, str]:
-    subject, branches, boxes = _OBJECT.search(task), _BRANCH.findall(task), _BOXES.search(task)
-    if subject is None or not branches or boxes is None:
-        raise Failed("the task names no object and boxes")
-    return subject[1], subject[2], {side: box for side, _, box in branches}, float(branches[0][1]), boxes[1]
+def _read(goal: ScienceGoal) -> tuple[str, str, dict[str, str], float, str]:
+    if goal.threshold is None:
+        raise Failed("the task names no threshold")
+    return goal.target, goal.place, {branch.when: branch.box for branch in goal.branches}, goal.threshold, goal.box_room

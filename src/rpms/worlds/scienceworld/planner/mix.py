@@ -5,25 +5,24 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
 from rpms.worlds.scienceworld.planner.heat import fetch_vessel
 from rpms.worlds.scienceworld.planner.rooms import SEARCH_ORDER
 from rpms.worlds.scienceworld.planner.text import Thing
 from rpms.worlds.scienceworld.planner.transform import fill_with_water
 
-_TASK: Final = re.compile(r"create the substance '([^']+)'.*near the ([\w ]+?)\.")
 _RECIPE: Final = re.compile(r"need to mix ([^.]+)\.")
 
 
-def follow_recipe(agent: Agent, task: str) -> Doing[None]:
+def follow_recipe(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Make the substance by its recipe."""
-    match = _TASK.search(task)
-    if match is None:
-        raise Failed("the task names no substance")
-    product, room = match.groups()
+    product, room = goal.target, goal.place
     vessel = yield from fetch_vessel(agent)
     agent.purpose = f"The recipe for {product} should be in the {room}"
-    found = yield from agent.find(lambda thing: thing.name.startswith("recipe"), (room, *SEARCH_ORDER), open_containers=False)
+    found = yield from agent.find(
+        lambda thing: thing.name.startswith("recipe"), (room, *SEARCH_ORDER), open_containers=False
+    )
     if found is None:
         raise Failed("there is no recipe")
     yield from agent.take("recipe")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
 from rpms.worlds.scienceworld.planner.text import View
 
@@ -17,38 +17,36 @@ SECONDARY: Final = {
 _VESSELS: Final = ("jug", "bowl", "glass cup", "metal pot", "ceramic cup")
 
 
-def mix_paint(agent: Agent, task: str) -> Doing[None]:
+def mix_paint(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Mix the colour asked for, with a focus on the colour half-way if it is a tertiary one."""
-    match = re.search(r"create ([\w-]+) paint", task)
-    if match is None:
-        raise Failed("the task names no colour")
-    parts = match[1].split("-")
-    half = next((colour for colour in parts if colour in SECONDARY), None)
+    colour = goal.target.removesuffix(" paint")
+    parts = colour.split("-")
+    half = next((part for part in parts if part in SECONDARY), None)
     if half is None:
-        raise Failed(f"no way is known to mix {match[1]}")
-    primary = next((colour for colour in parts if colour not in SECONDARY), None)
+        raise Failed(f"no way is known to mix {colour}")
+    primary = next((part for part in parts if part not in SECONDARY), None)
     agent.purpose = f"Paint is in the art studio: {' and '.join(SECONDARY[half])} make {half}"
     yield from agent.goto("art studio")
     yield from agent.seen()
     yield from agent.open_all()
     view = agent.views[agent.room]
-    sources = {colour: _sources(view, colour) for colour in ("red", "yellow", "blue")}
+    sources = {part: _sources(view, part) for part in ("red", "yellow", "blue")}
     vessel = _vessel(view)
     if vessel is None:
         raise Failed("there is nothing to mix in")
-    for colour in SECONDARY[half]:
-        yield from _pour(agent, colour, vessel)
+    for part in SECONDARY[half]:
+        yield from _pour(agent, part, vessel)
     yield from agent.do(f"mix {vessel}")
     yield from agent.do(f"focus on {half} paint in {vessel}")
     if primary is None:
         return
-    agent.purpose = f"{half} and {primary} make {match[1]}"
+    agent.purpose = f"{half} and {primary} make {colour}"
     if primary in SECONDARY[half] and len(sources[primary]) < 2:
         yield from _fetch_more(agent, primary, vessel)
     else:
         yield from _pour(agent, primary, vessel)
     yield from agent.do(f"mix {vessel}")
-    yield from agent.do(f"focus on {match[1]} paint in {vessel}")
+    yield from agent.do(f"focus on {colour} paint in {vessel}")
 
 
 def _sources(view: View, colour: str) -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed, named
 
-_PLANES: Final = re.compile(r"inclined planes \(([^,]+), ([^)]+)\) has the (most|least|steepest|shallowest)")
 _DOWN: Final = re.compile(r"approximately (\d+)% down")
 _BLOCK: Final = re.compile(r"\b(?:block|brick)$")
 _FAST_ENOUGH: Final = 60
@@ -15,16 +15,13 @@ _FAST_ENOUGH: Final = 60
 _LOOKS: Final = 4
 
 
-def compare_planes(agent: Agent, task: str) -> Doing[None]:
+def compare_planes(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Measure how fast the block slides on both planes, then focus on the one asked for."""
-    match = _PLANES.search(task)
-    if match is None:
-        raise Failed("the task names no planes")
-    first, second, question = match.groups()
-    lettered = "friction" not in task
-    planes = [f"inclined plane {name}" if lettered else f"inclined plane with a {name} surface" for name in (first, second)]
+    planes = goal.candidates
     agent.purpose = "I need the planes, the block and the stopwatch"
-    found = yield from agent.find(named(*planes), ("workshop", "living room", "bedroom", "art studio"), open_containers=False)
+    found = yield from agent.find(
+        named(*planes), ("workshop", "living room", "bedroom", "art studio"), open_containers=False
+    )
     if found is None:
         raise Failed("there are no planes")
     blocks = [thing.name for thing in agent.views[agent.room].walk() if _BLOCK.search(thing.name)]
@@ -37,9 +34,9 @@ def compare_planes(agent: Agent, task: str) -> Doing[None]:
         speeds.append((yield from _speed(agent, blocks[0], plane)))
     if speeds[0] == speeds[1]:
         raise Failed("the block was as fast on both")
-    fastest = question in ("least", "steepest")
+    fastest = goal.criterion in ("least", "steepest")
     chosen = planes[speeds.index(max(speeds) if fastest else min(speeds))]
-    agent.purpose = f"The block was {'faster' if fastest else 'slower'} there: this plane has the {question}"
+    agent.purpose = f"The block was {'faster' if fastest else 'slower'} there: this plane has the {goal.target}"
     yield from agent.do(f"focus on {chosen}")
 
 

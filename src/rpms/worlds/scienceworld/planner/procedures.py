@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing
 from rpms.worlds.scienceworld.planner.animals import focus_by_life_span, focus_on_animal_stages, focus_on_plant_stages
 from rpms.worlds.scienceworld.planner.genetics import dominant_or_recessive
@@ -17,30 +17,34 @@ from rpms.worlds.scienceworld.planner.planes import compare_planes
 from rpms.worlds.scienceworld.planner.search import find_thing
 from rpms.worlds.scienceworld.planner.transform import change_state
 
-Procedure = Callable[[Agent, str], Doing[None]]
+Procedure = Callable[[Agent, ScienceGoal], Doing[None]]
 
-_BY_TEXT: Final[tuple[tuple[re.Pattern[str], Procedure], ...]] = tuple(
-    (re.compile(pattern), procedure)
-    for pattern, procedure in (
-        (r"find a\(n\)", find_thing),
-        (r"life span", focus_by_life_span),
-        (r"life stages of the [\w ]+ plant", focus_on_plant_stages),
-        (r"life stages of", focus_on_animal_stages),
-        (r"inclined planes", compare_planes),
-        (r"create [\w-]+ paint", mix_paint),
-        (r"dominant or recessive", dominant_or_recessive),
-        (r"to grow a ", grow),
-        (r"create the substance", follow_recipe),
-        (r"to (?:boil|melt|freeze|change the state of matter of) ", change_state),
-        (r"measure the temperature", use_thermometer),
-        (r"measure the melting point", measure_melting_point),
-    )
-)
-
-
-def procedure_for(task: str, agent: Agent) -> Doing[None]:
-    """The procedure that the task's words call for."""
-    for pattern, procedure in _BY_TEXT:
-        if pattern.search(task):
-            return procedure(agent, task)
-    raise ValueError(f"no procedure for {task!r}")
+PROCEDURES: Final[dict[str, Procedure]] = {
+    "find-animal": find_thing,
+    "find-living-thing": find_thing,
+    "find-non-living-thing": find_thing,
+    "find-plant": find_thing,
+    "use-thermometer": use_thermometer,
+    "measure-melting-point-known-substance": measure_melting_point,
+    "measure-melting-point-unknown-substance": measure_melting_point,
+    "boil": change_state,
+    "melt": change_state,
+    "freeze": change_state,
+    "change-the-state-of-matter-of": change_state,
+    "chemistry-mix": follow_recipe,
+    "chemistry-mix-paint-secondary-color": mix_paint,
+    "chemistry-mix-paint-tertiary-color": mix_paint,
+    "grow-plant": grow,
+    "grow-fruit": grow,
+    "identify-life-stages-1": focus_on_animal_stages,
+    "identify-life-stages-2": focus_on_plant_stages,
+    "inclined-plane-determine-angle": compare_planes,
+    "inclined-plane-friction-named-surfaces": compare_planes,
+    "inclined-plane-friction-unnamed-surfaces": compare_planes,
+    "lifespan-longest-lived": focus_by_life_span,
+    "lifespan-shortest-lived": focus_by_life_span,
+    "lifespan-longest-lived-then-shortest-lived": focus_by_life_span,
+    "mendelian-genetics-known-plant": dominant_or_recessive,
+    "mendelian-genetics-unknown-plant": dominant_or_recessive,
+}
+"""By the simulator's name of the task. Those that are missing are explored without a procedure."""

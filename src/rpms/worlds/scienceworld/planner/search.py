@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
 from rpms.worlds.scienceworld.planner.animals import is_animal
 from rpms.worlds.scienceworld.planner.text import Thing, View
 
-_TASK: Final = re.compile(r"find a\(n\) ([\w-]+(?: thing)?)\..*move it to the (\w+ box) in the ([\w ]+)\.")
 _PORTABLE: Final = re.compile(
     r"\b(?:cup|pot|jug|jar|wire|light bulb|battery|switch|thermometer|stopwatch|lighter|axe|shovel|fork|chair)$"
 )
@@ -18,12 +18,9 @@ _NOT_PORTABLE: Final = re.compile(r"flower pot|seed jar")
 _PLANT: Final = re.compile(r"\b(?:tree|plant)\b")
 
 
-def find_thing(agent: Agent, task: str) -> Doing[None]:
+def find_thing(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Find a thing of the kind asked for, focus on it, and carry it to its box."""
-    match = _TASK.search(task)
-    if match is None:
-        raise Failed("the task names no kind and box")
-    kind, box, room = match.groups()
+    kind, box, room = goal.target, goal.box, goal.box_room
     agent.purpose = f"I look for a {kind}"
     if kind == "non-living thing":
         yield from _carry_nonliving(agent, box, room)

@@ -10,7 +10,9 @@ from typing import Final
 
 _ROOM: Final = re.compile(r"^This (?:room|outside location) is called the ([\w ]+)\.", re.MULTILINE)
 _DOOR: Final = re.compile(r"^\tA door to the ([\w ]+) \(that is (open|closed)\)", re.MULTILINE)
-_FLAG: Final = re.compile(r",? (?:which is|currently reading) ((?:turned |a temperature of )?-?\w+(?: degrees celsius)?)")
+_FLAG: Final = re.compile(
+    r",? (?:which is|currently reading) ((?:turned |a temperature of )?-?\w+(?: degrees celsius)?)"
+)
 _ON_PLANT: Final = re.compile(r"\. On the [\w ]+? you see: ((?:[^().]|\([^()]*\))*)\. ?")
 _BRACKET: Final = re.compile(r"\((?!containing)([^()]*)\)")
 _INSIDE: Final = re.compile(r"\. (?:In|On) the [\w ]+? is: (.*)$", re.DOTALL)
@@ -76,7 +78,8 @@ def read_thing(text: str) -> Thing:
     raw = text.strip()
     flags: list[str] = []
     body = _ON_PLANT.sub(lambda match: f" (containing {match[1]}) ", raw)
-    body = _FLAG.sub(lambda match: flags.append(match[1]) or "", body)
+    flags += _FLAG.findall(body)
+    body = _FLAG.sub("", body)
     inner = ""
     match = _INSIDE.search(body)
     if match:
@@ -91,7 +94,8 @@ def read_thing(text: str) -> Thing:
         inner = body[place + len("(containing ") : end] + (", " + inner if inner else "")
         body = body[:place] + body[end + 1 :]
     if not body.strip().startswith("A book ("):
-        body = _BRACKET.sub(lambda match: flags.append(match[1]) or "", body)
+        flags += _BRACKET.findall(body)
+        body = _BRACKET.sub("", body)
     name = _CALLED.sub("", _ARTICLE.sub("", body.strip().rstrip(". ")).strip())
     return Thing(" ".join(name.split()), raw, tuple(map(read_thing, _split(inner))), tuple(flags))
 
@@ -113,7 +117,9 @@ def read_view(observation: str) -> View | None:
         return None
     listing, _, doors = observation[match.end() :].partition("You also see:")
     entries = [line[1:] for line in listing.splitlines() if line.startswith("\t")]
-    things = tuple(read_thing(entry) for entry in entries if entry.strip() not in ("the agent", "a substance called air"))
+    things = tuple(
+        read_thing(entry) for entry in entries if entry.strip() not in ("the agent", "a substance called air")
+    )
     return View(match[1], things, {name: state == "open" for name, state in _DOOR.findall(doors)})
 
 

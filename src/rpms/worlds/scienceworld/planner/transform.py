@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
 from rpms.worlds.scienceworld.planner.heat import (
     Heater,
@@ -16,7 +16,6 @@ from rpms.worlds.scienceworld.planner.heat import (
 )
 from rpms.worlds.scienceworld.planner.text import Thing
 
-_TASK: Final = re.compile(r"to (boil|melt|freeze|change the state of matter of) ([\w ]+?)\.")
 _WATERS: Final = {"water": "liquid", "ice": "solid", "steam": "gas"}
 _LIQUIDS: Final = ("water", "juice", "mercury", "milk", "oil", "vinegar")
 _FREEZERS: Final = (("freezer", "kitchen"), ("ultra low temperature freezer", "workshop"))
@@ -27,12 +26,9 @@ _OVEN_LOOKS: Final = 12
 """Ticks after which an oven has done what it can."""
 
 
-def change_state(agent: Agent, task: str) -> Doing[None]:
+def change_state(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Bring a substance into the state asked for, by way of the state before it."""
-    match = _TASK.search(task)
-    if match is None:
-        raise Failed("the task names no substance")
-    verb, substance = match.groups()
+    verb, substance = goal.task, goal.target
     yield from fetch_thermometer(agent)
     vessel = yield from fetch_vessel(agent)
     yield from fill(agent, substance, vessel)
