@@ -88,7 +88,7 @@ def measure(episodes: int) -> dict[str, float]:
         folder = Path(name)
         make_runs(folder, episodes)
         command = [sys.executable, __file__, "--report", str(folder), str(folder / "report")]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         result: dict[str, float] = json.loads(done.stdout)
         return result
 
@@ -103,10 +103,15 @@ def main() -> None:
         report(*arguments.report)
         return
     print(f"{'episodes':>9} {'seconds':>9} {'ms/episode':>11} {'peak MB':>9} {'report MB':>10}")
-    found = [measure(episodes) for episodes in sorted({1_000, arguments.most})]
-    for row in found:
+    found = []
+    for episodes in sorted({1_000, arguments.most}):
+        row = measure(episodes)
         each = 1000 * row["seconds"] / row["episodes"]
-        print(f"{row['episodes']:9.0f} {row['seconds']:9.1f} {each:11.2f} {row['megabytes']:9.0f} {row['size']:10.1f}")
+        print(
+            f"{row['episodes']:9.0f} {row['seconds']:9.1f} {each:11.2f} {row['megabytes']:9.0f} {row['size']:10.1f}",
+            flush=True,
+        )
+        found.append(row)
     first, last = found[0], found[-1]
     fine = first["seconds"] < WANTED_SECONDS and first["megabytes"] < WANTED_MEGABYTES
     print(f"1,000 episodes in under {WANTED_SECONDS} s and {WANTED_MEGABYTES} MB: {'yes' if fine else 'NO'}")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from rpms.report.outcomes import Comparison, Results, Row
+from rpms.report.page_data import Index, script
 from rpms.report.pages import write_report
 from tests.report.hostile import ATTACK, poison
 
@@ -235,9 +238,29 @@ def test_a_missing_episode_and_a_wrong_address_say_so(page, copied, tmp_path):
     assert page.locator(".outcome.none").count() == 6
 
 
+def test_ten_thousand_tasks_are_listed_page_by_page(page, folder, tmp_path):
+    copy = Path(shutil.copytree(folder, tmp_path / "large"))
+    rows = {f"t{n}": Row(f"t{n}", f"type {n % 7}", "won", n % 3 == 0, 1.0, 9) for n in range(10_000)}
+    index = Index(Comparison({"full": Results("full", rows)}), {task: f"goal of {task}" for task in rows})
+    (copy / "data" / "meta.js").write_text(script("meta", index.meta("Large")))
+    for number, chunk in enumerate(index.chunks()):
+        (copy / "data" / f"tasks-{number}.js").write_text(script(f"tasks-{number}", chunk))
+    page.goto(url(copy, "tasks.html"))
+    page.wait_for_selector("#rows tr")
+    assert page.locator("#summary").inner_text().startswith("10000 of 10000 tasks. Won: Full RPMS 3334")
+    assert page.locator("#rows tr").count() == 100
+    page.keyboard.press("]")
+    assert "page 2 of 100" in page.locator("#pager").inner_text()
+    page.fill("input[name=q]", "t9999")
+    assert page.locator("#rows tr").count() == 1
+
+
 def test_nothing_that_a_game_or_a_model_says_is_run(page, played, tmp_path):
-    runs = [poison(played[name], tmp_path / f"{name}<b>") for name in ("baseline", "full")]
-    report = write_report(runs, tmp_path / "report")
+    runs = {f"{name}{ATTACK}": poison(played[name], tmp_path / f"{name}<b>").name for name in ("baseline", "full")}
+    study = {"title": f"A{ATTACK}", "about": f"B{ATTACK}", "runs": runs}
+    (tmp_path / "study.json").write_text(json.dumps(study))
+    report = write_report([tmp_path], tmp_path / "report")
+    assert all(note.isprintable() for note in report.notes)
     for name in ("index.html", "tasks.html", "episode.html?task=0&condition=1&with=0#step-1"):
         page.goto(url(report.folder, name))
         page.wait_for_selector("h1")

@@ -15,6 +15,7 @@ from rpms.report.statistics import (
     paired_bootstrap,
     power_warning,
 )
+from rpms.report.table import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def omissions(comparison: Comparison) -> tuple[str, ...]:
             notes.append(f"{name}: {len(results.damaged)} damaged files skipped: {_listed(list(results.damaged))}")
         if results.stray:
             notes.append(f"{name}: {len(results.stray)} episodes of other tasks not counted: {_listed(results.stray)}")
-    return tuple(notes)
+    return tuple(map(plain, notes))
 
 
 _NAMED = 5

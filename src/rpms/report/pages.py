@@ -62,7 +62,8 @@ def write_report(
     if not evidence:
         raise InputError("nothing to report on; name a run folder or a study")
     _refuse_foreign(out)
-    beside = out.with_name(f".{out.name}.new")
+    target = out.absolute()
+    beside = target.with_name(f".{target.name}.new")
     try:
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
@@ -71,7 +72,7 @@ def write_report(
         else:
             count = _write_groups(beside, evidence, title, with_published)
         _write(beside / MARK, json.dumps({"report": 1, "rpms": __version__}) + "\n")
-        _swap(beside, out)
+        _swap(beside, target)
     except OSError as error:
         raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
     finally:

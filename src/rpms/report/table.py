@@ -75,7 +75,7 @@ def terminal(table: Table, width: int | None = None) -> str:
     console = Console(file=io.StringIO(), width=width or 120, highlight=False, no_color=True)
     console.print(rich_table(table))
     for note in table.notes:
-        console.print(Text(_plain(note), style="dim"))
+        console.print(Text(plain(note), style="dim"))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -87,12 +87,12 @@ _WORD_WIDTH = 16
 def rich_table(table: Table) -> RichTable:
     """For rich. Nothing in a cell is read as markup."""
     made = RichTable(
-        title=Text(_plain(table.caption)), title_justify="left", box=None, pad_edge=False, title_style="bold"
+        title=Text(plain(table.caption)), title_justify="left", box=None, pad_edge=False, title_style="bold"
     )
     for place, heading in enumerate(table.columns):
         longest = max((len(_marked(entry)[place].text) for entry in table.lines), default=0)
         made.add_column(
-            Text(_plain(heading)),
+            Text(plain(heading)),
             justify="left" if place < table.words else "right",
             overflow="fold",
             min_width=min(longest, _WORD_WIDTH) if place < table.words else None,
@@ -102,15 +102,15 @@ def rich_table(table: Table) -> RichTable:
             made.add_section()
             made.add_row()
         for entry in group:
-            made.add_row(*(Text(_plain(cell.text), style="bold" if cell.strong else "") for cell in _marked(entry)))
+            made.add_row(*(Text(plain(cell.text), style="bold" if cell.strong else "") for cell in _marked(entry)))
     return made
 
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
-def _plain(text: str) -> str:
-    """A text on one line without control characters, which a terminal would obey."""
+def plain(text: str) -> str:
+    """A text on one line, without what a terminal would obey or could not write."""
     return _CONTROL.sub(" ", text)
 
 
@@ -134,7 +134,7 @@ def _md_cell(cell: Cell) -> str:
 
 
 def _md(text: str) -> str:
-    return _MARKDOWN.sub(r"\\\1", _plain(text))
+    return _MARKDOWN.sub(r"\\\1", plain(text))
 
 
 # ── LaTeX ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -185,7 +185,7 @@ def latex(table: Table) -> str:
 
 
 def _tex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in _plain(text))
+    return "".join(_LATEX.get(character, character) for character in plain(text))
 
 
 def _tex_cell(cell: Cell, published: bool) -> str:
@@ -215,6 +215,7 @@ def comma_separated(table: Table) -> str:
 
 
 def _unformulated(text: str) -> str:
+    text = text.encode("utf-8", "replace").decode()
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") and not _NUMERIC.match(text) else text
 
 
