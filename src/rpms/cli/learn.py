@@ -40,7 +40,7 @@ def learn_split(
     steps: Annotated[
         int | None, typer.Option(help="Steps an episode may take; the world's own number by default.")
     ] = None,
-    temperature: Annotated[float, typer.Option(help="0 is greedy; above, each round samples anew.")] = 0.0,
+    temperature: Annotated[float, typer.Option(min=0, help="0 is greedy; above, each round samples anew.")] = 0.0,
     seed: Annotated[int, typer.Option(help="For models that sample; recorded.")] = 0,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
     option: options.WorldOptions = None,

@@ -101,6 +101,8 @@ def make_memory(file: Path | None, world: World) -> EpisodicMemory:
 
 def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
     """A task by its number, by its id or the start of it; the first one by default."""
+    if not tasks:
+        raise InputError("the split has no tasks")
     if wanted is None:
         return tasks[0]
     if wanted.isdecimal() and 1 <= int(wanted) <= len(tasks):

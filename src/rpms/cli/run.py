@@ -52,8 +52,8 @@ def run_split(
     steps: Annotated[
         int | None, typer.Option(help="Steps an episode may take; the world's own number by default.")
     ] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="New tokens an answer may have.")] = None,
-    temperature: Annotated[float, typer.Option(help="0 is greedy.")] = 0.0,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="New tokens an answer may have.")] = None,
+    temperature: Annotated[float, typer.Option(min=0, help="0 is greedy.")] = 0.0,
     seed: Annotated[int, typer.Option(help="For models that sample; recorded.")] = 0,
     parameter: Annotated[
         list[str] | None, typer.Option(help="A provider's own decoding parameter, NAME=VALUE.", show_default=False)
