@@ -189,4 +189,4 @@ def _blame(instance: Instance, rules: ActiveRules, situation: Situation) -> tupl
         return "precondition_not_met", f"{name} only when {' and '.join(broken)}"
     if unsure:
         return "precondition_unverified", f"before {name}, make sure that {' and '.join(unsure)}"
-    return "unexplained", f"{name} can fail although all that is known speaks for it; then try something else"
+    return "unexplained", f"{name} only things that are here, by their exact names; or try something else"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from rpms.core.condition import RULES_ONLY, compose
+from rpms.core.condition import RULES_ONLY, Knowledge, compose
 from rpms.core.decide import decide
 from rpms.core.errors import RPMSError
 from rpms.core.recall import EpisodicMemory
@@ -16,7 +17,7 @@ from rpms.play.plan import RunPlan
 from rpms.play.setup import knowledge_of
 from rpms.store.runs import RunFolder
 from rpms.study.run import Layout, Means, finished, plan_cell
-from rpms.study.values import Case, Study
+from rpms.study.values import Case, Learning, Study
 
 STEPS = 0.65
 """The share of the step budget that an episode takes: the paper's conditions take 31 to 37 of 50 steps."""
@@ -53,100 +54,93 @@ class Estimate:
 
 def estimate_study(study: Study, models: Sequence[str], means: Means, layout: Layout) -> tuple[Estimate, ...]:
     """Every run of a study, the learning rounds included, without asking a model or writing anything."""
-    found: list[Estimate] = []
-    seen: set[object] = set()
-    for model in models:
-        remembering = any(case.condition.memory and case.memory is None for case in study.cases)
-        learning = study.learning
-        out = layout.learned(study, means, learning.model or model) if learning else None
-        if learning is not None and remembering and out not in seen:
-            seen.add(out)
-            found.extend(_learning(study, learning.model or model, means, layout))
-        found.extend(_case(study, case, model, means, layout, seen) for case in study.cases)
-    return tuple(found)
+    estimator = _Estimator(study, means, layout, knowledge_of(means.world))
+    return tuple(estimate for model in models for estimate in estimator.of(model))
 
 
-def _learning(study: Study, model: str, means: Means, layout: Layout) -> list[Estimate]:
-    learning = study.learning
-    assert learning is not None
-    out = layout.learned(study, means, model)
-    empty = EpisodicMemory(world=means.world.name)
-    like = Study(study.title, study.world, (), choice=learning.choice, steps=study.steps)
-    rounds = []
-    for number in range(1, learning.rounds + 1):
-        case = Case("learning", learning.later if number > 1 else RULES_ONLY)
-        plan = plan_cell(like, case, model, means, empty)
-        # the folders that learning keeps its rounds in; a study only counts what is there
-        done = finished(out.with_name(f"{out.stem}.rounds") / f"round{number}")
-        usage = _times(_guess(plan), len(plan.tasks) - done)
-        rounds.append(Estimate(f"learning, round {number}", model, len(plan.tasks), done, usage, measured=False))
-    return rounds
+@dataclass(frozen=True)
+class _Estimator:
+    study: Study
+    means: Means
+    layout: Layout
+    knowledge: Knowledge
+    seen: set[object] = field(default_factory=set)
+    """Runs that are counted already."""
 
+    def of(self, model: str) -> Iterator[Estimate]:
+        learning = self.study.learning
+        remembering = any(case.condition.memory and case.memory is None for case in self.study.cases)
+        if learning is not None and remembering:
+            who = learning.model or model
+            out = self.layout.learned(self.study, self.means, who)
+            if out not in self.seen:
+                self.seen.add(out)
+                yield from self._rounds(learning, who, out)
+        for case in self.study.cases:
+            yield self._case(case, model)
 
-def _case(study: Study, case: Case, model: str, means: Means, layout: Layout, seen: set[object]) -> Estimate:
-    memory = EpisodicMemory(world=means.world.name)
-    key: object = (model, case.condition, case.memory, case.round)
-    folder = None
-    if case.condition.memory:
-        memory, known = _memory(study, case, model, means, layout, memory)
-    else:
-        known = True
-    plan = plan_cell(study, case, model, means, memory)
-    if known:
-        folder = layout.run_folder(plan)
-        key = folder
-    shared = key in seen
-    seen.add(key)
-    done = finished(folder) if folder is not None else 0
-    left = len(plan.tasks) - done
-    if folder is not None and done:
-        rows = RunFolder(folder).summary()
-        return Estimate(
-            case.name, model, len(plan.tasks), done, _times(rows.usage, left / done), measured=True, shared=shared
-        )
-    usage = _guess(plan)
-    return Estimate(case.name, model, len(plan.tasks), done, _times(usage, left), measured=False, shared=shared)
+    def _rounds(self, learning: Learning, model: str, out: Path) -> Iterator[Estimate]:
+        empty = EpisodicMemory(world=self.means.world.name)
+        like = Study(self.study.title, self.study.world, (), choice=learning.choice, steps=self.study.steps)
+        for number in range(1, learning.rounds + 1):
+            case = Case("learning", learning.later if number > 1 else RULES_ONLY)
+            plan = plan_cell(like, case, model, self.means, empty)
+            # the folders that learning keeps its rounds in; a study only counts what is there
+            done = finished(out.with_name(f"{out.stem}.rounds") / f"round{number}")
+            usage = _times(self._guess(plan), len(plan.tasks) - done)
+            yield Estimate(f"learning, round {number}", model, len(plan.tasks), done, usage, measured=False)
 
+    def _case(self, case: Case, model: str) -> Estimate:
+        memory = self._memory(case, model)
+        plan = plan_cell(self.study, case, model, self.means, memory or EpisodicMemory(world=self.means.world.name))
+        folder = self.layout.run_folder(plan) if memory is not None else None
+        key: object = folder or (model, case.condition, case.round)
+        shared = key in self.seen
+        self.seen.add(key)
+        done = finished(folder) if folder is not None else 0
+        left = len(plan.tasks) - done
+        if folder is not None and done:
+            usage = _times(RunFolder(folder).summary().usage, left / done)
+        else:
+            usage = _times(self._guess(plan), left)
+        return Estimate(case.name, model, len(plan.tasks), done, usage, measured=bool(done), shared=shared)
 
-def _memory(
-    study: Study, case: Case, model: str, means: Means, layout: Layout, empty: EpisodicMemory
-) -> tuple[EpisodicMemory, bool]:
-    """The memory of a case, if it is there already."""
-    file = case.memory
-    if file is None and study.learning is not None:
-        out = layout.learned(study, means, study.learning.model or model)
-        file = out.with_name(f"{out.stem}.round{case.round or study.learning.rounds}{out.suffix}")
-        if not file.is_file():
-            return empty, False
-    assert file is not None
-    return means.read_memory(file, means.world.name), True
+    def _memory(self, case: Case, model: str) -> EpisodicMemory | None:
+        """The memory of a case; None if it has yet to be learned."""
+        world, learning = self.means.world.name, self.study.learning
+        if not case.condition.memory:
+            return EpisodicMemory(world=world)
+        if case.memory is not None:
+            return self.means.read_memory(case.memory, world)
+        assert learning is not None
+        out = self.layout.learned(self.study, self.means, learning.model or model)
+        file = out.with_name(f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
+        return self.means.read_memory(file, world) if file.is_file() else None
 
+    def _guess(self, plan: RunPlan) -> Usage:
+        """Tokens of one episode: its first prompt, growing by a turn with each step. What is no LLM reads none."""
+        if parse_model_name(plan.model_name).provider.kind in _NO_TOKENS:
+            return Usage()
+        steps = max(1, round(plan.step_budget * STEPS))
+        first = self._first_prompt(plan)
+        if plan.condition.memory and not plan.memory.entries:
+            first += self.knowledge.budget.memory
+        prompt = steps * first + TURN * steps * (steps - 1) // 2
+        return Usage(prompt_tokens=prompt, completion_tokens=steps * ANSWER)
 
-def _guess(plan: RunPlan) -> Usage:
-    """Tokens of one episode: its first prompt, growing by a turn with each step. What is no LLM reads none."""
-    if parse_model_name(plan.model_name).provider.kind in _NO_TOKENS:
-        return Usage()
-    steps = max(1, round(plan.step_budget * STEPS))
-    first = _first_prompt(plan)
-    if plan.condition.memory and not plan.memory.entries:
-        first += knowledge_of(plan.world).budget.memory
-    prompt = steps * first + TURN * steps * (steps - 1) // 2
-    return Usage(prompt_tokens=prompt, completion_tokens=steps * ANSWER)
-
-
-def _first_prompt(plan: RunPlan) -> int:
-    world = plan.world
-    try:
-        game = world.open(plan.tasks[0], plan.setting)
+    def _first_prompt(self, plan: RunPlan) -> int:
+        world = plan.world
         try:
-            opening = game.reset().observation
-        finally:
-            game.close()
-    except RPMSError:
-        return FALLBACK
-    goal = world.goal(opening)
-    mind = compose(plan.condition, knowledge_of(world), plan.memory)
-    return decide(mind, goal, world.start(goal), None, opening, ()).prompt.tokens
+            game = world.open(plan.tasks[0], plan.setting)
+            try:
+                opening = game.reset().observation
+            finally:
+                game.close()
+        except RPMSError:
+            return FALLBACK
+        goal = world.goal(opening)
+        mind = compose(plan.condition, self.knowledge, plan.memory)
+        return decide(mind, goal, world.start(goal), None, opening, ()).prompt.tokens
 
 
 def _times(usage: Usage, count: float) -> Usage:

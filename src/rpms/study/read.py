@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -22,6 +23,8 @@ from rpms.study.values import Case, Choice, Learning, Part, Study
 
 LARGEST = 200_000
 """Bytes. A study is written by people; anything larger is not one."""
+
+_DEEPEST = 32
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 
@@ -130,6 +133,11 @@ def read_study(file: Path) -> Study:
 
 
 def _parse(file: Path, text: str) -> CommentedMap:
+    depth = 0
+    for match in re.finditer(r"[\[\]{}]", text):  # on which a YAML parser would spend its time
+        depth = max(0, depth + (1 if match[0] in "[{" else -1))
+        if depth > _DEEPEST:
+            raise FileError(file, text.count("\n", 0, match.start()) + 1, "nested too deeply for a study")
     try:
         tree = YAML(typ="rt").load(text)
     except MarkedYAMLError as error:

@@ -155,8 +155,9 @@ def run_study(
     """
     results: list[Result] = []
     known: dict[Path, RunSummary] = {}
+    given = {case.memory: means.read_memory(case.memory, means.world.name) for case in study.cases if case.memory}
     for model in models:
-        memories = _Memories(study, model, means, layout)
+        memories = _Memories(study, model, means, layout, given)
         for case in study.cases:
             plan = plan_cell(study, case, model, means, memories.of(case))
             cell = Cell(model, case, plan, layout.run_folder(plan))
@@ -173,10 +174,12 @@ def run_study(
 class _Memories:
     """The memories of one model's conditions, each read once; what must be learned is learned when first wanted."""
 
-    def __init__(self, study: Study, model: str, means: Means, layout: Layout) -> None:
+    def __init__(
+        self, study: Study, model: str, means: Means, layout: Layout, given: Mapping[Path, EpisodicMemory]
+    ) -> None:
         self._study, self._model, self._means, self._layout = study, model, means, layout
         self._snapshots: Mapping[int, Path] | None = None
-        self._read: dict[Path, EpisodicMemory] = {}
+        self._read = dict(given)
 
     def of(self, case: Case) -> EpisodicMemory:
         world = self._means.world.name

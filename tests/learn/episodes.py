@@ -1,0 +1,40 @@
+"""Episodes of embedded games, played by a script."""
+
+from __future__ import annotations
+
+from rpms.core.condition import RULES_ONLY, compose
+from rpms.core.episode import Episode
+from rpms.core.recall import EpisodicMemory
+from rpms.models.base import Decoding
+from rpms.models.policy import PolicyModel
+from rpms.models.scripted import ScriptedModel
+from rpms.play.episode import Play, play
+from rpms.play.setup import knowledge_of
+from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world
+
+WORLD = find_world("alfworld")
+KNOWLEDGE = knowledge_of(WORLD)
+MANUAL = KNOWLEDGE.manual
+
+
+def game_of(kind: str):
+    return next(task for task in WORLD.tasks("builtin", Setting()) if task.type.startswith(kind))
+
+
+def planned(kind: str) -> Episode:
+    return _play(kind, PolicyModel("planner", WORLD.planner), 50)
+
+
+def scripted(kind: str, *actions: str) -> Episode:
+    return _play(kind, ScriptedModel("script", [f"Action: {action}" for action in actions]), len(actions))
+
+
+def _play(kind, model, steps) -> Episode:
+    task = game_of(kind)
+    game = WORLD.open(task, Setting())
+    mind = compose(RULES_ONLY, KNOWLEDGE, EpisodicMemory())
+    try:
+        return play(Play(WORLD, game, task, mind, model, Decoding(), steps))
+    finally:
+        game.close()

@@ -1,0 +1,120 @@
+"""`rpms memory`: looking into memories, merging and comparing them."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from rpms.cli import app
+from rpms.core.errors import FileError, InputError
+from rpms.core.memory import merge
+from rpms.core.recall import EpisodicMemory
+from rpms.learn.harvest import harvest
+from rpms.learn.inventory import comma_separated, difference, find_entry, markdown, stats, where_from
+from rpms.store.memories import read_memory, write_memory
+from tests.learn.episodes import MANUAL, planned, scripted
+
+
+@pytest.fixture(scope="module")
+def memories(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("memories")
+    heat = harvest(planned("pick_heat"), MANUAL)
+    two = harvest(planned("pick_two"), MANUAL)
+    failing = harvest(scripted("look", "take =1+1 from desk 1", "take a|b from desk 1"), MANUAL)
+    for name, entries in (("heat", heat), ("two", two), ("failing", failing)):
+        write_memory(folder / f"{name}.jsonl", entries, "alfworld")
+    return folder
+
+
+def rpms(*words: str | Path):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def problem(*words: str | Path) -> str:
+    done = rpms(*words)
+    assert isinstance(done.exception, InputError), done.output
+    return str(done.exception)
+
+
+def test_stats_name_each_entry_with_its_episode_and_step(memories):
+    memory = read_memory(memories / "two.jsonl")
+    told = rpms("memory", "stats", memories / "two.jsonl").output
+    for entry in memory.entries:
+        assert entry.id in told
+        assert where_from(entry.origins) in told
+    counted = stats(memory)
+    assert counted.entries == len(memory) == counted.kinds.total()
+    assert counted.episodes == 1
+    assert counted.observations == sum(len(entry.origins) for entry in memory.entries)
+
+
+def test_one_entry_is_shown_in_full_by_the_beginning_of_its_id(memories):
+    entry = read_memory(memories / "heat.jsonl").entries[0]
+    told = rpms("memory", "show", memories / "heat.jsonl", entry.id[:-1]).output
+    assert f'"id": "{entry.id}"' in told
+    assert "learned in:" in told
+
+
+def test_an_unknown_entry_is_one_line(memories):
+    assert "no entry 'nonsense'" in problem("memory", "show", memories / "heat.jsonl", "nonsense")
+    memory = read_memory(memories / "heat.jsonl")
+    with pytest.raises(InputError, match="begins the ids of"):
+        find_entry(memory, "s")
+
+
+def test_merging_in_any_order_gives_the_same_file(memories, tmp_path):
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    assert rpms("memory", "merge", memories / "heat.jsonl", memories / "two.jsonl", "--out", one).exit_code == 0
+    assert rpms("memory", "merge", memories / "two.jsonl", memories / "heat.jsonl", "--out", two).exit_code == 0
+    assert one.read_bytes() == two.read_bytes()
+    assert "exists" in problem("memory", "merge", one, two, "--out", one)
+
+
+def test_memories_of_two_worlds_are_neither_merged_nor_compared(memories, tmp_path):
+    other = tmp_path / "other.jsonl"
+    write_memory(other, read_memory(memories / "heat.jsonl").entries, "elsewhere")
+    assert "only memories of one world" in problem(
+        "memory", "merge", memories / "heat.jsonl", other, "--out", tmp_path / "x.jsonl"
+    )
+    assert "of two worlds" in problem("memory", "diff", memories / "heat.jsonl", other)
+
+
+def test_diff_tells_added_removed_and_changed(memories):
+    heat, two = (read_memory(memories / f"{name}.jsonl") for name in ("heat", "two"))
+    both = EpisodicMemory(merge(heat.entries, two.entries), "alfworld")
+    found = difference(heat, both)
+    assert not found.removed
+    assert len(found.added) == len(both) - len(heat)
+    assert {new.id for _, new in found.changed} == {"schema_" + old.id.partition("_")[2] for old, _ in found.changed}
+    assert not difference(both, both)
+    done = rpms("memory", "diff", memories / "heat.jsonl", memories / "two.jsonl")
+    assert done.exit_code == 1
+    assert rpms("memory", "diff", memories / "heat.jsonl", memories / "heat.jsonl").exit_code == 0
+
+
+def test_export_escapes_what_models_wrote(memories, tmp_path):
+    memory = read_memory(memories / "failing.jsonl")
+    rows = list(csv.reader(comma_separated(memory).splitlines()))
+    assert len(rows) == len(memory) + 1
+    assert not any(cell[:1] in {"=", "+", "-", "@"} for row in rows for cell in row)
+    assert "a\\|b" in markdown(memory)
+    for ending in ("md", "csv"):
+        out = tmp_path / f"memory.{ending}"
+        assert rpms("memory", "export", memories / "failing.jsonl", "--out", out).exit_code == 0
+        assert out.read_text()
+    assert "endings" in problem("memory", "export", memories / "failing.jsonl", "--out", tmp_path / "memory.pdf")
+
+
+def test_bad_files_are_one_line_each(tmp_path):
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text("")
+    assert "holds no entries" in problem("memory", "stats", empty)
+    assert "cannot be read" in problem("memory", "show", tmp_path / "nowhere.jsonl")
+    wrong = tmp_path / "wrong.jsonl"
+    wrong.write_text('{"type": "poem"}\n')
+    done = rpms("memory", "stats", wrong)
+    assert isinstance(done.exception, FileError)
+    assert str(done.exception).startswith(f"{wrong}:1:")

@@ -1,0 +1,203 @@
+"""Learning in rounds: resumable, without double counting, and frozen at the end."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from rpms.cli import app
+from rpms.core.condition import RULES_ONLY
+from rpms.core.errors import FileError, InputError
+from rpms.core.memory import Kind
+from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
+from rpms.learn.rounds import Harvester, LearningPlan, learn, round_folder, snapshot_file
+from rpms.models.policy import PolicyModel
+from rpms.models.scripted import FunctionModel, ScriptedModel
+from rpms.play.plan import lend
+from rpms.store.memories import memory_hash, read_memory
+from rpms.worlds.registry import find_world
+from tests.learn.episodes import planned
+
+WORLD = find_world("alfworld")
+
+
+def plan(model=None, **options) -> LearningPlan:
+    model = model or PolicyModel("planner", WORLD.planner)
+    return LearningPlan(WORLD, model.name, lend(model), split="builtin", **{"rounds": 2, "limit": 4, **options})
+
+
+def test_rounds_leave_frozen_snapshots_and_a_frozen_memory(tmp_path):
+    out = tmp_path / "memory.jsonl"
+    results = learn(plan(), out)
+    assert [result.number for result in results] == [1, 2]
+    for result in results:
+        assert result.file == snapshot_file(out, result.number)
+        assert check_frozen(result.file) == result.hash
+        assert result.entries == len(read_memory(result.file).entries)
+    assert out.read_bytes() == results[-1].file.read_bytes()
+    assert check_frozen(out)
+    memory = read_frozen(out, "alfworld")
+    assert all(origin.episode.startswith("round1/") for entry in memory.entries for origin in entry.origins)
+
+
+def test_an_episode_played_again_to_the_letter_is_counted_once(tmp_path):
+    first, second = learn(plan(later=RULES_ONLY), tmp_path / "memory.jsonl")
+    assert second.repeated == 4
+    assert first.file.read_bytes() == second.file.read_bytes()
+
+
+def test_a_round_that_goes_otherwise_adds_evidence_and_entries(tmp_path):
+    asked = []
+
+    def answer(request):
+        asked.append(request)
+        thought, action = WORLD.planner(request.decision)
+        clumsy = (
+            len(request.decision.prompt.text) and request.decision.candidates and not request.decision.progress.done
+        )
+        return "Action: open cabinet 99" if clumsy and len(asked) % 2 else f"Thought: {thought}\nAction: {action}"
+
+    first, second = learn(plan(FunctionModel(answer, "clumsy")), tmp_path / "memory.jsonl")
+    assert second.repeated < 4
+    assert second.entries > first.entries
+    assert second.counts[Kind.FAILURE] > first.counts[Kind.FAILURE]
+    later = [o for e in read_memory(second.file).entries for o in e.origins if o.episode.startswith("round2/")]
+    assert later
+    before = {entry.id: entry.origins for entry in read_memory(first.file).entries}
+    after = {entry.id: entry.origins for entry in read_memory(second.file).entries}
+    assert all(origins <= after[name] for name, origins in before.items())
+
+
+def test_learning_goes_on_where_it_stopped_and_comes_to_the_same(tmp_path):
+    whole = learn(plan(), tmp_path / "whole" / "memory.jsonl")
+    asked = []
+
+    def break_down(request):
+        asked.append(request.episode)
+        if len(asked) > 25:
+            raise KeyboardInterrupt
+        thought, action = WORLD.planner(request.decision)
+        return f"Thought: {thought}\nAction: {action}"
+
+    out = tmp_path / "broken" / "memory.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        learn(plan(FunctionModel(break_down, "planner")), out)
+    assert not out.exists()
+    assert list((round_folder(out, 1) / "episodes").iterdir())
+    assert learn(plan(), out)[-1].hash == whole[-1].hash
+    assert out.read_bytes() == (tmp_path / "whole" / "memory.jsonl").read_bytes()
+
+
+def test_more_rounds_go_on_from_fewer(tmp_path):
+    out = tmp_path / "memory.jsonl"
+    learn(plan(rounds=1), out)
+    played = {file: file.stat().st_mtime_ns for file in (round_folder(out, 1) / "episodes").iterdir()}
+    assert [result.number for result in learn(plan(rounds=2), out)] == [1, 2]
+    assert {file: file.stat().st_mtime_ns for file in (round_folder(out, 1) / "episodes").iterdir()} == played
+
+
+def test_another_plan_in_the_same_place_is_refused(tmp_path):
+    out = tmp_path / "memory.jsonl"
+    learn(plan(rounds=1), out)
+    with pytest.raises(InputError, match="holds another run"):
+        learn(plan(rounds=1, limit=3), out)
+
+
+def test_workers_change_nothing(tmp_path):
+    one, many = tmp_path / "one.jsonl", tmp_path / "many.jsonl"
+    learn(plan(rounds=1), one, workers=1)
+    learn(plan(rounds=1), many, workers=4)
+    assert one.read_bytes() == many.read_bytes()
+
+
+def test_a_memory_that_somebody_else_wrote_is_not_written_over(tmp_path):
+    out = tmp_path / "memory.jsonl"
+    out.write_text("mine")
+    with pytest.raises(InputError, match="was not written by `rpms learn`"):
+        learn(plan(), out)
+    assert out.read_text() == "mine"
+
+
+def test_an_edited_memory_is_not_written_over(tmp_path):
+    out = tmp_path / "memory.jsonl"
+    learn(plan(rounds=1), out)
+    out.write_text(out.read_text() + "\n")
+    with pytest.raises(InputError, match="has changed since it was frozen"):
+        learn(plan(rounds=1), out)
+
+
+def test_nothing_learned_is_said_so(tmp_path):
+    silent = ScriptedModel("silent", ["Action: inventory"])
+    with pytest.raises(InputError, match="nothing was learned"):
+        learn(plan(silent, limit=1, rounds=1), tmp_path / "memory.jsonl")
+
+
+@pytest.mark.parametrize(("options", "problem"), [({"rounds": 0}, "0 rounds"), ({"limit": 0}, "limit of 0")])
+def test_plans_that_teach_nothing_are_refused(tmp_path, options, problem):
+    with pytest.raises(InputError, match=problem):
+        learn(plan(**options), tmp_path / "memory.jsonl")
+
+
+def test_a_folder_is_no_memory(tmp_path):
+    with pytest.raises(InputError, match="file name such as"):
+        learn(plan(), tmp_path)
+
+
+def test_the_harvester_travels():
+    episode = planned("look")
+    assert pickle.loads(pickle.dumps(Harvester(WORLD)))(episode) == Harvester(WORLD)(episode)
+
+
+def test_the_freeze_is_enforced_by_hash(tmp_path):
+    out = tmp_path / "memory.jsonl"
+    learn(plan(rounds=1), out)
+    digest = memory_hash(read_frozen(out, "alfworld"))
+    lines = out.read_text().splitlines()
+    out.write_text("\n".join(lines[:-1]) + "\n")
+    with pytest.raises(InputError, match="has changed since it was frozen"):
+        read_frozen(out, "alfworld")
+    freeze_file(out).unlink()
+    assert memory_hash(read_frozen(out, "alfworld")) != digest
+
+
+def test_the_freeze_is_one_that_sha256sum_checks(tmp_path):
+    file = tmp_path / "memory.jsonl"
+    file.write_text("x\n")
+    freeze(file)
+    done = subprocess.run(
+        ["sha256sum", "--check", freeze_file(file).name], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 0
+
+
+def test_a_broken_freeze_is_one_clear_line(tmp_path):
+    file = tmp_path / "memory.jsonl"
+    file.write_text("x\n")
+    freeze_file(file).write_text("")
+    with pytest.raises(FileError, match="does not hold the hash"):
+        check_frozen(file)
+
+
+def rpms(*words: str | Path):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_the_command_learns_and_a_run_refuses_a_changed_memory(tmp_path):
+    out = tmp_path / "memory.jsonl"
+    done = rpms("learn", "alfworld", "--split", "builtin", "--limit", 2, "--rounds", 1, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert "round 1: 2 of 2 won" in done.output
+    ran = rpms("run", "alfworld", "--limit", 1, "--memory", out, "--out", tmp_path / "run")
+    assert ran.exit_code == 0, ran.output
+    recorded = json.loads((tmp_path / "run" / "protocol.json").read_text())["memory"]
+    assert recorded["hash"] == memory_hash(read_memory(out))
+    out.write_text(out.read_text().replace("go to", "run to"))
+    refused = rpms("run", "alfworld", "--limit", 1, "--memory", out, "--out", tmp_path / "run2")
+    assert isinstance(refused.exception, InputError)
+    assert "has changed since it was frozen" in str(refused.exception)
+    assert not (tmp_path / "run2").exists()

@@ -1,0 +1,136 @@
+"""Study files: every mistake at its line, and all that are shipped are sound."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rpms.core.arbitration import Arbitration
+from rpms.core.condition import CONDITIONS, FULL, MEMORY_ONLY
+from rpms.core.enforcement import STRICT, GuardMode
+from rpms.core.errors import FileError
+from rpms.study.read import read_study
+from rpms.worlds.registry import world_names
+
+STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.yaml"))
+
+HEAD = "title: A study\nworld: alfworld\nlearn: {rounds: 2}\n"
+
+
+def study(tmp_path, text: str, head: str = HEAD):
+    file = tmp_path / "study.yaml"
+    file.write_text(head + text, encoding="utf-8")
+    return read_study(file)
+
+
+@pytest.mark.parametrize("file", STUDIES, ids=lambda file: file.stem)
+def test_the_shipped_studies_are_sound(file):
+    found = read_study(file)
+    assert found.world in {*world_names(), "scienceworld"}
+    assert found.about
+    assert found.tables
+
+
+def test_there_is_a_study_for_each_table_and_figure():
+    tables = {table for file in STUDIES for table in read_study(file).tables}
+    assert tables >= {
+        *("main", "types", "ablation", "arbitration", "scores", "efficiency", "failures", "learning", "significance")
+    }
+
+
+def test_the_quickstart_says_what_it_is():
+    about = read_study(next(file for file in STUDIES if file.stem == "quickstart")).about
+    assert "is not an LLM" in about
+    assert "not comparable with the paper's" in about
+
+
+def test_a_bare_name_is_one_of_the_four(tmp_path):
+    found = study(tmp_path, "conditions: {baseline: , memory-only: , rules-only: , full: }")
+    assert {case.name: case.condition for case in found.cases} == CONDITIONS
+
+
+def test_switches_that_make_no_difference_make_none(tmp_path):
+    found = study(
+        tmp_path,
+        "conditions:\n"
+        "  a: {condition: rules-only, arbitration: soft, state_filter: false}\n"
+        "  b: {condition: memory-only, arbitration: none}\n"
+        "  c: {condition: full, arbitration: soft}\n",
+    )
+    a, b, c = (case.condition for case in found.cases)
+    assert a == CONDITIONS["rules-only"]
+    assert b == MEMORY_ONLY
+    assert c.arbitration is Arbitration.SOFT
+
+
+def test_enforcement_by_preset_part_or_option(tmp_path):
+    found = study(
+        tmp_path,
+        "conditions:\n"
+        "  a: {condition: full, enforcement: strict}\n"
+        "  b: {condition: full, enforcement: guard}\n"
+        "  c: {condition: full, enforcement: {guard: advise, menu: 5, loops: true}}\n"
+        "  d: {condition: full, enforcement: {preset: strict, menu: 3}}\n",
+    )
+    a, b, c, d = (case.condition.enforcement for case in found.cases)
+    assert a == STRICT
+    assert b.guard is GuardMode.BLOCK
+    assert (c.guard, c.menu, c.loops) == (GuardMode.ADVISE, 5, True)
+    assert (d.menu, d.guard) == (3, STRICT.guard)
+    assert FULL.enforcement not in (a, b, c, d)
+
+
+def test_paths_are_relative_to_the_file(tmp_path):
+    found = study(
+        tmp_path,
+        "memory: m.jsonl\nconditions: {full: , other: {condition: full, memory: sub/o.jsonl}}",
+        "title: A\nworld: alfworld\n",
+    )
+    assert [case.memory for case in found.cases] == [tmp_path / "m.jsonl", tmp_path / "sub" / "o.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("conditions: {}", 4, "conditions"),
+        ("conditions:\n  fulll:\n", 5, "unknown condition 'fulll'"),
+        ("conditions:\n  full:\n  x: {condition: full, arbitration: firm}\n", 6, "unknown arbitration 'firm'"),
+        ("conditions:\n  full: {condition: full, layout: zigzag}\n", 5, "unknown layout"),
+        ("conditions:\n  full: {rond: 1}\n", 5, "rond: is not a known field"),
+        ("conditions:\n  full: {round: 3}\n", 5, "learns 2 rounds"),
+        ("conditions:\n  full: {state_filter: maybe}\n", 5, "valid boolean"),
+        ("conditions:\n  full: {enforcement: iron}\n", 5, "unknown preset 'iron'"),
+        ("conditions:\n  full: {enforcement: {menu: many}}\n", 5, "menu cannot be 'many'"),
+        ("conditions:\n  full: {enforcement: {guards: block}}\n", 5, "no option 'guards'"),
+        ("colour: red\nconditions: {full: }", 4, "colour: is not a known field"),
+        ("limit: 0\nconditions: {full: }", 4, "limit"),
+        ("part: 3/2\nconditions: {full: }", 4, "write it like 1/2"),
+        ("memory: m.jsonl\nconditions: {full: }", 1, "cannot both be given"),
+        ("conditions: {full: , full: }", None, "not valid YAML"),
+        ("conditions: [full", None, "not valid YAML"),
+    ],
+)
+def test_mistakes_are_reported_at_their_line(tmp_path, text, line, problem):
+    with pytest.raises(FileError) as caught:
+        study(tmp_path, text)
+    assert problem in str(caught.value)
+    assert line is None or caught.value.line == line
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("whole", "problem"),
+    [
+        ("", "a study is a mapping"),
+        ("- a\n", "a study is a mapping"),
+        ("title: A\nworld: alfworld\n", "conditions: is missing"),
+        ("title: A\nworld: alfworld\nconditions: {full: }", "give the study a `memory` file or a `learn` block"),
+        ("a: &a [*a]\n", ""),
+        ("x: " + "[" * 5000, "nested too deeply"),
+    ],
+)
+def test_files_that_are_no_studies_are_one_line(tmp_path, whole, problem):
+    with pytest.raises(FileError) as caught:
+        study(tmp_path, whole, "")
+    assert problem in str(caught.value)

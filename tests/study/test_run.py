@@ -1,0 +1,218 @@
+"""Running studies: what is missing and nothing twice, and an index that reports read."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from rpms.cli import app
+from rpms.core.errors import InputError
+from rpms.core.recall import EpisodicMemory
+from rpms.learn.freeze import read_frozen
+from rpms.learn.rounds import LearningPlan, learn
+from rpms.models.scripted import FunctionModel
+from rpms.play.plan import lend
+from rpms.store.memories import read_memory
+from rpms.store.runs import RunFolder
+from rpms.study.estimate import estimate_study
+from rpms.study.read import read_study
+from rpms.study.run import Layout, Means, models_of, run_study
+from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world
+
+WORLD = find_world("alfworld")
+
+STUDY = """
+title: A small study
+world: alfworld
+split: builtin
+part: 2/2
+limit: 2
+models: [planner]
+learn: {split: builtin, part: 1/2, limit: 2, rounds: 2}
+conditions:
+  baseline:
+  full:
+  full again: {condition: full}
+  first round: {condition: full, round: 1}
+  soft: {condition: full, arbitration: soft}
+  rules-only:
+  rules with a mode: {condition: rules-only, arbitration: none}
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    file = tmp_path / "small.yaml"
+    file.write_text(STUDY)
+    return read_study(file)
+
+
+class Bench:
+    """Means that count what they are asked."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.learned = 0
+        self.means = Means(WORLD, Setting(), self.open, read_frozen, self.learn)
+
+    def open(self, name: str):
+        def answer(request):
+            self.asked[name] += 1
+            return f"Action: {WORLD.planner(request.decision)[1]}"
+
+        return lend(FunctionModel(answer, name))
+
+    def learn(self, learning, model, out):
+        self.learned += 1
+        tasks = tuple(learning.choice.tasks(WORLD, Setting()))
+        plan = LearningPlan(WORLD, model, self.open(model), learning.rounds, learning.choice.split, tasks)
+        return {result.number: result.file for result in learn(plan, out)}
+
+
+def test_conditions_that_are_the_same_share_a_run(study, tmp_path):
+    bench = Bench()
+    results = run_study(study, ["planner"], bench.means, Layout(tmp_path / "out", tmp_path / "out"))
+    folders = {result.cell.case.name: result.cell.folder for result in results}
+    assert folders["full"] == folders["full again"]
+    assert folders["rules-only"] == folders["rules with a mode"]
+    # the planner's second round is its first again, so that both snapshots are one memory
+    assert folders["first round"] == folders["full"]
+    assert len(set(folders.values())) == 4
+    assert bench.learned == 1
+    assert {path.name for path in (tmp_path / "out" / "runs").iterdir()} == {path.name for path in folders.values()}
+
+
+def test_nothing_is_run_twice(study, tmp_path):
+    layout = Layout(tmp_path / "out", tmp_path / "out")
+    first = run_study(study, ["planner"], Bench().means, layout)
+    again = Bench()
+    assert run_study(study, ["planner"], again.means, layout) == first or not again.asked
+    assert not again.asked
+
+
+def test_studies_that_share_a_pool_share_runs(study, tmp_path):
+    pool = tmp_path / "pool"
+    run_study(study, ["planner"], Bench().means, Layout(tmp_path / "one", pool))
+    other = Bench()
+    run_study(study, ["planner"], other.means, Layout(tmp_path / "two", pool))
+    assert not other.asked
+    index = json.loads((tmp_path / "two" / "study.json").read_text())
+    for folder in index["groups"][0]["runs"].values():
+        assert RunFolder(tmp_path / "two" / folder).summary().complete
+
+
+def test_what_is_tested_was_not_learned_from(study, tmp_path):
+    results = run_study(study, ["planner"], Bench().means, Layout(tmp_path / "out", tmp_path / "out"))
+    full = next(result for result in results if result.cell.case.name == "full")
+    tested = {task.id for task in full.cell.plan.tasks}
+    learned = {origin.episode for entry in full.cell.plan.memory.entries for origin in entry.origins}
+    assert learned
+    assert not any(episode.partition("/")[2] in tested for episode in learned)
+
+
+def test_the_index_names_models_and_conditions_in_order(study, tmp_path):
+    run_study(study, ["planner", "other"], Bench().means, Layout(tmp_path / "out", tmp_path / "out"))
+    index = json.loads((tmp_path / "out" / "study.json").read_text())
+    assert index["title"] == "A small study"
+    assert [group["model"] for group in index["groups"]] == ["planner", "other"]
+    for group in index["groups"]:
+        assert list(group["runs"]) == [case.name for case in study.cases]
+
+
+def test_a_stopped_study_goes_on_where_it_was(study, tmp_path):
+    layout = Layout(tmp_path / "out", tmp_path / "out")
+    bench = Bench()
+
+    def stop(cell, again):
+        if cell.case.name == "soft":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_study(study, ["planner"], bench.means, layout, stop)
+    assert list(json.loads((tmp_path / "out" / "study.json").read_text())["groups"][0]["runs"]) == [
+        *("baseline", "full", "full again", "first round")
+    ]
+    results = run_study(study, ["planner"], Bench().means, layout)
+    assert all(result.summary.complete for result in results)
+
+
+def test_the_estimate_asks_nobody_and_writes_nothing(study, tmp_path):
+    layout = Layout(tmp_path / "out", tmp_path / "out")
+    bench = Bench()
+    found = estimate_study(study, ["openai/gpt-4o-mini"], bench.means, layout)
+    assert not bench.asked
+    assert not (tmp_path / "out").exists()
+    by_name = {each.what: each for each in found}
+    assert by_name["learning, round 1"].left == 2
+    assert by_name["full"].left == 2
+    assert by_name["full again"].shared
+    assert not by_name["full again"].left
+    assert by_name["baseline"].usage.prompt_tokens < by_name["full"].usage.prompt_tokens
+
+
+def test_the_estimate_of_a_finished_study_is_nothing(study, tmp_path):
+    layout = Layout(tmp_path / "out", tmp_path / "out")
+    bench = Bench()
+    run_study(study, ["planner"], bench.means, layout)
+    assert sum(each.left for each in estimate_study(study, ["planner"], bench.means, layout)) == 0
+
+
+def test_a_study_without_models_wants_one(study):
+    assert models_of(study, ["a", "b", "a"]) == ("a", "b")
+    nameless = study.__class__(**{**vars(study), "models": ()})
+    with pytest.raises(InputError, match="give one or more with --model"):
+        models_of(nameless, [])
+
+
+def rpms(*words: str | Path):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_the_command_runs_a_study_and_prints_its_table(study, tmp_path):
+    out = tmp_path / "out"
+    dry = rpms("study", "run", study.file, "--out", out, "--dry-run", "--model", "openai/gpt-4o-mini")
+    assert dry.exit_code == 0, dry.output
+    assert "nothing was run" in dry.output
+    assert not out.exists()
+    done = rpms("study", "run", study.file, "--out", out, "--no-report")
+    assert done.exit_code == 0, done.output
+    assert "baseline" in done.output
+    assert "2/2" in done.output
+    again = rpms("study", "run", study.file, "--out", out, "--no-report")
+    assert "2 of them done before" in again.output
+
+
+def test_bad_input_is_one_line_each(study, tmp_path):
+    out = tmp_path / "out"
+
+    def problem(text: str, *words: str) -> str:
+        file = tmp_path / "bad.yaml"
+        file.write_text(text)
+        done = rpms("study", "run", file, "--out", out, *words)
+        assert isinstance(done.exception, InputError), done.output
+        return str(done.exception)
+
+    assert "no split" in problem(STUDY.replace("split: builtin\npart", "split: moon\npart"))
+    assert "unknown world" in problem(STUDY.replace("world: alfworld", "world: alfword"))
+    assert "no engine" in problem(STUDY.replace("models:", "engine: steam\nmodels:"))
+    lost = STUDY.replace("learn:", "memory: nowhere.jsonl #").replace(", round: 1", "")
+    assert "cannot be read" in problem(lost)
+    assert not out.exists()
+    assert "no tasks to run" in problem(STUDY.replace("part: 2/2", "part: 99/99"))
+
+
+def test_a_changed_memory_stops_the_study(study, tmp_path):
+    out = tmp_path / "out"
+    bench = Bench()
+    run_study(study, ["planner"], bench.means, Layout(out, out))
+    (snapshot,) = out.glob("learned/*/memory.round2.jsonl")
+    assert isinstance(read_memory(snapshot), EpisodicMemory)
+    final = snapshot.with_name("memory.jsonl")
+    final.write_text(final.read_text() + "\n")
+    with pytest.raises(InputError, match="has changed since it was frozen"):
+        run_study(study, ["planner"], Bench().means, Layout(out, out))

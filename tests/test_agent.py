@@ -1,0 +1,140 @@
+"""`rpms.Agent`: the same decisions as in a run, in somebody else's loop."""
+
+from __future__ import annotations
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import rpms
+from rpms.core.condition import FULL, compose
+from rpms.core.enforcement import STRICT
+from rpms.core.errors import InputError, ModelError
+from rpms.core.recall import EpisodicMemory
+from rpms.models.base import Decoding
+from rpms.models.policy import PolicyModel
+from rpms.models.scripted import FunctionModel
+from rpms.play.episode import Play, play
+from rpms.play.setup import knowledge_of
+from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world
+
+WORLD = find_world("alfworld")
+TASKS = WORLD.tasks("builtin", Setting())
+EXAMPLE = Path(__file__).parents[1] / "examples" / "own_loop.py"
+
+
+def steps_of(agent: rpms.Agent, number: int) -> list[str]:
+    game = WORLD.open(TASKS[number], Setting())
+    outcome = game.reset()
+    agent.reset(outcome.observation)
+    commands = []
+    while not outcome.done and len(commands) < 50:
+        commands.append(agent.act(outcome.observation))
+        outcome = game.step(commands[-1])
+    game.close()
+    assert outcome.won
+    return commands
+
+
+@pytest.mark.parametrize("beyond", [FULL, FULL.__class__(enforcement=STRICT)], ids=["paper", "strict"])
+def test_it_decides_as_a_run_does(beyond):
+    game = WORLD.open(TASKS[9], Setting())
+    mind = compose(beyond, knowledge_of(WORLD), EpisodicMemory(world="alfworld"))
+    episode = play(Play(WORLD, game, TASKS[9], mind, PolicyModel("planner", WORLD.planner), Decoding(), 50))
+    with rpms.Agent("alfworld", condition=beyond) as agent:
+        assert steps_of(agent, 9) == [step.command for step in episode.steps]
+        assert agent.decision.prompt.text == episode.steps[-1].decision.prompt.text
+
+
+def test_one_agent_plays_many_episodes():
+    agent = rpms.Agent("alfworld")
+    first = steps_of(agent, 0)
+    assert steps_of(agent, 4)
+    assert steps_of(agent, 0) == first
+
+
+def test_a_task_without_an_observation_is_added_to_the_first_one():
+    agent = rpms.Agent("alfworld", condition="baseline")
+    goal = agent.reset("put a hot apple in fridge.")
+    assert goal.type == "pick_heat_then_place_in_recep"
+    agent.act("You are in the middle of a room. Looking quickly around you, you see a fridge 1, and a microwave 1.")
+    assert "Your task is to: put a hot apple in fridge." in agent.decision.prompt.text
+    agent.act("On the fridge 1, you see nothing.")
+    assert agent.decision.prompt.text.count("put a hot apple in fridge.") == 1
+
+
+def test_an_explanation_has_belief_rules_memories_and_every_block():
+    agent = rpms.Agent("alfworld")
+    steps_of(agent, 0)
+    told = agent.explain()
+    for line in agent.decision.belief.lines():
+        assert line in told
+    for block in agent.decision.prompt.blocks:
+        assert f"--- {block.part}, {block.tokens} tokens" in told
+        assert block.text in told
+    assert "[U-STATE-001]" in told
+    assert told.splitlines()[-1].startswith("action: ")
+
+
+def test_a_model_that_fails_may_be_asked_again():
+    failing = [True]
+
+    def answer(request):
+        if failing.pop() if failing else False:
+            raise ModelError("a hiccup")
+        return f"Action: {WORLD.planner(request.decision)[1]}"
+
+    agent = rpms.Agent("alfworld", model=FunctionModel(answer))
+    game = WORLD.open(TASKS[0], Setting())
+    first = game.reset().observation
+    agent.reset(first)
+    with pytest.raises(ModelError, match="a hiccup"):
+        agent.act(first)
+    command = agent.act(first)
+    failing.append(True)
+    second = game.step(command).observation
+    with pytest.raises(ModelError, match="a hiccup"):
+        agent.act(second)
+    agent.act(second)
+    assert agent.decision.prompt.text.count(f"Action: {command}") == 1
+
+
+def test_an_answer_without_an_action_is_an_empty_command():
+    agent = rpms.Agent("alfworld", model=FunctionModel(lambda request: ""))
+    agent.reset("put a hot apple in fridge.")
+    assert agent.act("You are in the middle of a room.") == ""
+
+
+@pytest.mark.parametrize(
+    ("use", "problem"),
+    [
+        (lambda: rpms.Agent("alfworld").act("hello"), "call reset"),
+        (lambda: rpms.Agent("alfworld").explain(), "nothing has been decided"),
+        (lambda: rpms.Agent("alfword"), "did you mean alfworld"),
+        (lambda: rpms.Agent("alfworld", condition="half"), "unknown condition"),
+        (lambda: rpms.Agent("alfworld", memory=EpisodicMemory(world="elsewhere")), "a memory of elsewhere"),
+        (lambda: rpms.Agent("alfworld", memory="nowhere.jsonl"), "cannot be read"),
+    ],
+)
+def test_misuse_is_one_clear_line(use, problem):
+    with pytest.raises(InputError, match=problem):
+        use()
+
+
+def test_the_example_runs_and_is_short(capsys):
+    runpy.run_path(str(EXAMPLE))
+    assert "\nwon\n" in capsys.readouterr().out
+    code = [line for line in EXAMPLE.read_text(encoding="utf-8").splitlines() if line.strip()]
+    assert len(code) <= 20
+
+
+def test_importing_rpms_loads_nothing_else():
+    heavy = "import sys, rpms; print([m for m in sys.modules if m.startswith(('rpms.', 'pydantic', 'rich', 'openai'))])"
+    done = subprocess.run([sys.executable, "-c", heavy], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    with pytest.raises(AttributeError):
+        _ = rpms.nothing
