@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing
-from rpms.worlds.scienceworld.planner.text import Thing
 
 
 def explore(agent: Agent, goal: ScienceGoal, rooms: Sequence[str] = ()) -> Doing[None]:
@@ -18,15 +17,16 @@ def explore(agent: Agent, goal: ScienceGoal, rooms: Sequence[str] = ()) -> Doing
     first = [room for room in (goal.place, *rooms) if room]
     path = [agent.room]
     visited = {agent.room}
-    focused = carried = False
+    wanted = ["thermometer"] if "focus on the thermometer" in goal.text else []
+    wanted += [goal.target] if goal.target else []
+    carried = False
     while True:
         agent.purpose = "I look for what the task names"
         view = yield from agent.look()
-        target = next((thing for thing in view.walk() if _is_named(thing, goal)), None)
-        if target is not None and not focused:
-            focused = True
-            yield from agent.do(f"focus on {target.name}")
-            carried = bool((yield from agent.take(target.name)))
+        while wanted and any(thing.name.lower() == wanted[0].lower() for thing in view.walk()):
+            name = wanted.pop(0)
+            yield from agent.do(f"focus on {name}")
+            carried = bool((yield from agent.take(name)))
         if carried and goal.box and any(thing.name == goal.box for thing in view.things):
             yield from agent.put(f"{goal.target} in inventory", goal.box)
             return
@@ -42,7 +42,3 @@ def explore(agent: Agent, goal: ScienceGoal, rooms: Sequence[str] = ()) -> Doing
             yield from agent.do(f"go to {path[-1]}")
         else:
             return
-
-
-def _is_named(thing: Thing, goal: ScienceGoal) -> bool:
-    return bool(goal.target) and thing.name.lower() == goal.target.lower()

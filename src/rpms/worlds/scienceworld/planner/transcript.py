@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from rpms.core.prompt import Part, Prompt
 
-_TURN: Final = re.compile(r"(?P<heard>.*)\n(?:Thought: [^\n]*\n)?Action: (?P<action>[^\n]*)\Z", re.DOTALL)
+_TURN: Final = re.compile(r"(?P<heard>.*?)(?:\nThought: .*)?\nAction: (?P<action>[^\n]*)\Z", re.DOTALL)
 _HEARD: Final = "Obs: "
 
 
