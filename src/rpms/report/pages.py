@@ -7,13 +7,13 @@ import shutil
 import webbrowser
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from rpms import __version__
 from rpms.core.errors import FileError, InputError
 from rpms.report.contrasts import omissions
 from rpms.report.figures import Picture, ablation_figure, all_figures
@@ -25,6 +25,7 @@ from rpms.report.table import Table, comma_separated, latex, markdown
 from rpms.report.tables import all_tables, main_table, methods_table
 from rpms.store.episodes import read_episode
 
+_VERSION = version("rpms")
 MARK = "report.json"
 """The file that says that a folder is a report, and may be replaced by a newer one."""
 _STATIC = ("style.css", "common.js", "tasks.js", "episode.js", "step.js")
@@ -71,7 +72,7 @@ def write_report(
             count = _Writer(beside, evidence[0], title or evidence[0].comparison.title, with_published).write()
         else:
             count = _write_groups(beside, evidence, title, with_published)
-        _write(beside / MARK, json.dumps({"report": 1, "rpms": __version__}) + "\n")
+        _write(beside / MARK, json.dumps({"report": 1, "rpms": _VERSION}) + "\n")
         _swap(beside, target)
     except OSError as error:
         raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
@@ -145,7 +146,7 @@ def _write_groups(folder: Path, evidence: Sequence[Evidence], title: str, with_p
             groups=links,
             tables=tables,
             pictures=pictures,
-            version=__version__,
+            version=_VERSION,
         ),
     )
     return count
@@ -241,7 +242,7 @@ class _Writer:
 
     def _render(self, name: str, **values: Any) -> None:
         page = _environment().get_template(name)
-        text = page.render(title=self._title, root="", home=self._home, version=__version__, **values)
+        text = page.render(title=self._title, root="", home=self._home, version=_VERSION, **values)
         _write(self._folder / name, text)
 
 
