@@ -34,9 +34,8 @@ def episode_text(episode: Episode) -> str:
     return seal(",\n".join(pieces) + ",\n")
 
 
-def _json(value: object) -> str:
-    """Plain ASCII, so that any text, half characters included, can be written and comes back as it was."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+_json = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+"""Plain ASCII, so that any text, half characters included, can be written and comes back as it was."""
 
 
 def _lines(values: Sequence[object]) -> str:
