@@ -76,10 +76,11 @@ def report(folder: Path, out: Path) -> None:
     from rpms.report.pages import write_report  # noqa: PLC0415  imports are part of the cost
 
     written = write_report([folder / name for name in CONDITIONS], out)
-    seconds = time.perf_counter() - start
+    seconds, cpu = time.perf_counter() - start, time.process_time()
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file()) / 1e6
-    print(json.dumps({"episodes": written.episodes, "seconds": seconds, "megabytes": megabytes, "size": size}))
+    found = {"episodes": written.episodes, "seconds": seconds, "cpu": cpu, "megabytes": megabytes, "size": size}
+    print(json.dumps(found))
 
 
 def measure(episodes: int) -> dict[str, float]:
@@ -102,22 +103,20 @@ def main() -> None:
     if arguments.report:
         report(*arguments.report)
         return
-    print(f"{'episodes':>9} {'seconds':>9} {'ms/episode':>11} {'peak MB':>9} {'report MB':>10}")
+    print(f"{'episodes':>9} {'seconds':>9} {'of CPU':>8} {'ms/episode':>11} {'peak MB':>9} {'report MB':>10}")
     found = []
     for episodes in sorted({1_000, arguments.most}):
         row = measure(episodes)
-        each = 1000 * row["seconds"] / row["episodes"]
-        print(
-            f"{row['episodes']:9.0f} {row['seconds']:9.1f} {each:11.2f} {row['megabytes']:9.0f} {row['size']:10.1f}",
-            flush=True,
-        )
+        each = 1000 * row["cpu"] / row["episodes"]
+        times = f"{row['episodes']:9.0f} {row['seconds']:9.1f} {row['cpu']:8.1f} {each:11.2f}"
+        print(f"{times} {row['megabytes']:9.0f} {row['size']:10.1f}", flush=True)
         found.append(row)
     first, last = found[0], found[-1]
     fine = first["seconds"] < WANTED_SECONDS and first["megabytes"] < WANTED_MEGABYTES
     print(f"1,000 episodes in under {WANTED_SECONDS} s and {WANTED_MEGABYTES} MB: {'yes' if fine else 'NO'}")
     if last is not first:
-        episodes, seconds = last["episodes"] / first["episodes"], last["seconds"] / first["seconds"]
-        print(f"{episodes:.0f} times the episodes take {seconds:.1f} times as long")
+        episodes, cpu = last["episodes"] / first["episodes"], last["cpu"] / first["cpu"]
+        print(f"{episodes:.0f} times the episodes take {cpu:.1f} times the CPU time")
 
 
 if __name__ == "__main__":
