@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 from typing import Final
 
 ROOMS: Final = {
@@ -47,8 +46,3 @@ def route(start: str, end: str) -> tuple[str, ...]:
                 ways[neighbour] = (*ways[room], neighbour)
                 queue.append(neighbour)
     return ()
-
-
-def nearest(start: str, rooms: Iterable[str]) -> str | None:
-    """The room with the shortest way from here; the first of several."""
-    return min(rooms, key=lambda room: len(route(start, room)), default=None)
