@@ -1,0 +1,322 @@
+"""What a new user types, and what they get to read."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rpms import __version__
+from rpms.store.memories import write_memory
+from rpms.store.runs import RunFolder
+from rpms.worlds.alfworld.game import NativeGame
+from rpms.worlds.alfworld.games.builtin import builtin_ids, builtin_walkthrough, load_builtin, save_builtin
+from tests.cli.command import Rpms
+
+MANUAL = """\
+world: garden
+predicates:
+  at: {args: [place], yes: you are at <place>}
+environment:
+  go:
+    syntax: go to <place>
+    effects: [at(place)]
+"""
+
+
+def test_help_names_every_command(rpms: Rpms):
+    said = rpms("--help")
+    assert said.code == 0
+    for command in ("play", "run", "verify", "rules", "games", "models", "worlds"):
+        assert command in said.out
+    assert rpms("-h").out == said.out
+
+
+@pytest.mark.parametrize("command", ["play", "run", "verify", "rules", "games", "models", "worlds"])
+def test_every_command_has_help(rpms: Rpms, command: str):
+    said = rpms(command, "--help")
+    assert said.code == 0
+    assert "Usage" in said.out
+
+
+def test_without_a_command_the_help_is_shown(rpms: Rpms):
+    said = rpms()
+    assert "play" in said.out + said.err
+
+
+def test_a_wrong_option_is_a_usage_error(rpms: Rpms):
+    said = rpms("play", "alfworld", "--nope")
+    assert said.code == 2
+    assert "--nope" in said.err
+
+
+def test_the_installed_command_in_a_process_of_its_own():
+    def rpms_process(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "rpms", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+    assert rpms_process("--version").stdout == f"rpms {__version__}\n"
+    wrong = rpms_process("play", "alfwrld")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr.startswith("rpms: unknown world 'alfwrld', did you mean alfworld?")
+    assert wrong.stderr.count("\n") == 1
+
+
+class TestPlay:
+    def test_the_first_game_is_won_by_the_planner(self, rpms: Rpms):
+        said = rpms("play", "alfworld")
+        assert said.code == 0
+        assert "step 1" in said.out
+        assert "won (" in said.out
+        assert "active rules: 13 universal" in said.out
+
+    def test_by_number_and_by_the_start_of_an_id(self, rpms: Rpms):
+        name = builtin_ids()[4]
+        assert name in rpms("play", "alfworld", "--task", "5").out
+        assert name in rpms("play", "alfworld", "--task", name[:-1]).out
+
+    def test_rules_and_prompts_are_shown_when_asked_for(self, rpms: Rpms):
+        said = rpms("play", "alfworld", "--rules", "--prompt", "--layout", "paper", "--preset", "strict")
+        for words in ("[U-SEARCH-001]", "rules.environment, ", "[Possible Actions", "won ("):
+            assert words in said.out
+
+    def test_the_baseline_has_no_rules(self, rpms: Rpms):
+        assert "active rules: none" in rpms("play", "alfworld", "--condition", "baseline").out
+
+    def test_a_script_that_runs_out_ends_the_episode(self, rpms: Rpms, tmp_path: Path):
+        script = tmp_path / "script.txt"
+        script.write_text("look\nfly\n", encoding="utf-8")
+        said = rpms("play", "alfworld", "--model", f"scripted/{script}")
+        assert "infeasible" in said.out
+        assert "model error" in said.out
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            (("--condition", "nope"), "unknown condition 'nope'; choose one of baseline"),
+            (("--task", "99"), "no task '99': give a number from 1 to 24"),
+            (("--task", "nope"), "no task 'nope'"),
+            (("--split", "nope"), "no split 'nope'; choose one of builtin"),
+            (("--split", "valid_seen"), "Set ALFWORLD_DATA or give --data"),
+            (("--split", "valid_seen", "--data", "nowhere"), "no folder nowhere"),
+            (("--engine", "nope"), "no engine 'nope'; choose one of native"),
+            (("--model", "nope"), "no provider 'nope'"),
+            (("--model", "scripted/nowhere.txt"), "nowhere.txt: cannot be read"),
+            (("--layout", "nope"), "choose cached or paper"),
+            (("--preset", "nope"), "unknown preset 'nope'"),
+            (("--enforce", "menu"), "write NAME=VALUE"),
+            (("--enforce", "menu=many"), "'many' is no value of menu"),
+            (("--option", "fast"), "write NAME=VALUE"),
+            (("--memory", "nowhere.jsonl"), "nowhere.jsonl: cannot be read"),
+        ],
+    )
+    def test_a_mistake_is_one_line(self, rpms: Rpms, options: tuple[str, ...], words: str):
+        assert words in rpms("play", "alfworld", *options).line
+
+    def test_a_memory_of_another_world_is_refused(self, rpms: Rpms, tmp_path: Path):
+        memory = tmp_path / "memory.jsonl"
+        write_memory(memory, [], "scienceworld")
+        line = rpms("play", "alfworld", "--memory", memory).line
+        assert "scienceworld" in line
+        assert str(memory) in line
+
+    def test_a_damaged_memory_is_named_with_its_line(self, rpms: Rpms, tmp_path: Path):
+        memory = tmp_path / "memory.jsonl"
+        write_memory(memory, [], "alfworld")
+        before = memory.read_text(encoding="utf-8")
+        memory.write_text(before + '{"type": "success"}\n', encoding="utf-8")
+        assert f"{memory}:{before.count(chr(10)) + 1}: " in rpms("play", "alfworld", "--memory", memory).line
+
+
+class TestRules:
+    def test_the_whole_manual_and_what_is_active_for_a_goal(self, rpms: Rpms):
+        whole = rpms("rules", "show", "alfworld").out
+        active = rpms("rules", "show", "alfworld", "--goal", "pick_heat").out
+        assert "[D-COOL-001]" in whole
+        assert "[D-COOL-001]" not in active
+        assert "[D-HEAT-001]" in active
+        assert "tokens in a prompt" in active
+
+    def test_a_goal_may_be_stated_as_the_world_does(self, rpms: Rpms):
+        said = rpms("rules", "show", "alfworld", "--goal", "cool some apple and put it in microwave.")
+        assert "active for pick_cool_then_place_in_recep:apple:cool:microwave" in said.out
+
+    def test_an_unknown_goal_lists_the_types(self, rpms: Rpms):
+        assert "goal types: look_at_obj_in_light" in rpms("rules", "show", "alfworld", "--goal", "nope").line
+
+    def test_a_good_manual(self, rpms: Rpms, tmp_path: Path):
+        file = tmp_path / "garden.yaml"
+        file.write_text(MANUAL, encoding="utf-8")
+        said = rpms("rules", "check", file)
+        assert (said.code, said.out.splitlines()[0]) == (
+            0,
+            "ok: 0 rules, 1 actions (1 with checkable preconditions or effects), 1 predicates",
+        )
+
+    @pytest.mark.parametrize(
+        ("old", "new", "line", "words"),
+        [
+            ("at(place)]", "att(place)]", 7, "unknown predicate 'att'"),
+            ("at(place)]", "at(spot)]", 7, "'spot' is no parameter"),
+            ("environment:", "enviroment:", 4, "unknown tier or key 'enviroment'"),
+            ("effects:", "efects:", 7, "not a known field"),
+            ("syntax: go to <place>", "syntax: [go", 7, "not valid YAML"),
+            ("effects: [at(place)]", "effects: [at(place), not at(place)]", 7, "contradicts itself"),
+        ],
+    )
+    def test_a_broken_manual_is_named_by_file_and_line(self, rpms, tmp_path: Path, old, new, line, words):
+        file = tmp_path / "garden.yaml"
+        file.write_text(MANUAL.replace(old, new), encoding="utf-8")
+        said = rpms("rules", "check", file).line
+        assert said.startswith(f"{file}:{line}: ")
+        assert words in said
+
+    @pytest.mark.parametrize("content", [None, b"\xff\xfe\x00", b"", b"- a list\n"])
+    def test_unreadable_files(self, rpms: Rpms, tmp_path: Path, content: bytes | None):
+        file = tmp_path / "garden.yaml"
+        if content is not None:
+            file.write_bytes(content)
+        assert str(file) in rpms("rules", "check", file).line
+        assert "directory" in rpms("rules", "check", tmp_path).line
+
+
+class TestRun:
+    def test_a_run_is_kept_and_continued(self, rpms: Rpms, tmp_path: Path):
+        out = tmp_path / "run"
+        first = rpms("run", "alfworld", "--limit", 2, "--out", out)
+        assert first.code == 0
+        assert "2 of 2 episodes: 2 won" in first.out
+        files = {file: file.stat().st_mtime_ns for file in (out / "episodes").iterdir()}
+        assert len(files) == 2
+        next(iter(files)).unlink()
+        again = rpms("run", "alfworld", "--limit", 2, "--out", out)
+        assert "2 of 2 episodes: 2 won" in again.out
+        now = {file: file.stat().st_mtime_ns for file in (out / "episodes").iterdir()}
+        assert now.keys() == files.keys()
+        assert sum(now[file] == files[file] for file in files) == 1
+        assert RunFolder(out).summary().won == 2
+
+    def test_another_protocol_in_the_same_folder_is_refused(self, rpms: Rpms, tmp_path: Path):
+        out = tmp_path / "run"
+        rpms("run", "alfworld", "--limit", 1, "--out", out)
+        assert "tasks: 1 → 2" in rpms("run", "alfworld", "--limit", 2, "--out", out).line
+        line = rpms("run", "alfworld", "--limit", 1, "--out", out, "--condition", "baseline").line
+        assert "condition.rules: true → false" in line
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            (("--limit", 0), "a limit of 0"),
+            (("--steps", 0), "a budget of 0 steps"),
+            (("--workers", 0), "0 workers"),
+            (("--price", "cheap"), "--price 'cheap'"),
+            (("--parameter", "top_k"), "name=value"),
+            (("--split", "nope"), "no split 'nope'"),
+            (("--condition", "E"), "unknown condition 'E'"),
+        ],
+    )
+    def test_a_mistake_is_one_line_and_leaves_nothing_behind(self, rpms, tmp_path, options, words):
+        assert words in rpms("run", "alfworld", "--out", tmp_path / "run", *options).line
+        assert not (tmp_path / "run" / "episodes").exists()
+
+    @pytest.mark.parametrize("option", [("--max-tokens", 0), ("--temperature", -1)])
+    def test_numbers_out_of_range_are_usage_errors(self, rpms: Rpms, tmp_path: Path, option: tuple[str, int]):
+        said = rpms("run", "alfworld", "--out", tmp_path / "run", *option)
+        assert said.code == 2
+        assert option[0] in said.err
+
+    def test_a_file_in_place_of_the_folder(self, rpms: Rpms, tmp_path: Path):
+        (tmp_path / "run").write_text("not a folder", encoding="utf-8")
+        assert str(tmp_path / "run") in rpms("run", "alfworld", "--limit", 1, "--out", tmp_path / "run").line
+
+    def test_a_memory_of_another_world_is_refused(self, rpms: Rpms, tmp_path: Path):
+        write_memory(tmp_path / "memory.jsonl", [], "scienceworld")
+        said = rpms("run", "alfworld", "--out", tmp_path / "run", "--memory", tmp_path / "memory.jsonl")
+        assert "scienceworld" in said.line
+
+
+class TestGames:
+    def test_made_games_can_be_run(self, rpms: Rpms, tmp_path: Path):
+        made = rpms("games", "make", "--out", tmp_path / "games", "--count", 2, "--seed", 7)
+        assert "2 games, each won by a plan" in made.out
+        played = ("run", "alfworld", "--split", "train", "--data", tmp_path / "games", "--out", tmp_path / "run")
+        assert "2 of 2 episodes: 2 won" in rpms(*played).out
+
+    def test_mistakes(self, rpms: Rpms, tmp_path: Path):
+        assert "1 or more" in rpms("games", "make", "--out", tmp_path / "games", "--count", 0).line
+        assert "unknown task type" in rpms("games", "make", "--out", tmp_path / "games", "--type", "nope").line
+        assert "dialect" in rpms("games", "make", "--out", tmp_path / "games", "--dialect", "0.5").line
+
+
+class TestVerify:
+    @pytest.fixture
+    def transcript(self, tmp_path: Path) -> Path:
+        """A playthrough of a builtin game, recorded here, with the game beside it."""
+        name = builtin_ids()[0]
+        save_builtin(name, tmp_path)
+        game = NativeGame(load_builtin(name))
+        steps = []
+        for command in (None, *builtin_walkthrough(name)):
+            outcome = game.reset() if command is None else game.step(command)
+            steps.append({"action": command, "observation": outcome.observation, "won": outcome.won})
+        file = tmp_path / "played.jsonl"
+        file.write_text(json.dumps({"game": name, "dialect": "0.3", "steps": steps}) + "\n", encoding="utf-8")
+        return file
+
+    def test_an_unchanged_transcript(self, rpms: Rpms, transcript: Path):
+        said = rpms("verify", "alfworld", transcript, "--data", transcript.parent)
+        assert (said.code, said.out[:8]) == (0, "1 games,")
+        assert said.out.endswith(" 0 mismatches\n")
+
+    def test_a_difference_is_shown_and_is_exit_code_1(self, rpms: Rpms, transcript: Path):
+        text = transcript.read_text(encoding="utf-8")
+        transcript.write_text(text.replace('"won": true', '"won": false'), encoding="utf-8")
+        said = rpms("verify", "alfworld", transcript, "--data", transcript.parent)
+        assert said.code == 1
+        assert f"{transcript}:1: " in said.out
+        assert "won differs" in said.out
+        assert "1 mismatches" in said.out
+
+    def test_mistakes(self, rpms: Rpms, transcript: Path):
+        folder = transcript.parent
+        assert "$ALFWORLD_DATA" in rpms("verify", "alfworld", transcript).line
+        assert "no such transcript" in rpms("verify", "alfworld", folder / "nope.jsonl", "--data", folder).line
+        assert "only alfworld" in rpms("verify", "scienceworld", transcript).line
+        transcript.write_text("{\n", encoding="utf-8")
+        assert f"{transcript}:1: " in rpms("verify", "alfworld", transcript, "--data", folder).line
+
+
+class TestModels:
+    def test_the_list_says_what_is_ready(self, rpms: Rpms):
+        said = rpms("models")
+        assert said.code == 0
+        for row in ("planner", "scripted/FILE", "openai/"):
+            assert row in said.out
+
+    def test_checking_what_there_is_not(self, rpms: Rpms):
+        assert "no provider 'nope'" in rpms("models", "check", "nope").line
+
+
+class TestWorlds:
+    def test_the_installed_worlds(self, rpms: Rpms):
+        said = rpms("worlds")
+        assert said.code == 0
+        assert "builtin, valid_seen, valid_unseen, train" in said.out
+
+    def test_alfworld_is_sound(self, rpms: Rpms):
+        said = rpms("worlds", "check", "alfworld", "--games", 2, "--steps", 8)
+        assert said.code == 0
+        assert "failed" not in said.out
+        assert "ok      belief" in said.out
+
+    def test_mistakes(self, rpms: Rpms):
+        assert "unknown world 'nope'" in rpms("worlds", "check", "nope").line
+        assert "no engine 'nope'" in rpms("worlds", "check", "alfworld", "--engine", "nope").line
+
+    def test_a_split_that_is_not_there_fails_the_check(self, rpms: Rpms):
+        said = rpms("worlds", "check", "alfworld", "--split", "valid_seen")
+        assert said.code == 1
+        assert "ALFWORLD_DATA" in said.out
