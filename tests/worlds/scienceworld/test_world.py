@@ -8,6 +8,7 @@ from rpms.core.errors import InputError
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 from rpms.worlds.scienceworld import world
+from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import PAPER_TASKS
 
 
@@ -54,8 +55,9 @@ def test_refusals_count_as_infeasible(answer):
     assert world.infeasible(answer)
 
 
-def test_nothing_is_said_of_a_game_that_is_no_simulator():
+def test_nothing_is_said_of_a_game_that_is_no_simulator_or_does_not_run():
     assert world.contradictions(after(), object()) == ()
+    assert world.contradictions(after(), ScienceWorldGame("boil", 0)) == ()
 
 
 def test_a_goal_of_no_template_can_still_be_played():

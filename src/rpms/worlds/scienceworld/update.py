@@ -4,56 +4,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from dataclasses import replace
+from typing import Final
 
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.matter import state_of, substance_of
 from rpms.worlds.scienceworld.menus import menu_options
 from rpms.worlds.scienceworld.observations import Deed, RoomSight, Thing
-from rpms.worlds.scienceworld.tree import Forest, Path, Phrase, at, find, merge, put, read_phrase, walk
+from rpms.worlds.scienceworld.spots import (
+    Named,
+    doubted,
+    find_spot,
+    meant,
+    named,
+    take,
+    thing_at,
+    with_thing,
+)
+from rpms.worlds.scienceworld.tree import Forest, Phrase, merge, read_phrase, walk
 
 _FAILED_KEPT: Final = 20
 _HEARD_KEPT: Final = 8_000
 _STATES_KEPT: Final = 50
-_NUMBER: Final = re.compile(r"\s*(\d{1,6})\s*")
-_VERB: Final = re.compile(
-    r"(?:pick up|put down|look (?:at|in|on)|focus on|turn (?:on|off)|go(?: to)?|\S{1,20}) (?P<rest>.{1,400})"
-)
-_JOINTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "move": (" to ", " into "),
-    "connect": (" to ",),
-    "put": (" into ", " to ", " in ", " on "),
-    "take": (" from ",),
-    "pour": (" into ", " in "),
-    "dunk": (" into ", " in "),
-    "use": (" on ",),
-}
-"""Verb → the words between its two objects, the surest first."""
 _LOOKS: Final = re.compile(r"(?:look at|look on|examine) ")
 _SLID: Final = re.compile(r"approximately (\d{1,3})% down the plane")
 
 
-class _Spot(NamedTuple):
-    """Where a thing is: carried or in the room, and the way to it from there."""
-
-    carried: bool
-    path: Path
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """What a command names, in order."""
-
-    text: str
-    one: Phrase
-    two: Phrase
-
-
 def update(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
     """Take in an answer. The pointer follows in `rpms.worlds.scienceworld.progress`."""
-    command = _named(_meant(belief, action))
+    command = named(meant(belief, action))
     after = belief.but(
         last_action=action,
         observation=observation[:_HEARD_KEPT],
@@ -72,7 +52,7 @@ def update(belief: ScienceBelief, action: str | None, observation: str) -> Scien
     return _perceived(after, observation, command)
 
 
-def _perceived(belief: ScienceBelief, observation: str, command: _Named) -> ScienceBelief:
+def _perceived(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
     """Take in an answer that describes."""
     room = heard.room_sight(observation)
     if room is not None:
@@ -84,26 +64,6 @@ def _perceived(belief: ScienceBelief, observation: str, command: _Named) -> Scie
     if place is not None:
         return _looked_inside(belief, place, command)
     return _described(belief, observation, command) if _LOOKS.match(command.text) else belief
-
-
-def _meant(belief: ScienceBelief, action: str | None) -> str:
-    """The command in words: a number is the option that it picks."""
-    text = " ".join((action or "").split())
-    number = _NUMBER.fullmatch(text)
-    if number and belief.menu:
-        choice = int(number[1])
-        return belief.menu[choice].casefold() if choice < len(belief.menu) else ""
-    return text.casefold()
-
-
-def _named(text: str) -> _Named:
-    match = _VERB.fullmatch(text)
-    rest = match["rest"] if match else ""
-    for joint in () if text.startswith("put down ") else _JOINTS.get(text.partition(" ")[0], ()):
-        one, found, two = rest.rpartition(joint) if joint in (" on ", " in ") else rest.partition(joint)
-        if found:
-            return _Named(text, read_phrase(one), read_phrase(two))
-    return _Named(text, read_phrase(rest), Phrase(""))
 
 
 def _clear(belief: ScienceBelief) -> ScienceBelief:
@@ -151,43 +111,43 @@ def _held(belief: ScienceBelief, listing: Forest) -> ScienceBelief:
     return _noted(belief.but(inventory=merge(kept, belief.inventory), inventory_known=True), kept)
 
 
-def _looked_inside(belief: ScienceBelief, place: RoomSight, command: _Named) -> ScienceBelief:
+def _looked_inside(belief: ScienceBelief, place: RoomSight, command: Named) -> ScienceBelief:
     """Take in an answer to `look in`, which works on rooms, on the inventory and on things."""
     if place.room == "inventory":
         return _held(belief, place.things)
     if place.doors or place.room in belief.exits:
         return _seen(belief, place, at_home=place.room == belief.room)
-    spot = _find(belief, command.one, place.room)
+    spot = find_spot(belief, command.one, place.room)
     if spot is None:
         return _noted(belief, place.things)
-    thing = _at(belief, spot)
+    thing = thing_at(belief, spot)
     flags = thing.flags if thing.flags.isdisjoint({"closed"}) else (thing.flags - {"closed"}) | {"open"}
     contents = merge(place.things, thing.contents or ())
-    return _noted(_set(belief, spot, replace(thing, contents=contents, flags=flags)), place.things)
+    return _noted(with_thing(belief, spot, replace(thing, contents=contents, flags=flags)), place.things)
 
 
-def _described(belief: ScienceBelief, observation: str, command: _Named) -> ScienceBelief:
+def _described(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
     """Take in an answer to `look at` or `examine`."""
     thing = heard.parse_thing(observation)
     if thing is None:
         return belief
     belief = _noted(belief, (thing,))
-    spot = _find(belief, command.one, thing.name) or _find(belief, read_phrase(thing.name))
+    spot = find_spot(belief, command.one, thing.name) or find_spot(belief, read_phrase(thing.name))
     if spot is None:
         return _placed(belief, thing, command)
-    (known,) = merge((thing,), (replace(_at(belief, spot), name=thing.name),))
-    return _set(belief, spot, known)
+    (known,) = merge((thing,), (replace(thing_at(belief, spot), name=thing.name),))
+    return with_thing(belief, spot, known)
 
 
-def _placed(belief: ScienceBelief, thing: Thing, command: _Named) -> ScienceBelief:
+def _placed(belief: ScienceBelief, thing: Thing, command: Named) -> ScienceBelief:
     """Note a thing that was not known to be where the command says, as `substance in metal pot` does."""
     if not command.one.places:
         return belief
-    spot = _find(belief, Phrase(command.one.places[0], (), command.one.places[1:]))
+    spot = find_spot(belief, Phrase(command.one.places[0], (), command.one.places[1:]))
     if spot is None:
         return belief
-    holder = _at(belief, spot)
-    return _set(belief, spot, replace(holder, contents=(*(holder.contents or ()), thing)))
+    holder = thing_at(belief, spot)
+    return with_thing(belief, spot, replace(holder, contents=(*(holder.contents or ()), thing)))
 
 
 def _broken(belief: ScienceBelief, observation: str) -> ScienceBelief:
@@ -197,59 +157,14 @@ def _broken(belief: ScienceBelief, observation: str) -> ScienceBelief:
     return belief.but(broken=belief.broken | {f"{done.object} in {belief.room}"})
 
 
-# Where things are
-
-
-def _forest(belief: ScienceBelief, spot_carried: bool) -> Forest:
-    return belief.inventory if spot_carried else belief.here
-
-
-def _at(belief: ScienceBelief, spot: _Spot) -> Thing:
-    return at(_forest(belief, spot.carried), spot.path)
-
-
-def _set(belief: ScienceBelief, spot: _Spot, thing: Thing | None) -> ScienceBelief:
-    changed = put(_forest(belief, spot.carried), spot.path, thing)
-    if spot.carried:
-        return belief.but(inventory=changed)
-    return belief.but(rooms={**belief.rooms, belief.room or "": changed})
-
-
-def _find(belief: ScienceBelief, phrase: Phrase, name: str = "", *, carried_first: bool = True) -> _Spot | None:
-    """The thing that a command means, by its words and by the simulator's name for it.
-
-    Where words alone would fit both a thing carried and one in the room, the simulator asks which; so the first found
-    is as good as any.
-    """
-    for words in (phrase, Phrase(name.casefold())) if name else (phrase,):
-        if not words.head:
-            continue
-        for carried in (carried_first, not carried_first):
-            root = "inventory" if carried else belief.room or ""
-            found = find(_forest(belief, carried), words, root, name)
-            exact = [path for path in found if at(_forest(belief, carried), path).name.casefold() == name.casefold()]
-            if found:
-                return _Spot(carried, (exact or found)[0])
-    return None
-
-
-def _take(belief: ScienceBelief, command: _Named, name: str, *, carried_first: bool) -> tuple[ScienceBelief, Thing]:
-    """Take a thing from where it is, if that is known."""
-    spot = _find(belief, command.one, name, carried_first=carried_first)
-    if spot is None:
-        return belief, Thing(name)
-    thing = _at(belief, spot)
-    return _set(belief, spot, None), thing
-
-
 # What is done
 
 
-def _nothing(belief: ScienceBelief, _done: Deed, _command: _Named) -> ScienceBelief:
+def _nothing(belief: ScienceBelief, _done: Deed, _command: Named) -> ScienceBelief:
     return belief
 
 
-def _go(belief: ScienceBelief, done: Deed, _command: _Named) -> ScienceBelief:
+def _go(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
     room, exits = done.object, dict(belief.exits)
     if belief.room is not None and room in exits.get(belief.room, {}):
         exits[belief.room] = {**exits[belief.room], room: True}
@@ -257,72 +172,74 @@ def _go(belief: ScienceBelief, done: Deed, _command: _Named) -> ScienceBelief:
     return belief.but(room=room, visited=belief.visited | {room}, exits=exits)
 
 
-def _move(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
-    belief, thing = _take(belief, command, done.object, carried_first=done.place != "inventory")
+def _move(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+    belief, thing = take(belief, command, done.object, carried_first=done.place != "inventory")
     if done.place == "inventory":
         return belief if thing.restless else belief.but(inventory=(*belief.inventory, thing))
     thing = replace(thing, flags=frozenset(flag for flag in thing.flags if "plane" not in flag))
-    spot = None if done.place == belief.room else _find(belief, command.two, done.place)
+    spot = None if done.place == belief.room else find_spot(belief, command.two, done.place)
     if spot is not None:
-        holder = _at(belief, spot)
-        return _set(belief, spot, replace(holder, contents=(*(holder.contents or ()), thing)))
+        holder = thing_at(belief, spot)
+        belief = doubted(belief, spot)
+        return with_thing(belief, spot, replace(holder, contents=(*(holder.contents or ()), thing)))
     if done.place != belief.room:  # into something that was never seen
         thing = Thing(done.place, (thing,))
     return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, thing)})
 
 
-def _pour(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+def _pour(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     if done.object == "inventory":
         poured: Forest = belief.inventory
         belief = belief.but(inventory=())
     else:
-        source = _find(belief, command.one, done.object)
-        poured = () if source is None else _at(belief, source).contents or ()
+        source = find_spot(belief, command.one, done.object)
+        poured = () if source is None else thing_at(belief, source).contents or ()
         if source is not None:
-            belief = _set(belief, source, replace(_at(belief, source), contents=()))
-    if done.place == "inventory":
-        return belief.but(inventory=(*belief.inventory, *poured), inventory_known=False)
-    target = _find(belief, command.two, done.place)
+            belief = with_thing(belief, source, replace(thing_at(belief, source), contents=()))
+    if done.place == "inventory":  # it is not said which of several vessels was emptied, nor what is liquid
+        return belief.but(inventory_known=False)
+    target = find_spot(belief, command.two, done.place)
     if target is None:
         here = (*belief.here, *poured) if done.place == belief.room else belief.here
         return belief.but(rooms={**belief.rooms, belief.room or "": here})
-    holder = _at(belief, target)
-    return _set(belief, target, replace(holder, contents=(*(holder.contents or ()), *poured)))
+    holder = thing_at(belief, target)
+    belief = doubted(belief, target)
+    return with_thing(belief, target, replace(holder, contents=(*(holder.contents or ()), *poured)))
 
 
-def _dunk(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+def _dunk(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     """The dunked container takes the liquids along."""
-    target, source = _find(belief, command.one, done.object), _find(belief, command.two, done.place)
+    target, source = find_spot(belief, command.one, done.object), find_spot(belief, command.two, done.place)
     if target is None or source is None:
         return belief
-    liquids = tuple(thing for thing in _at(belief, source).contents or () if state_of(thing) == "liquid")
-    holder = _at(belief, target)
-    return _set(belief, target, replace(holder, contents=(*(holder.contents or ()), *liquids)))
+    liquids = tuple(thing for thing in thing_at(belief, source).contents or () if state_of(thing) == "liquid")
+    holder = thing_at(belief, target)
+    return with_thing(belief, target, replace(holder, contents=(*(holder.contents or ()), *liquids)))
 
 
-def _eat(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
-    return _take(belief, command, done.object, carried_first=True)[0]
+def _eat(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+    return take(belief, command, done.object, carried_first=True)[0]
 
 
-def _mix(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+def _mix(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     product = Thing(heard.plain_name(done.object.casefold()))
     if command.one.head == "inventory":  # what of it went into the product is not said
         return belief.but(inventory=(), inventory_known=False)
-    spot = _find(belief, command.one)
-    return belief if spot is None else _set(belief, spot, replace(_at(belief, spot), contents=(product,)))
+    spot = find_spot(belief, command.one)
+    return belief if spot is None else with_thing(belief, spot, replace(thing_at(belief, spot), contents=(product,)))
 
 
-def _focus(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
-    known = _find(belief, command.one, done.object) is not None
+def _focus(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+    known = find_spot(belief, command.one, done.object) is not None
     belief = belief if known else _placed(belief, Thing(done.object), command)
     return belief.but(focused=(*belief.focused, done.object))
 
 
-def _reset(belief: ScienceBelief, _done: Deed, _command: _Named) -> ScienceBelief:
+def _reset(belief: ScienceBelief, _done: Deed, _command: Named) -> ScienceBelief:
     return belief.but(focused=(), pointer=0)
 
 
-def _door(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+def _door(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     """A door is named by where it leads; where the command does not say, one of several doors has changed."""
     room, doors = belief.room, belief.exits.get(belief.room or "", {})
     if room is None:
@@ -340,19 +257,19 @@ _FLAGS: Final[Mapping[str, str]] = {"activated": "on", "deactivated": "off", "op
 _OPPOSITES: Final[Mapping[str, str]] = {"on": "off", "off": "on", "open": "closed", "closed": "open"}
 
 
-def _switch(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
+def _switch(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     flag = _FLAGS[done.place]
-    spot = _find(belief, command.one, done.object)
+    spot = find_spot(belief, command.one, done.object)
     if spot is None:
         unseen = Thing(done.object, None, frozenset({flag}))
         return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, unseen)})
-    thing = _at(belief, spot)
-    return _set(belief, spot, replace(thing, flags=(thing.flags - {_OPPOSITES[flag]}) | {flag}))
+    thing = thing_at(belief, spot)
+    return with_thing(belief, spot, replace(thing, flags=(thing.flags - {_OPPOSITES[flag]}) | {flag}))
 
 
-def _measure(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelief:
-    spot = _find(belief, command.two)
-    name = command.two.head if spot is None else _at(belief, spot).name
+def _measure(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+    spot = find_spot(belief, command.two)
+    name = command.two.head if spot is None else thing_at(belief, spot).name
     try:
         degrees = float(done.object)
     except ValueError:
@@ -362,25 +279,25 @@ def _measure(belief: ScienceBelief, done: Deed, command: _Named) -> ScienceBelie
     return belief if called is None or substance_of(called.name) == called.name else _noted(belief, (called,))
 
 
-def _connect(belief: ScienceBelief, done: Deed, _command: _Named) -> ScienceBelief:
+def _connect(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
     return belief.but(connections=belief.connections | {(done.object, done.place)})
 
 
-def _disconnect(belief: ScienceBelief, done: Deed, _command: _Named) -> ScienceBelief:
+def _disconnect(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
     kept = {pair for pair in belief.connections if not any(end.endswith(f" on {done.object}") for end in pair)}
     return belief.but(connections=frozenset(kept))
 
 
-def _read(belief: ScienceBelief, done: Deed, _command: _Named) -> ScienceBelief:
+def _read(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
     name = "recipe" if done.object.startswith("recipe") else done.object
     return belief.but(readings={**belief.readings, name: done.place})
 
 
-def _dig(belief: ScienceBelief, done: Deed, _command: _Named) -> ScienceBelief:
+def _dig(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
     return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, Thing(done.object))})
 
 
-_DEEDS: Final[Mapping[str, Callable[[ScienceBelief, Deed, _Named], ScienceBelief]]] = {
+_DEEDS: Final[Mapping[str, Callable[[ScienceBelief, Deed, Named], ScienceBelief]]] = {
     "go": _go,
     "move": _move,
     "pour": _pour,

@@ -8,7 +8,7 @@ from importlib.resources import files
 from rpms.core.belief import Belief
 from rpms.core.consistency import Compat
 from rpms.core.decide import Decision
-from rpms.core.errors import InputError
+from rpms.core.errors import InputError, WorldError
 from rpms.core.goal import Goal, Progress
 from rpms.core.recall import Retrieval, Similarity
 from rpms.core.voice import Voice
@@ -78,19 +78,21 @@ class ScienceWorld:
         return refused(observation)
 
     def contradictions(self, belief: Belief, game: Game) -> tuple[str, ...]:
-        """Compare room and inventory with the simulator's free listings; of other games nothing can be said."""
+        """Compare room and inventory with the simulator's free listings; of other games nothing can be said.
+
+        Nor of one that has died, which the next step finds out.
+        """
         if not isinstance(game, ScienceWorldGame):
             return ()
-        return disagreements(_own(belief), game.look(), game.inventory())
+        try:
+            return disagreements(_own(belief), game.look(), game.inventory())
+        except WorldError:
+            return ()
 
     def planner(self, decision: Decision) -> tuple[str, str]:
-        from rpms.worlds.scienceworld import planner  # noqa: PLC0415 - only where no LLM plays
+        from rpms.worlds.scienceworld.planner import plan  # noqa: PLC0415 - only where no LLM plays
 
-        plan = getattr(planner, "plan", None)
-        if plan is None:
-            raise InputError("ScienceWorld has no planner here: choose another model")
-        thought, action = plan(decision)
-        return str(thought), str(action)
+        return plan(decision)
 
 
 def _checked(setting: Setting) -> dict[str, str]:
