@@ -1,0 +1,169 @@
+"""The example world and the tutorial that builds it: both are run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from rpms.core.condition import CONDITIONS, Condition, compose
+from rpms.core.enforcement import Enforcement, GuardMode
+from rpms.core.episode import Ending
+from rpms.core.errors import InputError
+from rpms.core.memory import SuccessSnippet
+from rpms.core.recall import EpisodicMemory
+from rpms.core.verdict import Fate
+from rpms.models.base import Decoding
+from rpms.models.policy import PolicyModel
+from rpms.models.scripted import ScriptedModel
+from rpms.play.episode import Play, play
+from rpms.play.setup import knowledge_of
+from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world, world_names
+from tests.cli.command import Rpms, rpms
+from tests.toolbox import FOLDER, game, register, world
+
+__all__ = ["rpms"]
+
+TUTORIAL = FOLDER.parents[1] / "docs" / "your_own_world.md"
+POINTS = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+TASKS = [*world.tasks("train", Setting()), *world.tasks("test", Setting())]
+FULL = compose(CONDITIONS["full"], knowledge_of(world), EpisodicMemory())
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch):
+    """The example, found by the entry point that its own pyproject.toml declares."""
+    points = [EntryPoint(name, value, "rpms.worlds") for name, value in POINTS["rpms.worlds"].items()]
+    with monkeypatch.context() as patch:
+        register(patch, *points)
+        yield
+    find_world.cache_clear()
+
+
+def episode(task, model, mind=FULL):
+    return play(Play(world, world.open(task, Setting()), task, mind, model, Decoding(), world.step_budget))
+
+
+def test_it_is_found_by_its_entry_point(installed):
+    assert "toolbox" in world_names()
+    assert find_world("toolbox") is world
+
+
+def test_an_entry_point_that_leads_nowhere_is_one_line(monkeypatch: pytest.MonkeyPatch):
+    register(monkeypatch, EntryPoint("ghost", "no_such_package:world", "rpms.worlds"))
+    with pytest.raises(InputError, match=r"world 'ghost' \(no_such_package:world\) cannot be loaded"):
+        find_world("ghost")
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_the_planner_wins_every_task_under_every_condition(condition: str):
+    mind = compose(CONDITIONS[condition], knowledge_of(world), EpisodicMemory())
+    for task in TASKS:
+        played = episode(task, PolicyModel("planner", world.planner), mind)
+        assert (played.ending, played.infeasible, played.contradictions) == (Ending.WON, 0, 0), task.id
+
+
+def test_rules_save_the_planner_steps():
+    def steps(condition: str) -> int:
+        mind = compose(CONDITIONS[condition], knowledge_of(world), EpisodicMemory())
+        return sum(len(episode(task, PolicyModel("planner", world.planner), mind).steps) for task in TASKS)
+
+    assert steps("full") < steps("baseline")
+
+
+def test_no_two_tasks_are_the_same():
+    def layout(number: int) -> str:
+        played = game.ToolboxGame(number)
+        return f"{played.type} {played.wanted} {sorted(played.locked)} {sorted(played.files.items())}"
+
+    assert len({layout(int(task.source["number"])) for task in TASKS}) == len(TASKS)
+
+
+def test_a_scripted_model_wins_with_forgiven_form_and_loses_with_nonsense():
+    task = next(task for task in TASKS if task.type == "deliver")
+    won = episode(task, PolicyModel("planner", world.planner))
+    script = [f"Thought: as before\nAction: {step.command.upper()}." for step in won.steps]
+    again = episode(task, ScriptedModel("script", script))
+    assert again.ending is Ending.WON
+    assert [step.command for step in again.steps] == [step.command for step in won.steps]
+    assert all(step.repairs for step in again.steps)
+    lost = episode(task, ScriptedModel("script", ["Action: dance"] * world.step_budget))
+    assert (lost.ending, lost.infeasible, lost.foreseeable) == (Ending.OUT_OF_STEPS, 30, 30)
+
+
+def test_the_manual_tells_why_an_action_fails():
+    task = next(task for task in TASKS if task.type == "deploy")
+    script = ["Action: connect to server 1", "Action: push config 1 to server 1", "Action: start server 1"]
+    played = episode(task, ScriptedModel("script", script))
+    assert [step.infeasible for step in played.steps] == [False, True, True]
+    assert played.steps[1].objection == "config 1 is not in your clipboard"
+    assert played.steps[2].objection == "server 1 is running; first: stop server 1"
+
+
+def test_the_guard_keeps_every_failure_from_the_game():
+    guarded = Condition(enforcement=Enforcement(guard=GuardMode.BLOCK, replace=True, menu=8))
+    mind = compose(guarded, knowledge_of(world), EpisodicMemory())
+    for task in TASKS[:6]:
+        played = episode(task, ScriptedModel("script", ["Action: start signer 1"] * 100), mind)
+        assert played.infeasible == 0
+        assert played.reasks == 2 * len(played.steps)
+
+
+@pytest.mark.parametrize(
+    ("actions", "fate"),
+    [
+        (("connect to depot 1", "pull config 1 from depot 1"), Fate.WARNED),
+        (("pull config 1 from depot 1",), Fate.DROPPED),
+        (("push config 1 to server 1",), Fate.DROPPED),
+    ],
+)
+def test_memories_are_judged_by_the_manual(actions: tuple[str, ...], fate: Fate):
+    """A plan that connects first may still work; one that pulls from a distance, or pushes unsigned, cannot."""
+    task = next(task for task in TASKS if task.type == "deploy")
+    goal = world.goal(world.open(task, Setting()).reset().observation)
+    signature = world.start(goal).signature()
+    entry = SuccessSnippet(goal.signature, signature, "find_file", actions, id="success_1")
+    mind = compose(CONDITIONS["full"], knowledge_of(world), EpisodicMemory([entry], world="toolbox"))
+    first = episode(task, PolicyModel("planner", world.planner), mind).steps[0]
+    assert [candidate.verdict.fate for candidate in first.decision.candidates] == [fate]
+
+
+def test_the_tutorial_shows_the_example_as_it_is():
+    blocks = re.findall(
+        r'^```\w+ title="([^"]+)"\n(.*?)^```$', TUTORIAL.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert len(blocks) > 10
+    for name, text in blocks:
+        assert text in (FOLDER / name).read_text(encoding="utf-8"), f"not in {name}:\n{text}"
+
+
+def test_every_code_block_of_the_tutorial_is_tested():
+    fences = re.findall(r"^```(\w.*)$", TUTORIAL.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [fence for fence in fences if " title=" not in fence and fence != "console"] == []
+
+
+def test_the_commands_of_the_tutorial_print_what_it_says(
+    installed, rpms: Rpms, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.chdir(tmp_path)
+    ran = 0
+    for block in re.findall(r"^```console\n(.*?)^```$", TUTORIAL.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for command, *shown in (piece.splitlines() for piece in block.split("$ ")[1:]):
+            if command.startswith("rpms "):
+                said = rpms(*shlex.split(command)[1:])
+                assert said.code == 0, said
+                assert [line for line in shown if line not in said.out] == []
+                ran += 1
+    assert ran == 5
+
+
+def test_the_readme_names_every_file():
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for file in (FOLDER / "toolbox_world").iterdir():
+        if file.is_file() and file.name != "__init__.py":
+            assert f"toolbox_world/{file.name}" in readme
