@@ -17,8 +17,10 @@ from rpms.core.memory import Kind
 from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
 from rpms.learn.rounds import Harvester, LearningPlan, learn, round_folder, snapshot_file
 from rpms.models.policy import PolicyModel
+from rpms.models.recorded import RecordedModel, ReplayModel
 from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend
+from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import memory_hash, read_memory
 from rpms.worlds.registry import find_world
 from tests.learn.episodes import planned
@@ -71,6 +73,22 @@ def test_a_round_that_goes_otherwise_adds_evidence_and_entries(tmp_path):
     before = {entry.id: entry.origins for entry in read_memory(first.file).entries}
     after = {entry.id: entry.origins for entry in read_memory(second.file).entries}
     assert all(origins <= after[name] for name, origins in before.items())
+
+
+def test_a_recorded_model_teaches_the_same_again_without_being_asked(tmp_path):
+    asked = []
+
+    def answer(request):
+        asked.append(request.episode)
+        return f"Action: {WORLD.planner(request.decision)[1] if len(asked) % 5 else 'open the sky'}"
+
+    store = FolderOfAnswers(tmp_path / "answers")
+    live = learn(plan(RecordedModel(FunctionModel(answer, "llm"), store)), tmp_path / "live.jsonl")
+    assert live[-1].counts[Kind.FAILURE]
+    before = len(asked)
+    replayed = learn(plan(ReplayModel("replay/answers", store)), tmp_path / "replayed.jsonl", workers=2)
+    assert len(asked) == before
+    assert [result.hash for result in replayed] == [result.hash for result in live]
 
 
 def test_learning_goes_on_where_it_stopped_and_comes_to_the_same(tmp_path):

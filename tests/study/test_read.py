@@ -103,6 +103,7 @@ def test_paths_are_relative_to_the_file(tmp_path):
         ("conditions:\n  full: {enforcement: iron}\n", 5, "unknown preset 'iron'"),
         ("conditions:\n  full: {enforcement: {menu: many}}\n", 5, "menu cannot be 'many'"),
         ("conditions:\n  full: {enforcement: {guards: block}}\n", 5, "no option 'guards'"),
+        ("conditions: {full: }\n", 3, "unknown preset 'iron'"),
         ("colour: red\nconditions: {full: }", 4, "colour: is not a known field"),
         ("limit: 0\nconditions: {full: }", 4, "limit"),
         ("part: 3/2\nconditions: {full: }", 4, "write it like 1/2"),
@@ -112,8 +113,9 @@ def test_paths_are_relative_to_the_file(tmp_path):
     ],
 )
 def test_mistakes_are_reported_at_their_line(tmp_path, text, line, problem):
+    head = HEAD.replace("rounds: 2", "rounds: 2, enforcement: iron") if "iron" in problem and line == 3 else HEAD
     with pytest.raises(FileError) as caught:
-        study(tmp_path, text)
+        study(tmp_path, text, head)
     assert problem in str(caught.value)
     assert line is None or caught.value.line == line
     assert "\n" not in str(caught.value)

@@ -33,6 +33,7 @@ def learn_split(
     later: Annotated[
         str, typer.Option(help="Condition of the rounds after the first, which is rules-only: full or rules-only.")
     ] = "full",
+    preset: options.PresetName = "paper",
     workers: Annotated[int, typer.Option(help="Episodes at once.")] = 1,
     record: Annotated[
         Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
@@ -59,6 +60,7 @@ def learn_split(
         step_budget=steps,
         seed=seed,
         later=named_condition(later),
+        enforcement=options.make_enforcement(preset, None),
     )
     console = Console(emoji=False, highlight=False)
     known = parse_price(price) if price else price_of(model)

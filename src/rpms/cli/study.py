@@ -146,6 +146,7 @@ def _means(
             decoding=decoding,
             step_budget=study.steps,
             later=learning.later,
+            enforcement=learning.enforcement,
         )
         results = learn(plan, out, workers, lambda number: listen(f"{model}, learning round {number}"))
         for line in learned(results):

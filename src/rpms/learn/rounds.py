@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rpms.core.condition import FULL, RULES_ONLY, Condition
+from rpms.core.enforcement import PAPER, Enforcement
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, Origin, merge
@@ -72,6 +73,8 @@ class LearningPlan:
     seed: int = 0
     later: Condition = FULL
     """The condition of the rounds after the first, which is always Rules-only."""
+    enforcement: Enforcement = PAPER
+    """How far actions are enforced in all rounds; a model too weak to win anything teaches only what fails."""
 
     def run_plan(self, number: int, memory: EpisodicMemory) -> RunPlan:
         """The run of one round, counted from 1, with the memory of the rounds before it."""
@@ -85,7 +88,7 @@ class LearningPlan:
             split=self.split,
             tasks=self.tasks,
             limit=self.limit,
-            condition=self.later if number > 1 else RULES_ONLY,
+            condition=replace(self.later if number > 1 else RULES_ONLY, enforcement=self.enforcement),
             memory=memory,
             setting=self.setting,
             decoding=decoding,

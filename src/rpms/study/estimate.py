@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rpms.core.condition import RULES_ONLY, Knowledge, compose
@@ -83,7 +83,8 @@ class _Estimator:
         empty = EpisodicMemory(world=self.means.world.name)
         like = Study(self.study.title, self.study.world, (), choice=learning.choice, steps=self.study.steps)
         for number in range(1, learning.rounds + 1):
-            case = Case("learning", learning.later if number > 1 else RULES_ONLY)
+            condition = learning.later if number > 1 else RULES_ONLY
+            case = Case("learning", replace(condition, enforcement=learning.enforcement))
             plan = plan_cell(like, case, model, self.means, empty)
             # the folders that learning keeps its rounds in; a study only counts what is there
             done = finished(out.with_name(f"{out.stem}.rounds") / f"round{number}")

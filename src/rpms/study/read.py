@@ -56,6 +56,7 @@ class _Learn(_Choice):
     rounds: int = Field(default=1, ge=1, le=20)
     later: str = "full"
     model: str | None = None
+    enforcement: str | dict[str, str | int | bool] = "paper"
 
     @field_validator("later")
     @classmethod
@@ -114,9 +115,6 @@ def read_study(file: Path) -> Study:
             raise FileError(file, _line(tree, ("conditions", name)), f"{name}: {error}") from None
     if len({case.name for case in cases}) < len(cases):
         raise FileError(file, _line(tree, ("conditions",)), "two conditions have one name")
-    learning = form.learn and Learning(
-        form.learn.choice(), form.learn.rounds, named_condition(form.learn.later), form.learn.model
-    )
     return Study(
         title=form.title,
         about=" ".join(form.about.split()),
@@ -125,11 +123,19 @@ def read_study(file: Path) -> Study:
         engine=form.engine,
         steps=form.steps,
         models=tuple(form.models),
-        learning=learning or None,
+        learning=_learning(form.learn, tree, file) if form.learn is not None else None,
         tables=tuple(form.tables),
         cases=tuple(cases),
         file=file,
     )
+
+
+def _learning(form: _Learn, tree: CommentedMap, file: Path) -> Learning:
+    try:
+        enforcement = _enforcement(form.enforcement)
+    except InputError as error:
+        raise FileError(file, _line(tree, ("learn", "enforcement")), f"learn: {error}") from None
+    return Learning(form.choice(), form.rounds, named_condition(form.later), form.model, enforcement)
 
 
 def _parse(file: Path, text: str) -> CommentedMap:

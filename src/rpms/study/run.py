@@ -91,7 +91,7 @@ class Layout:
         setting = learning.choice.setting(means.setting)
         told = (
             *(study.world, setting.engine, dict(sorted(setting.options.items())), model, study.steps),
-            *(task_ids, str(learning.later), str(means.decoding)),
+            *(task_ids, str(learning.later), str(learning.enforcement), str(means.decoding)),
         )
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
         return self.pool / "learned" / f"{slug(model)}-{digest[:_HASH]}" / "memory.jsonl"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rpms.core.condition import FULL, Condition
+from rpms.core.enforcement import PAPER, Enforcement
 from rpms.core.errors import InputError
 from rpms.worlds.base import Setting, Task, World
 
@@ -52,6 +53,8 @@ class Learning:
     """The condition of rounds after the first."""
     model: str | None = None
     """Who learns; the model under test by default."""
+    enforcement: Enforcement = PAPER
+    """How far actions are enforced while learning."""
 
 
 @dataclass(frozen=True)
