@@ -45,7 +45,10 @@ def run_split(
     memory: options.MemoryFile = None,
     preset: options.PresetName = "paper",
     enforce: options.Enforce = None,
-    workers: Annotated[int, typer.Option(help="Episodes at once.")] = 1,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Episodes at once; by default one, or on a cluster as many as it has CPUs.", min=1),
+    ] = None,
     record: Annotated[
         Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
     ] = None,

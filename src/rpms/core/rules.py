@@ -188,11 +188,14 @@ class ActiveRules:
 
     def instance(self, command: str) -> Instance | None:
         """Read a command as an instance of an action; None if no schema fits."""
-        if command not in self._instances:
-            if len(self._instances) >= _INSTANCES_KEPT:
-                self._instances.clear()
-            self._instances[command] = self._read(command) if len(command) <= _LONGEST_COMMAND else None
-        return self._instances[command]
+        try:
+            return self._instances[command]
+        except KeyError:
+            found = self._read(command) if len(command) <= _LONGEST_COMMAND else None
+        if len(self._instances) >= _INSTANCES_KEPT:
+            self._instances.clear()
+        self._instances[command] = found
+        return found
 
     def _read(self, command: str) -> Instance | None:
         for schema in self.environment:

@@ -68,8 +68,8 @@ class Play:
         except ModelError as error:
             self._stop(Ending.MODEL_ERROR, str(error))
             return
-        drift = self.world.contradictions(decision.belief, self.game)
         try:
+            drift = self.world.contradictions(decision.belief, self.game)
             outcome = self._act(asked.command)
         except WorldError as error:
             self._stop(Ending.WORLD_ERROR, str(error))

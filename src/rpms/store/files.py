@@ -8,6 +8,9 @@ from pathlib import Path
 
 from rpms.core.errors import FileError, InputError
 
+_UMASK = os.umask(0)
+os.umask(_UMASK)
+
 
 def write_whole(file: Path, text: str) -> None:
     """Write a file so that a reader, or a crash at any moment, sees the old one or the new one, never a part."""
@@ -19,6 +22,9 @@ def write_whole(file: Path, text: str) -> None:
                 stream.write(text)
                 stream.flush()
                 os.fsync(stream.fileno())
+            Path(beside).chmod(
+                0o666 & ~_UMASK
+            )  # a temporary file is its owner's alone; this one is to be read by others
             Path(beside).replace(file)
         except BaseException:
             Path(beside).unlink(missing_ok=True)
