@@ -132,6 +132,7 @@ def test_a_study_of_several_comparisons_has_a_page_that_leads_to_each(copied, tm
     assert report.episodes == 48
     text = (report.folder / "index.html").read_text()
     assert "Model &lt;a&gt;" in text
+    assert "<h1>Both</h1>" in text
     assert 'href="2/index.html"' in text
     assert 'href="../index.html"' in (report.folder / "1/tasks.html").read_text()
 

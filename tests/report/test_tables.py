@@ -173,6 +173,7 @@ def test_published_rows_are_marked_in_every_form_and_no_other_row_is():
     assert render(table, "terminal").count("(published)") == 4
     rows = list(csv.DictReader(io.StringIO(render(table, "csv"))))
     assert [row["source"] for row in rows] == ["measured"] * 4 + ["published"] * 4
+    assert "Llama 3.1 8B" in table.notes[-1]
 
 
 def test_published_numbers_of_another_world_are_left_out():

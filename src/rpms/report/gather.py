@@ -32,6 +32,8 @@ class Evidence:
     comparison: Comparison
     runs: Mapping[str, RunFolder]
     """By condition."""
+    study: str = ""
+    """The title of the study that it is a part of."""
 
 
 def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Evidence, ...]:
@@ -164,19 +166,17 @@ def _study(file: Path, varies: Sequence[str]) -> list[Evidence]:
         study = json.loads(read_text(file))
         groups = study.get("groups") or [study]
         allowed = [*varies, *study.get("varies", ())]
-        return [
-            compare(
-                {str(name): RunFolder(file.parent / where) for name, where in group["runs"].items()},
-                str(group.get("title") or study.get("title") or ""),
-                allowed,
-                str(study.get("about", "")),
-                [str(name) for name in study.get("tables", ())],
-            )
-            for group in groups
-            if group["runs"]
-        ]
+        title, about = str(study.get("title", "")), str(study.get("about", ""))
+        tables = [str(name) for name in study.get("tables", ())]
+        found = []
+        for group in groups:
+            runs = {str(name): RunFolder(file.parent / where) for name, where in group["runs"].items()}
+            if runs:
+                evidence = compare(runs, str(group.get("title") or title), allowed, about, tables)
+                found.append(replace(evidence, study=title))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise FileError(file, None, "is not the index of a study") from None
+    return found
 
 
 def _names(runs: Sequence[RunFolder]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from rpms.core.errors import InputError
@@ -22,6 +23,7 @@ from rpms.report.outcomes import (
     rounds,
     type_label,
 )
+from rpms.report.published import SETTINGS
 from rpms.report.statistics import additive_expectation
 from rpms.report.table import DASH, Cell, Line, Table, groups, line
 
@@ -312,4 +314,9 @@ def all_tables(comparison: Comparison, *, with_published: bool = False) -> tuple
 def _made(maker: _Maker, comparison: Comparison, with_published: bool) -> Table:
     """A table, with published numbers only where they are of the same world."""
     worlds = {str(results.protocol.get("world", "")) for results in comparison}
-    return maker.make(comparison, with_published=with_published and worlds <= {maker.world, ""})
+    table = maker.make(comparison, with_published=with_published and worlds <= {maker.world, ""})
+    if any(entry.published for entry in table.lines):
+        table = replace(
+            table, notes=(*table.notes, f"Published rows are as the paper prints them: {SETTINGS[maker.world]}.")
+        )
+    return table
