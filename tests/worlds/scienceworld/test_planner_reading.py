@@ -34,7 +34,7 @@ def test_a_room_is_read_as_a_tree():
     assert [thing.name for thing in view.things] == ["counter", "fridge", "switch", "soap"]
     assert view.things[0].holds("banana")
     assert view.things[1].closed
-    assert view.things[2].flags == ("off",)
+    assert view.things[2].flags == {"off"}
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,9 @@ _STAGE_WORDS: Final = (
 _PLANT_STAGES: Final = ("seed", "seedling", "adult", "reproducing")
 _LARVAE: Final = {"caterpillar": ("butterfly", "moth"), "tadpole": ("frog", "common toad", "toad")}
 
-_ALSO_CALLED: Final = {"common toad": ("frog",)}
-"""The simulator calls a toad's eggs those of a frog."""
+_ALSO_CALLED: Final = {"common toad": ("frog",), "moth": ("butterfly",)}
+"""The simulator calls a toad a frog and a moth a butterfly."""
+_FIRST: Final = ("egg", "baby")
 
 
 def life_span(name: str) -> float | None:
@@ -120,6 +121,8 @@ def _stage(view: View, animal: str, done: list[str]) -> tuple[str, str] | None:
     if not found:
         return None
     place, name = min(found)
+    if not done and _STAGE_WORDS[place] not in _FIRST:
+        return None  # too late, or some other animal: a focus on it would be the end
     return _STAGE_WORDS[place], name
 
 

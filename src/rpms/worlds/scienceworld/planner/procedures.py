@@ -8,6 +8,7 @@ from typing import Final
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing
 from rpms.worlds.scienceworld.planner.animals import focus_by_life_span, focus_on_animal_stages, focus_on_plant_stages
+from rpms.worlds.scienceworld.planner.circuits import conductivity, power_component
 from rpms.worlds.scienceworld.planner.genetics import dominant_or_recessive
 from rpms.worlds.scienceworld.planner.grow import grow
 from rpms.worlds.scienceworld.planner.measure import measure_melting_point, use_thermometer
@@ -46,5 +47,9 @@ PROCEDURES: Final[dict[str, Procedure]] = {
     "lifespan-longest-lived-then-shortest-lived": focus_by_life_span,
     "mendelian-genetics-known-plant": dominant_or_recessive,
     "mendelian-genetics-unknown-plant": dominant_or_recessive,
+    "power-component": power_component,
+    "power-component-renewable-vs-nonrenewable-energy": power_component,
+    "test-conductivity": conductivity,
+    "test-conductivity-of-unknown-substances": conductivity,
 }
-"""By the simulator's name of the task. Those that are missing are explored without a procedure."""
+"""By the simulator's name of the task."""
