@@ -2,8 +2,8 @@
 
     python benchmarks/scienceworld.py
 
-Both play the same commands in rounds taken in turn, so that a busy machine slows both; ratios are the result, times
-depend on the machine. Takes one to three minutes.
+Both play the same commands for the same time, in rounds taken in turn, and each command counts with the shortest of its
+times, so that the warming of Java and a busy machine matter little; ratios are the result. Takes two to three minutes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from rpms.worlds.base import Outcome
 from rpms.worlds.scienceworld import jvm
@@ -37,8 +39,9 @@ WALKS = {
         " | activate sink | deactivate sink | pick up jug | wait | look around | wait1 | look at flower pot 1"
     ),
 }
-ROUNDS = 4
+SECONDS_EACH = 40.0
 GAMES = 5
+Key = TypeVar("Key")
 
 
 def commands(walk: str) -> list[str]:
@@ -75,39 +78,50 @@ def steps_and_starts() -> None:
     our_first = time.perf_counter() - started
     print(f"first episode, with the JVM's start: env {env_first:.2f} s, rpms {our_first:.2f} s")
 
-    env_s, our_s, env_starts, our_starts = [], [], [], []
-    for number in range(ROUNDS):
+    env_s: dict[tuple[str, int], float] = {}
+    our_s: dict[tuple[str, int], float] = {}
+    starts: dict[str, float] = {}
+    spent = {"env": 0.0, "rpms": 0.0}
+    while min(spent.values()) < SECONDS_EACH:
+        side = min(spent, key=lambda name: spent[name])
+        round_began = time.perf_counter()
         for (name, variation), walk in WALKS.items():
-            steps = len(commands(walk))
-            started = time.perf_counter()
-            env.load(name, variation, "")
-            env.reset()
-            middle = time.perf_counter()
-            for command in commands(walk):
-                env.step(command)
-            ended = time.perf_counter()
-            with ScienceWorldGame(name, variation) as ours:
-                our_started = time.perf_counter()
-                ours.reset()
-                our_middle = time.perf_counter()
-                play(ours, walk)
-                our_ended = time.perf_counter()
-            if number:  # the first round warms both JVMs
-                env_s.append((ended - middle) / steps)
-                our_s.append((our_ended - our_middle) / steps)
-                env_starts.append(middle - started)
-                our_starts.append(our_middle - our_started)
+            began = time.perf_counter()
+            if side == "env":
+                env.load(name, variation, "")
+                env.reset()
+                note(starts, side, began)
+                time_steps(env.step, name, walk, env_s)
+            else:
+                with ScienceWorldGame(name, variation) as ours:
+                    ours.reset()
+                    note(starts, side, began)
+                    time_steps(ours.step, name, walk, our_s)
+        spent[side] += time.perf_counter() - round_began
     game.close()
     env.close()
-    for what, theirs, ours_ in (("step", env_s, our_s), ("later episode's start", env_starts, our_starts)):
-        a, b = statistics.fmean(theirs), statistics.fmean(ours_)
-        print(f"{what}: env {1000 * a:.1f} ms, rpms {1000 * b:.1f} ms, {a / b:.1f} times as fast")
-    by_walk = [
-        f"{name} {statistics.fmean(env_s[at :: len(WALKS)]) / statistics.fmean(our_s[at :: len(WALKS)]):.1f}"
-        for at, (name, _) in enumerate(WALKS)
-    ]
-    print(f"steps a second: env {1 / statistics.fmean(env_s):.0f}, rpms {1 / statistics.fmean(our_s):.0f}")
-    print(f"ratio by walk: {', '.join(by_walk)}")
+    theirs, mine = statistics.fmean(env_s.values()), statistics.fmean(our_s.values())
+    print(f"step: env {1000 * theirs:.1f} ms, rpms {1000 * mine:.1f} ms")
+    print(f"steps a second: env {1 / theirs:.0f}, rpms {1 / mine:.0f}, {theirs / mine:.1f} times as many")
+    for name, _ in WALKS:
+        ratio = sum(s for (walk, _), s in env_s.items() if walk == name) / sum(
+            s for (walk, _), s in our_s.items() if walk == name
+        )
+        print(f"  {name}: {ratio:.1f} times")
+    print(f"a later episode's start: env {starts['env']:.2f} s, rpms {starts['rpms']:.2f} s")
+
+
+def note(best: dict[Key, float], key: Key, began: float) -> None:
+    """Keep the shortest time seen."""
+    best[key] = min(best.get(key, float("inf")), time.perf_counter() - began)
+
+
+def time_steps(step: Callable[[str], object], name: str, walk: str, best: dict[tuple[str, int], float]) -> None:
+    """Time each command of a walk."""
+    for number, command in enumerate(commands(walk)):
+        began = time.perf_counter()
+        step(command)
+        note(best, (name, number), began)
 
 
 def memory() -> None:

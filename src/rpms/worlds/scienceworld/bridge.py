@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import os
 import socket
 import threading
 from typing import Final
@@ -46,6 +47,7 @@ class Simulator:
         self._answers = self._socket.makefile("rb")
         try:
             self._send(f"{protocol.AUTH_COMMAND_NAME}\n{jvm.token}\n", "authentication", timeout_s)
+            self._silence()
             self._id = self._isolated_interface()
         except BaseException:
             self.close()
@@ -78,6 +80,13 @@ class Simulator:
             with contextlib.suppress(WorldError):
                 self._detach(self._id)
         self._abandon()
+
+    def _silence(self) -> None:
+        """Send what the simulator prints nowhere: it prints at every step, and a pipe to Python costs both sides."""
+        sink = self._create("java.io.PrintStream", f"s{os.devnull}\n")
+        system = f"{self._protocol.STATIC_PREFIX}java.lang.System"
+        self._call_on(system, "setOut", f"{self._protocol.REFERENCE_TYPE}{sink}\n")
+        self._detach(sink)
 
     def _isolated_interface(self) -> str:
         """Make the interface from classes loaded for it alone, and return Java's name for it."""

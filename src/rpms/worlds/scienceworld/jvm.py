@@ -40,7 +40,7 @@ _OPTIONS: Final = (
     "-XX:-UsePerfData",  # no file in the temporary folder to be left behind by a killed JVM
     "-XX:+ExitOnOutOfMemoryError",  # a dead JVM is noticed and replaced, a crippled one is not
     # The simulator's sets are ordered by identity hashes, which differ from run to run; where all are equal they keep
-    # the order of insertion, and menus, lists and random draws are the same every time. A step takes 1.5 times as long.
+    # the order of insertion, and menus, lists and random draws are the same every time. A step takes a third longer.
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:hashCode=2",
     "-Xss8m",  # the simulator recurses over nested objects
