@@ -5,20 +5,12 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laboratory import KITCHEN, REFUSALS
 
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.matter import state_of, substance_of
 from rpms.worlds.scienceworld.observations import Thing, parse_thing
 from rpms.worlds.scienceworld.tree import alike, read_phrase
-
-KITCHEN = (
-    "This room is called the kitchen. In it, you see: \n\tthe agent\n\ta substance called air\n"
-    "\ta counter. On the counter is: a bowl (containing a red apple, an orange), a drawer.\n"
-    "\ta cupboard. The cupboard door is closed. \n\ta oven, which is turned off. The oven door is closed. \n"
-    "\ta sink, which is turned on. In the sink is: nothing.\n\ta stopwatch, which is deactivated. \n"
-    "\ta thermometer, currently reading a temperature of 10 degrees celsius\n"
-    "You also see:\n\tA door to the hallway (that is open)\n\tA door to the outside (that is closed)\n"
-)
 
 
 def shape(thing):
@@ -106,25 +98,6 @@ def test_deeds(text, verb, thing, place):
     done = heard.deed(text)
     assert (done.verb, done.object, done.place) == (verb, thing, place)
     assert not heard.refused(text)
-
-
-REFUSALS = [
-    "No known action matches that input.",
-    "Unknown action.  Type 'help' for a list of actions, and 'objects' for a list of possible object referents. ",
-    "It's not clear how to get there from here.",
-    "The door is not open.",
-    "The stove is not moveable.",
-    "The stove appears broken, and can't be activated or deactivated.",
-    "The cupboard isn't open, so you can't see inside.",
-    "The sink does not contain any liquids to dunk into.",
-    "You can't pick up a gas directly.",
-    "That thing doesn't appear to have a temperature that the thermometer can read.",
-    "That container is empty, so there are no items to mix.",
-    "There is only one thing (soap)",
-    "Mixing the contents of the inventory does not appear to produce anything new.",
-    "The table is not something that can be activated.",
-    "Ambiguous request: Please enter the number for the action you intended (or blank to cancel):\n0:\topen drawer",
-]
 
 
 @pytest.mark.parametrize("text", REFUSALS)

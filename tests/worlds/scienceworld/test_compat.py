@@ -1,21 +1,10 @@
 """COMPAT of Appendix A.2."""
 
-from test_belief import after, in_kitchen
+from laboratory import FOCUS_ON_STOVE, GOAL, after, in_kitchen
 
 from rpms.core.belief import StateSignature
-from rpms.core.goal import GoalSignature
-from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet, VerifiedSchema
+from rpms.core.memory import FailureLesson, SuccessSnippet, VerifiedSchema
 from rpms.worlds.scienceworld.compat import compatible, required_instruments
-
-GOAL = GoalSignature("F3", "melt", "water")
-FOCUS_ON_STOVE = CriticalFailure(
-    GOAL,
-    StateSignature.parse("room=kitchen|inventory=empty|progress=0"),
-    "focus on stove",
-    "verify object identity matches task target before executing focus",
-    "score = -100, terminated",
-)
-"""The entry of Appendix F."""
 
 
 def snippet(state="room=kitchen|inventory=empty|progress=0", actions=("look around",), **precondition):

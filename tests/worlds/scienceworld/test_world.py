@@ -1,8 +1,7 @@
 """The World object: its settings, its mistakes, and playing with it."""
 
 import pytest
-from test_belief import after
-from test_belief_texts import REFUSALS
+from laboratory import REFUSALS, after
 
 from rpms.core.errors import InputError
 from rpms.worlds.base import Setting

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_belief import MENU, after, in_kitchen
+from laboratory import MENU, after, in_kitchen
 
 from rpms.worlds.scienceworld import world
 

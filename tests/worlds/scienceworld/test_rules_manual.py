@@ -1,8 +1,7 @@
 """The manual: complete, short, and never against what the simulator accepts."""
 
 import pytest
-from test_belief import after, in_kitchen
-from test_goals import OPENINGS, goal
+from laboratory import OPENINGS, after, goal, in_kitchen
 
 from rpms.core.arbitration import Arbitration, judge, objection_to_action
 from rpms.core.belief import Situation, StateSignature

@@ -1,9 +1,7 @@
 """The prompt of Appendix D."""
 
 import pytest
-from test_belief import BOIL, HALLWAY
-from test_compat import FOCUS_ON_STOVE
-from test_goals import OPENINGS
+from laboratory import BOIL, FOCUS_ON_STOVE, HALLWAY, OPENINGS
 
 from rpms.core.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, compose
 from rpms.core.decide import decide

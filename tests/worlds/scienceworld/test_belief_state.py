@@ -2,37 +2,11 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from test_belief_texts import KITCHEN
+from laboratory import HALLWAY, KITCHEN, MENU, after, in_kitchen
 
 from rpms.core.facts import Atom, Truth
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.progress import progress
-
-BOIL = (
-    "Your task is to boil water. For compounds without a boiling point, combusting the substance is also acceptable. "
-    "First, focus on the substance. Then, take actions that will cause it to change its state of matter.\n\n"
-)
-HALLWAY = (
-    "This room is called the hallway. In it, you see: \n\tthe agent\n\ta substance called air\n\ta picture\n"
-    "You also see:\n\tA door to the kitchen (that is closed)\n\tA door to the workshop (that is open)\n"
-)
-MENU = (
-    "Ambiguous request: Please enter the number for the action you intended (or blank to cancel):\n"
-    "0:\tpick up orange (in bowl, in counter, in kitchen)\n1:\tpick up orange (in inventory, in agent, in kitchen)\n"
-)
-
-
-def after(*steps, opening=BOIL + HALLWAY):
-    """The belief after an opening and pairs of command and answer."""
-    belief = world.update(world.start(world.goal(opening)), None, opening)
-    for action, observation in steps:
-        belief = world.update(belief, action, observation)
-    return belief
-
-
-def in_kitchen(*steps):
-    way = [("open door to kitchen", "The door is now open."), ("go to kitchen", "You move to the kitchen.")]
-    return after(*way, ("look around", KITCHEN), *steps)
 
 
 def test_the_opening_gives_the_room_and_its_doors_but_not_the_inventory():
