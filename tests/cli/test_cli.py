@@ -211,7 +211,6 @@ class TestRun:
         [
             (("--limit", 0), "a limit of 0"),
             (("--steps", 0), "a budget of 0 steps"),
-            (("--workers", 0), "0 workers"),
             (("--price", "cheap"), "--price 'cheap'"),
             (("--parameter", "top_k"), "name=value"),
             (("--split", "nope"), "no split 'nope'"),
@@ -222,7 +221,7 @@ class TestRun:
         assert words in rpms("run", "alfworld", "--out", tmp_path / "run", *options).line
         assert not (tmp_path / "run" / "episodes").exists()
 
-    @pytest.mark.parametrize("option", [("--max-tokens", 0), ("--temperature", -1)])
+    @pytest.mark.parametrize("option", [("--max-tokens", 0), ("--temperature", -1), ("--workers", 0)])
     def test_numbers_out_of_range_are_usage_errors(self, rpms: Rpms, tmp_path: Path, option: tuple[str, int]):
         said = rpms("run", "alfworld", "--out", tmp_path / "run", *option)
         assert said.code == 2
@@ -315,6 +314,7 @@ class TestWorlds:
     def test_mistakes(self, rpms: Rpms):
         assert "unknown world 'nope'" in rpms("worlds", "check", "nope").line
         assert "no engine 'nope'" in rpms("worlds", "check", "alfworld", "--engine", "nope").line
+        assert "no property is called 'nope'" in rpms("worlds", "check", "alfworld", "--only", "nope").line
 
     def test_a_split_that_is_not_there_fails_the_check(self, rpms: Rpms):
         said = rpms("worlds", "check", "alfworld", "--split", "valid_seen")

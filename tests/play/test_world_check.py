@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -23,11 +24,11 @@ from tests.toolbox import Toolbox, belief, game, module, world
 BELIEF = belief.ToolboxBelief
 
 
-def findings(world: object, **options: int) -> dict[str, Finding]:
+def findings(world: object, **options: Any) -> dict[str, Finding]:
     return {finding.name: finding for finding in check_world(world, **options)}
 
 
-def failures(world: object, **options: int) -> dict[str, str]:
+def failures(world: object, **options: Any) -> dict[str, str]:
     return {name: found.detail for name, found in findings(world, **options).items() if found.status is Status.FAILED}
 
 
@@ -192,7 +193,7 @@ FAULTS: list[tuple[str, str, type]] = [
 
 @pytest.mark.parametrize(("name", "words", "broken"), FAULTS, ids=[f"{fault[0]}: {fault[1]}" for fault in FAULTS])
 def test_a_fault_is_found(name: str, words: str, broken: type):
-    found = failures(broken(), games=4, steps=12)
+    found = failures(broken(), games=4, steps=12, only=(name,))
     assert name in found, found
     assert words in found[name]
 
@@ -206,6 +207,12 @@ def test_what_breaks_the_walks_is_told_once_and_the_rest_is_skipped():
     assert "test_world_check.py" in found["games"].detail
     assert (found["belief"].status, found["belief"].detail) == (Status.SKIPPED, "see games")
     assert found["tasks"].status is found["manual"].status is Status.OK
+
+
+def test_some_properties_can_be_tried_alone():
+    assert list(findings(world, games=1, only=("tasks", "goals"))) == ["tasks", "goals"]
+    with pytest.raises(InputError, match="no property is called 'tusks'; choose from members, tasks"):
+        findings(world, only=("tusks",))
 
 
 def test_a_planner_may_say_nothing():

@@ -48,13 +48,14 @@ def check(
     games: Annotated[int, typer.Option(min=1, help="How many tasks to try, from all over the split.")] = 6,
     steps: Annotated[int, typer.Option(min=1, help="Random steps in each.")] = 30,
     seed: Annotated[int, typer.Option(help="The same seed, the same walks.")] = 0,
+    only: Annotated[list[str] | None, typer.Option(help="Only this property, by name.", show_default=False)] = None,
 ) -> None:
     """Try the properties every world must have; exit code 1 if one fails."""
     found = find_world(world)
     setting = options.make_setting(found, data, engine, option)
     console = Console(highlight=False, emoji=False, soft_wrap=True)
     failures = 0
-    for finding in check_world(found, setting, split, games, steps, seed):
+    for finding in check_world(found, setting, split, games, steps, seed, only or ()):
         failures += finding.status is Status.FAILED
         line = Text.assemble((f"{finding.status:8}", _STYLES[finding.status]), f"{finding.name:10} ", finding.claim)
         console.print(line)
