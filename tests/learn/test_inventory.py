@@ -12,6 +12,7 @@ from rpms.cli import app
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import merge
 from rpms.core.recall import EpisodicMemory
+from rpms.learn.freeze import freeze
 from rpms.learn.harvest import harvest
 from rpms.learn.inventory import comma_separated, difference, find_entry, markdown, stats, where_from
 from rpms.store.memories import read_memory, write_memory
@@ -49,6 +50,16 @@ def test_stats_name_each_entry_with_its_episode_and_step(memories):
     assert counted.entries == len(memory) == counted.kinds.total()
     assert counted.episodes == 1
     assert counted.observations == sum(len(entry.origins) for entry in memory.entries)
+
+
+def test_stats_say_whether_a_memory_is_frozen(memories, tmp_path):
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes((memories / "heat.jsonl").read_bytes())
+    assert "not frozen" in rpms("memory", "stats", copy, "--no-entries").output
+    freeze(copy)
+    assert ", frozen" in rpms("memory", "stats", copy, "--no-entries").output
+    copy.write_text(copy.read_text() + "\n")
+    assert "CHANGED" in rpms("memory", "stats", copy, "--no-entries").output
 
 
 def test_one_entry_is_shown_in_full_by_the_beginning_of_its_id(memories):

@@ -58,7 +58,10 @@ def show_stats(
     memory = read_memory(file)
     counted = stats(memory)
     console = _console()
-    frozen = "frozen" if check_frozen(file) else "not frozen"
+    try:
+        frozen = "frozen" if check_frozen(file) else "not frozen"
+    except InputError:
+        frozen = "CHANGED since it was frozen"
     world = memory.world or "an unnamed world"
     console.print(f"{file}: {counted.entries} entries of {world}, {frozen}", markup=False)
     console.print(f"hash {memory_hash(memory)}", markup=False)

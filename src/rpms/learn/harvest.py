@@ -73,7 +73,10 @@ class _Episode:
         return later[0].decision.belief if later else None
 
     def _snippets(self) -> Iterator[SuccessSnippet]:
-        """Cut the episode where its progress reached a new height, and keep what was done on the way there."""
+        """Cut the episode where its progress reached a new height, and keep what was done on the way there.
+
+        What the last step of an episode that was not won reached is unknown: no decision was made after it.
+        """
         steps = self.episode.steps
         best = steps[0].decision.progress.done
         taken: list[Step] = []

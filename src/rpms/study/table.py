@@ -42,7 +42,7 @@ def _cells(result: Result, *, scored: bool) -> Iterable[str]:
     yield str(len(result.cell.plan.memory)) if condition.memory else "-"
     yield f"{summary.won}/{summary.total}"
     yield f"{summary.won / summary.total:.1%}"
-    yield f"{100 * low:.1f} to {100 * high:.1f}"
+    yield f"{100 * low:.1f}–{100 * high:.1f}"
     yield f"{summary.steps / summary.done:.1f}" if summary.done else "-"
     yield f"{summary.infeasible / summary.steps:.1%}" if summary.steps else "-"
     if scored:

@@ -1,0 +1,42 @@
+"""Learning in ScienceWorld, on the simulator itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from rpms.core.episode import Ending
+from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet
+from rpms.learn.rounds import LearningPlan, learn
+from rpms.models.scripted import ScriptedModel
+from rpms.play.plan import lend
+from rpms.store.memories import read_memory
+from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world
+
+pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
+pytestmark = pytest.mark.timeout(300)
+
+WAY = ("look around", "open door to kitchen", "go to kitchen", "open door to outside", "go to outside", "look around")
+
+
+def test_the_wrong_focus_is_a_critical_failure_and_the_right_one_a_success(tmp_path):
+    world = find_world("scienceworld")
+    setting = Setting(options={"per_task": "1", "tasks": "find-animal,find-non-living-thing"})
+    actions = (*WAY, "fly home", "focus on dove egg", "pick up dove egg", "inventory")
+    script = ScriptedModel("script", [f"Action: {action}" for action in actions])
+    plan = LearningPlan(world, "script", lend(script), 1, "train", setting=setting, step_budget=len(actions))
+    (result,) = learn(plan, tmp_path / "memory.jsonl")
+    assert Ending.LOST in {row.ending for row in result.summary.rows}
+    entries = read_memory(result.file, "scienceworld").entries
+    (critical,) = (entry for entry in entries if isinstance(entry, CriticalFailure))
+    assert critical.failed_action == "focus on dove egg"
+    assert critical.goal_signature.object == "find-non-living-thing"
+    assert critical.failure_message == "score = -100, terminated"
+    assert critical.retrieval_weight == 2.0
+    assert critical.corrective_rule.startswith("Focus once")
+    snippets = {entry.sub_goal_type: entry for entry in entries if isinstance(entry, SuccessSnippet)}
+    assert snippets["focus_on"].actions[-1] == "focus on dove egg"
+    assert snippets["focus_on"].goal_signature.object == "find-animal"
+    assert snippets["take"].actions == ("pick up dove egg",)
+    lessons = [entry for entry in entries if isinstance(entry, FailureLesson)]
+    assert {(lesson.failed_action, lesson.failure_type) for lesson in lessons} == {("fly home", "unknown_action")}
