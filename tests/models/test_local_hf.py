@@ -12,6 +12,7 @@ import pytest
 from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Decoding
 from rpms.models.batching import BatchLimits
+from rpms.models.hf_attention import NAME
 from rpms.models.hf_loop import Loop
 from rpms.models.local_hf import HFModel
 from tests.models.prompts import prompt, request
@@ -217,8 +218,24 @@ def test_a_parameter_that_is_not_known_is_named(model):
     assert model.answer(request(decoding=sampled)).text == greedy.text
 
 
-def test_attention_is_the_fast_one_and_memory_is_counted_by_key_value_heads(model, monkeypatch):
-    assert model._model.config._attn_implementation == "sdpa"
+def test_heads_that_share_keys_are_computed_together_with_the_same_result(model):
+    assert model._model.config._attn_implementation == NAME
+    tokens = torch.tensor([[5, 6, 7, 8], [0, 0, 9, 10]])
+    mask = torch.tensor([[1, 1, 1, 1], [0, 0, 1, 1]])
+    scores = {}
+    for attention in (NAME, "sdpa"):
+        model._model.set_attn_implementation(attention)
+        with torch.inference_mode():
+            cache = model._model(input_ids=tokens, attention_mask=mask, use_cache=True).past_key_values
+            one_more = torch.nn.functional.pad(mask, (0, 1), value=1)
+            new = torch.tensor([[11], [12]])
+            scores[attention] = model._model(
+                input_ids=new, attention_mask=one_more, past_key_values=cache, position_ids=torch.tensor([[4], [2]])
+            ).logits
+    assert torch.allclose(scores[NAME], scores["sdpa"], atol=1e-4)
+
+
+def test_memory_is_counted_by_key_value_heads(model, monkeypatch):
     monkeypatch.setattr(model, "_device", "cuda")
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (10**9, 10**9))
     keys_and_values = 2 * 2 * 2 * 8 * 2  # layers, key-value heads (not the four heads), width, bytes

@@ -131,17 +131,23 @@ class _Chooser:
             self._generators = [torch.Generator(device=device).manual_seed(seed) for seed in seeds]
 
     def __call__(self, scores: Any, live: Sequence[int], allowed: Sequence[list[int] | None]) -> list[int]:
-        torch = self._torch
-        for place, tokens in enumerate(allowed):
-            if tokens is not None:
-                kept = torch.tensor(tokens, device=scores.device)
-                row = torch.full_like(scores[place], -torch.inf)
-                row[kept] = scores[place, kept]
-                scores[place] = row
+        scores = self._held(scores, allowed)
         if self._generators:
             scores = self._drawn(scores, live)
         chosen: list[int] = scores.argmax(-1).tolist()
         return chosen
+
+    def _held(self, scores: Any, allowed: Sequence[list[int] | None]) -> Any:
+        """The scores with what a row may not write ruled out; one operation for the batch, not one for each row."""
+        torch = self._torch
+        pairs = [(place, token) for place, tokens in enumerate(allowed) for token in tokens or ()]
+        if not pairs:
+            return scores
+        places, tokens = torch.tensor(pairs, device=scores.device).unbind(-1)
+        kept = scores[places, tokens]
+        scores = scores.index_fill(0, places.unique(), -torch.inf)
+        scores[places, tokens] = kept
+        return scores
 
     def _drawn(self, scores: Any, live: Sequence[int]) -> Any:
         """Scores whose best token is a draw from the distribution (the Gumbel trick, in its exponential form)."""

@@ -17,6 +17,7 @@ from rpms.models.base import Answer, Decoding, Usage
 from rpms.models.batching import Batcher, BatchLimits, OutOfMemoryError
 from rpms.models.constraint import usable
 from rpms.models.guard import excerpt, requests_forbidden
+from rpms.models.hf_attention import share_keys_and_values
 from rpms.models.hf_loop import Loop
 from rpms.models.hf_rows import Letters, Row
 
@@ -74,6 +75,7 @@ class HFModel:
         limits = limits or BatchLimits(prompts=most_prompts, tokens=self._affordable_tokens())
         self._letters = Letters(self._tokenizer, self._ends())
         self._tokenizing = threading.Lock()
+        share_keys_and_values(self._torch, self._model)
         self._loop = Loop(self._torch, self._model, self._tokenizer.pad_token_id or 0)
         self._batcher: Batcher[_Question, Answer] = Batcher(_measure, self._generate, limits)
 
