@@ -233,3 +233,11 @@ def test_predicates_that_the_belief_never_answers_are_named():
         return Truth.UNKNOWN if atom.predicate == "signed" else BELIEF.truth(known, atom)
 
     assert findings(belief_with(truth=blind)())["facts"].detail.endswith("never known on these walks: signed")
+
+
+def test_what_a_game_lists_but_refuses_is_not_held_against_the_manual():
+    def generous(self):
+        return tuple(sorted({*self._possible(), "sign ghost 1 with signer 1"}))
+
+    found = findings(game_with(admissible=generous)(), games=2, steps=12, only=("schemas", "refusals"))
+    assert {finding.status for finding in found.values()} == {Status.OK}
