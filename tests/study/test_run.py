@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,8 @@ from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
 from rpms.study.read import read_study
-from rpms.study.run import Layout, Means, models_of, run_study
+from rpms.study.run import Layout, Means, Result, models_of, run_study
+from rpms.study.values import Study
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
@@ -45,11 +47,15 @@ conditions:
 """
 
 
-@pytest.fixture
-def study(tmp_path):
-    file = tmp_path / "small.yaml"
+def small(folder: Path):
+    file = folder / "small.yaml"
     file.write_text(STUDY)
     return read_study(file)
+
+
+@pytest.fixture
+def study(tmp_path):
+    return small(tmp_path)
 
 
 class Bench:
@@ -74,54 +80,74 @@ class Bench:
         return {result.number: result.file for result in learn(plan, out)}
 
 
-def test_conditions_that_are_the_same_share_a_run(study, tmp_path):
-    bench = Bench()
-    results = run_study(study, ["planner"], bench.means, Layout(tmp_path / "out", tmp_path / "out"))
-    folders = {result.cell.case.name: result.cell.folder for result in results}
+@dataclass(frozen=True)
+class Done:
+    study: Study
+    layout: Layout
+    bench: Bench
+    results: tuple[Result, ...]
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A study that was run to its end; tests only read it, or run it again."""
+    folder = tmp_path_factory.mktemp("study")
+    study, layout, bench = small(folder), Layout(folder / "out", folder / "out"), Bench()
+    return Done(study, layout, bench, run_study(study, ["planner"], bench.means, layout))
+
+
+def test_conditions_that_are_the_same_share_a_run(done):
+    folders = {result.cell.case.name: result.cell.folder for result in done.results}
     assert folders["full"] == folders["full again"]
     assert folders["rules-only"] == folders["rules with a mode"]
     # the planner's second round is its first again, so that both snapshots are one memory
     assert folders["first round"] == folders["full"]
     assert len(set(folders.values())) == 4
-    assert bench.learned == 1
-    assert {path.name for path in (tmp_path / "out" / "runs").iterdir()} == {path.name for path in folders.values()}
+    assert done.bench.learned == 1
+    assert {path.name for path in (done.layout.pool / "runs").iterdir()} == {path.name for path in folders.values()}
 
 
-def test_nothing_is_run_twice(study, tmp_path):
-    layout = Layout(tmp_path / "out", tmp_path / "out")
-    first = run_study(study, ["planner"], Bench().means, layout)
+def test_nothing_is_run_twice(done):
     again = Bench()
-    assert run_study(study, ["planner"], again.means, layout) == first or not again.asked
+    results = run_study(done.study, ["planner"], again.means, done.layout)
     assert not again.asked
+    assert [result.summary for result in results] == [result.summary for result in done.results]
 
 
-def test_studies_that_share_a_pool_share_runs(study, tmp_path):
-    pool = tmp_path / "pool"
-    run_study(study, ["planner"], Bench().means, Layout(tmp_path / "one", pool))
+def test_studies_that_share_a_pool_share_runs(done, tmp_path):
     other = Bench()
-    run_study(study, ["planner"], other.means, Layout(tmp_path / "two", pool))
+    run_study(done.study, ["planner"], other.means, Layout(tmp_path / "two", done.layout.pool))
     assert not other.asked
     index = json.loads((tmp_path / "two" / "study.json").read_text())
     for folder in index["groups"][0]["runs"].values():
         assert RunFolder(tmp_path / "two" / folder).summary().complete
 
 
-def test_what_is_tested_was_not_learned_from(study, tmp_path):
-    results = run_study(study, ["planner"], Bench().means, Layout(tmp_path / "out", tmp_path / "out"))
-    full = next(result for result in results if result.cell.case.name == "full")
+def test_what_is_tested_was_not_learned_from(done):
+    full = next(result for result in done.results if result.cell.case.name == "full")
     tested = {task.id for task in full.cell.plan.tasks}
     learned = {origin.episode for entry in full.cell.plan.memory.entries for origin in entry.origins}
     assert learned
     assert not any(episode.partition("/")[2] in tested for episode in learned)
 
 
+def test_the_estimate_of_a_finished_study_is_nothing(done):
+    found = estimate_study(done.study, ["planner"], done.bench.means, done.layout)
+    assert sum(each.left for each in found) == 0
+
+
 def test_the_index_names_models_and_conditions_in_order(study, tmp_path):
-    run_study(study, ["planner", "other"], Bench().means, Layout(tmp_path / "out", tmp_path / "out"))
+    run_study(
+        replace(study, cases=study.cases[:2]),
+        ["planner", "other"],
+        Bench().means,
+        Layout(tmp_path / "out", tmp_path / "out"),
+    )
     index = json.loads((tmp_path / "out" / "study.json").read_text())
     assert index["title"] == "A small study"
     assert [group["model"] for group in index["groups"]] == ["planner", "other"]
     for group in index["groups"]:
-        assert list(group["runs"]) == [case.name for case in study.cases]
+        assert list(group["runs"]) == ["baseline", "full"]
 
 
 def test_a_stopped_study_goes_on_where_it_was(study, tmp_path):
@@ -155,18 +181,10 @@ def test_the_estimate_asks_nobody_and_writes_nothing(study, tmp_path):
     assert by_name["baseline"].usage.prompt_tokens < by_name["full"].usage.prompt_tokens
 
 
-def test_the_estimate_of_a_finished_study_is_nothing(study, tmp_path):
-    layout = Layout(tmp_path / "out", tmp_path / "out")
-    bench = Bench()
-    run_study(study, ["planner"], bench.means, layout)
-    assert sum(each.left for each in estimate_study(study, ["planner"], bench.means, layout)) == 0
-
-
 def test_a_study_without_models_wants_one(study):
     assert models_of(study, ["a", "b", "a"]) == ("a", "b")
-    nameless = study.__class__(**{**vars(study), "models": ()})
     with pytest.raises(InputError, match="give one or more with --model"):
-        models_of(nameless, [])
+        models_of(replace(study, models=()), [])
 
 
 def rpms(*words: str | Path):
@@ -209,7 +227,7 @@ def test_bad_input_is_one_line_each(study, tmp_path):
 def test_a_changed_memory_stops_the_study(study, tmp_path):
     out = tmp_path / "out"
     bench = Bench()
-    run_study(study, ["planner"], bench.means, Layout(out, out))
+    run_study(replace(study, cases=study.cases[1:2]), ["planner"], bench.means, Layout(out, out))
     (snapshot,) = out.glob("learned/*/memory.round2.jsonl")
     assert isinstance(read_memory(snapshot), EpisodicMemory)
     final = snapshot.with_name("memory.jsonl")

@@ -10,14 +10,27 @@ from rich.console import Console
 
 from rpms.cli import options
 from rpms.core.condition import named_condition
+from rpms.core.errors import InputError
 from rpms.learn.rounds import LearningPlan, Round, learn, learned
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
 from rpms.play.answering import NamedModel
 from rpms.play.progress import progress
-from rpms.play.run import Interrupted, Listener
+from rpms.play.run import Interrupted, Listener, MakeEngine
+from rpms.play.threads import Threads
 from rpms.worlds.registry import find_world
+
+
+def played_by(*, ray: bool) -> MakeEngine:
+    """What plays the episodes: threads of this machine, or a cluster."""
+    if not ray:
+        return Threads
+    try:
+        from rpms.play.ray_engine import OnRay  # noqa: PLC0415  needs the extra
+    except ImportError:
+        raise InputError("--ray needs Ray: pip install 'rpms[ray]'") from None
+    return OnRay()
 
 
 def learn_split(
@@ -34,7 +47,8 @@ def learn_split(
         str, typer.Option(help="Condition of the rounds after the first, which is rules-only: full or rules-only.")
     ] = "full",
     preset: options.PresetName = "paper",
-    workers: Annotated[int, typer.Option(help="Episodes at once.")] = 1,
+    workers: Annotated[int | None, typer.Option(help="Episodes at once; by default 1, on a cluster its CPUs.")] = None,
+    ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False,
     record: Annotated[
         Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
     ] = None,
@@ -74,7 +88,7 @@ def learn_split(
             console.print(line, markup=False, soft_wrap=True)
 
     try:
-        results = learn(plan, out, workers, listen, after=tell)
+        results = learn(plan, out, workers, listen, engine=played_by(ray=ray), after=tell)
     except Interrupted as stop:
         typer.echo(f"rpms: {stop}", err=True)
         raise typer.Exit(130) from None

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rpms.cli import options
+from rpms.cli.learn import played_by
 from rpms.core.errors import InputError
 from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn, learned
@@ -20,7 +21,7 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
 from rpms.play.answering import NamedModel
 from rpms.play.progress import progress
-from rpms.play.run import Interrupted, Listener
+from rpms.play.run import Interrupted, Listener, MakeEngine
 from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
 from rpms.study.run import Cell, Layout, Means, models_of, run_study
@@ -43,7 +44,8 @@ def run_file(
     data: options.DataFolder = None,
     limit: Annotated[int | None, typer.Option(help="Only the first so many tasks.")] = None,
     base_url: options.BaseUrl = None,
-    workers: Annotated[int, typer.Option(help="Episodes at once.")] = 1,
+    workers: Annotated[int | None, typer.Option(help="Episodes at once; by default 1, on a cluster its CPUs.")] = None,
+    ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False,
     record: Annotated[
         Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
     ] = None,
@@ -61,7 +63,8 @@ def run_file(
     layout = Layout(folder, pool or folder)
     console = Console(emoji=False, highlight=False)
     prices = {name: parse_price(price) if price else price_of(name) for name in models}
-    means = _means(study, console, prices, data=data, base_url=base_url, workers=workers, record=record)
+    engine = played_by(ray=ray)
+    means = _means(study, console, prices, data=data, base_url=base_url, workers=workers, record=record, engine=engine)
     if dry_run:
         console.print(estimates_table(estimate_study(study, models, means, layout), prices))
         console.print(
@@ -120,8 +123,9 @@ def _means(
     *,
     data: Path | None,
     base_url: str | None,
-    workers: int,
+    workers: int | None,
     record: Path | None,
+    engine: MakeEngine,
 ) -> Means:
     world = find_world(study.world)
     setting = options.make_setting(world, data, study.engine, None)
@@ -148,12 +152,12 @@ def _means(
             later=learning.later,
             enforcement=learning.enforcement,
         )
-        results = learn(plan, out, workers, lambda number: listen(f"{model}, learning round {number}"))
-        for line in learned(results):
+        rounds = learn(plan, out, workers, lambda number: listen(f"{model}, learning round {number}"), engine=engine)
+        for line in learned(rounds):
             console.print(line, markup=False, soft_wrap=True)
-        return {result.number: result.file for result in results}
+        return {result.number: result.file for result in rounds}
 
-    return Means(world, setting, open_model, read_frozen, learn_first, decoding, workers, listener=listen)
+    return Means(world, setting, open_model, read_frozen, learn_first, decoding, workers, engine, listen)
 
 
 def _report(console: Console, folder: Path, study: Study) -> None:
