@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeVar
 
 from rpms.worlds.scienceworld.planner.rooms import SEARCH_ORDER, route
-from rpms.worlds.scienceworld.planner.text import Thing, View, read_inventory, read_thing, read_view
+from rpms.worlds.scienceworld.planner.text import Thing, View, read_thing, read_view
 
 STEPS: Final = 100
 """The step budget that procedures plan with."""
@@ -32,6 +32,9 @@ Doing = Generator[Move, str, Result]
 
 _MENU: Final = re.compile(r"^(\d+):\t(.*)$", re.MULTILINE)
 _MOVED: Final = re.compile(r"^You move the (.+) to the (.+)\.$")
+_WENT: Final = re.compile(r"You move to the ([\w ]+)\.")
+_DOOR: Final = re.compile(r"(?:open|close) door to (.+)")
+_DOOR_STATE: Final = re.compile(r"The door is (?:now|already) (open|closed)")
 _TEMPERATURE: Final = re.compile(r"measures a temperature of (-?\d+) degrees")
 
 
@@ -58,16 +61,13 @@ class Agent:
         """Take in what an action brought about. Called for every step, whoever chose it."""
         self.steps += 1
         self.see(observation)
-        moved = re.match(r"You move to the ([\w ]+)\.", observation)
+        moved = _WENT.match(observation)
         if moved:
             self.doors[frozenset((self.room, moved[1]))] = True
             self.room = moved[1]
-        door = re.match(r"open door to (.+)", action)
-        if door and observation.startswith(("The door is now open", "The door is already open")):
-            self.doors[frozenset((self.room, door[1]))] = True
-        door = re.match(r"close door to (.+)", action)
-        if door and observation.startswith(("The door is now closed", "The door is already closed")):
-            self.doors[frozenset((self.room, door[1]))] = False
+        door, state = _DOOR.match(action), _DOOR_STATE.match(observation)
+        if door and state:
+            self.doors[frozenset((self.room, door[1]))] = state[1] == "open"
 
     def see(self, observation: str) -> None:
         """Take in a look at the room, if the observation has one."""
@@ -119,14 +119,13 @@ class Agent:
             if self.room != hop:
                 raise Failed(observation)
 
-    def open_all(self, skip: Iterable[str] = ()) -> Doing[None]:
-        """Open the closed containers of this room, and the drawers that were opened along with them."""
+    def open_all(self) -> Doing[None]:
+        """Open what is closed in this room, then the drawers in it."""
         view = yield from self.seen()
-        skipped = set(skip)
         found = False
         for thing in view.things:
             key = f"{self.room}/{thing.name}"
-            if (thing.closed or thing.name == "glass jar") and key not in self.opened and thing.name not in skipped:
+            if (thing.closed or thing.name == "glass jar") and key not in self.opened:
                 self.opened.add(key)
                 yield from self.do(f"open {thing.name}")
                 found = True
@@ -136,7 +135,7 @@ class Agent:
         found = False
         for holder, name in drawers:
             key = f"{self.room}/{holder}/{name}"
-            if name == "drawer" and key not in self.opened and holder not in skipped:
+            if name == "drawer" and key not in self.opened:
                 self.opened.add(key)
                 yield from self.do(f"open drawer in {holder}")
                 found = True
@@ -181,10 +180,6 @@ class Agent:
         if moved:
             self.places[name.removesuffix(" in inventory")] = place
         return moved
-
-    def inventory(self) -> Doing[tuple[Thing, ...]]:
-        """Look into the inventory."""
-        return read_inventory((yield from self.do("inventory")))
 
     def examine(self, name: str) -> Doing[Thing]:
         """Look at one thing."""

@@ -13,7 +13,7 @@ from typing import Final
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
 from rpms.worlds.scienceworld.planner.rooms import SEARCH_ORDER
-from rpms.worlds.scienceworld.planner.text import Thing, View
+from rpms.worlds.scienceworld.planner.text import Thing
 
 _POT: Final = re.compile(r"^(?:self watering )?flower pot \d+$")
 _GREENS: Final = re.compile(r"\b(?:tree|plant)\b")
@@ -28,10 +28,6 @@ class Garden:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.running = False
-
-    def look(self) -> Doing[View]:
-        """Look around in the greenhouse."""
-        return (yield from self.agent.look())
 
     def pots(self) -> list[Thing]:
         """The flower pots as last seen."""
@@ -104,7 +100,7 @@ class Garden:
         """Wait and water, looking now and then, until something is seen; False if time runs out."""
         while self.agent.left > 3:
             yield from self.agent.wait(pace)
-            yield from self.look()
+            yield from self.agent.look()
             if reached():
                 return True
             yield from self.keep_watered(pots)

@@ -24,12 +24,8 @@ def base_name(name: str) -> str:
 
 def is_substance(substance: str) -> Callable[[Thing], bool]:
     """Whether a thing is the substance, in whatever state."""
-    wanted = {base_name(substance).lower()}
-    if substance == "ice":
-        wanted = {"ice"}
-    elif substance == "water":
-        wanted = {"water"}
-    return lambda thing: base_name(thing.name).lower() in wanted
+    wanted = base_name(substance).lower()
+    return lambda thing: base_name(thing.name).lower() == wanted
 
 
 def fetch_thermometer(agent: Agent) -> Doing[None]:
@@ -101,8 +97,3 @@ class Heater:
             if "activated" in observation and "broken" not in observation:
                 return True
         return False
-
-    def stop(self) -> Doing[None]:
-        """Switch it off and take the vessel away."""
-        yield from self.agent.do(f"deactivate {self.name}")
-        yield from self.agent.take(self.vessel)

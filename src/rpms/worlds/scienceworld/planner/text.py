@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from rpms.worlds.scienceworld import observations
-from rpms.worlds.scienceworld.observations import carried, parse_thing, plain_name, room_sight
+from rpms.worlds.scienceworld.observations import parse_thing, plain_name, room_sight
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,6 @@ class Thing:
         yield self
         for inner in self.contents:
             yield from inner.walk()
-
-    def holds(self, name: str) -> bool:
-        """Whether something of a name is in it, at any depth."""
-        return any(thing.name == name for inner in self.contents for thing in inner.walk())
 
 
 @dataclass(frozen=True)
@@ -67,9 +63,3 @@ def read_view(observation: str) -> View | None:
         return None
     things = tuple(thing for thing in map(_in_full, sight.things) if thing.name not in ("agent", "air"))
     return View(sight.room, things, sight.doors)
-
-
-@lru_cache(maxsize=1024)
-def read_inventory(observation: str) -> tuple[Thing, ...]:
-    """Read the answer to `inventory`."""
-    return tuple(map(_in_full, carried(observation) or ()))

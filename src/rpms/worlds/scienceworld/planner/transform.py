@@ -21,8 +21,7 @@ _LIQUIDS: Final = ("water", "juice", "mercury", "milk", "oil", "vinegar")
 _FREEZERS: Final = (("freezer", "kitchen"), ("ultra low temperature freezer", "workshop"))
 _PLATEAU: Final = 15
 """Degrees: a heater that warms by less than this in a dozen ticks is near its end."""
-
-_OVEN_LOOKS: Final = 12
+_OVEN_LOOKS: Final = 30
 """Ticks after which an oven has done what it can."""
 
 
