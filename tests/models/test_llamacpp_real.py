@@ -109,7 +109,8 @@ def played(model: str, url: str | None, record, out, enforcement: Enforcement, s
     )
     run(plan, out, 1)
     (episode,) = [file.read_text() for file in (out / "episodes").iterdir()]
-    (timing,) = map(json.loads, (out / "timings.jsonl").read_text().splitlines())
+    lines = (out / "timings.jsonl").read_text().splitlines()
+    (timing,) = [json.loads(line) for line in lines if line]
     return episode, timing["requests"]
 
 

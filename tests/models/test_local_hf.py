@@ -219,6 +219,8 @@ def test_a_parameter_that_is_not_known_is_named(model):
 
 
 def test_heads_that_share_keys_are_computed_together_with_the_same_result(model):
+    if not hasattr(transformers, "AttentionInterface"):
+        pytest.skip("this version of transformers takes no attention function")
     assert model._model.config._attn_implementation == NAME
     tokens = torch.tensor([[5, 6, 7, 8], [0, 0, 9, 10]])
     mask = torch.tensor([[1, 1, 1, 1], [0, 0, 1, 1]])

@@ -6,6 +6,7 @@ prompts share is computed once, and rows that are finished leave the batch.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -111,7 +112,10 @@ class Loop:
             use_cache=True,
             **self._last,
         )
-        return output.logits[:, -1].float(), output.past_key_values
+        made = output.past_key_values
+        if isinstance(made, tuple):  # before 4.48, where no cache was passed
+            made = importlib.import_module("transformers").DynamicCache.from_legacy_cache(made)
+        return output.logits[:, -1].float(), made
 
 
 class _Chooser:
