@@ -24,12 +24,13 @@ from rpms.core.condition import FULL
 from rpms.core.enforcement import Constrained, Enforcement
 from rpms.models.answers import parse_answer
 from rpms.models.base import Decoding
-from rpms.models.catalogue import ModelOptions
+from rpms.models.catalogue import ModelOptions, open_model
 from rpms.play.answering import NamedModel
 from rpms.play.plan import plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
 from rpms.worlds.registry import find_world
+from tests.models.prompts import request
 from tests.models.test_local_gguf import real_file
 
 CONTEXT = 8192
@@ -136,3 +137,13 @@ def test_a_menu_holds_a_real_model_to_actions_that_can_be_done(server, tmp_path)
     again, asked = played(f"replay/{record}", None, None, tmp_path / "again", held, 2)
     assert asked == [0, 0]
     assert again == live
+
+
+def test_no_choice_can_break_the_grammar(server):
+    hostile = ('say "no" \\ [or] {yes}', '" | "anything', "ouvre la boîte · 箱", "x ::= y", "\\n", "(look)*")
+    model = open_model("llamacpp/m", ModelOptions(base_url=server))
+    for choice in hostile:
+        answer = model.answer(replace(request(decoding=DECODING), choices=(choice,)))
+        assert answer.text.endswith(f"\nAction: {choice}")
+        assert answer.notes == ()
+    model.close()

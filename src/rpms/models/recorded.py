@@ -184,6 +184,7 @@ class ReplayModel:
             score = 2 * sum(recorded.get(name) == value for name, value in parts.items()) if recorded else 0
             score += 1000 * (entry.get("messages") == asked["messages"])
             score += entry.get("model") == asked["model"]
+            score += ("choices" in entry) == ("choices" in asked)
             if score > best:
                 nearest, best = entry, score
         if nearest is None:
