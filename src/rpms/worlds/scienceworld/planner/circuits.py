@@ -7,6 +7,8 @@ from typing import Final
 
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
+from rpms.worlds.scienceworld.planner.heat import find_substance
+from rpms.worlds.scienceworld.planner.rooms import SEARCH_ORDER
 from rpms.worlds.scienceworld.planner.text import View
 
 _RENEWABLE: Final = ("solar panel", "wind mill", "wind generator")
@@ -49,16 +51,17 @@ def power_component(agent: Agent, goal: ScienceGoal) -> Doing[None]:
 
 def conductivity(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Put the thing into a circuit with a bulb, and then into the box that the bulb decides."""
-    agent.purpose = f"The {goal.target} and electrical parts are in the {goal.place}"
-    yield from agent.goto(goal.place)
+    thing = yield from find_substance(agent, goal.target, (goal.place, *SEARCH_ORDER))
+    agent.purpose = f"I take the {goal.target} to the workshop, where the electrical parts are"
+    yield from agent.take(thing.name)
+    yield from agent.goto("workshop")
     view = yield from agent.seen()
     wires = _wires(view, 3)
     bulb = next((thing.name for thing in view.walk() if _BULB.match(thing.name)), None)
     if bulb is None:
         raise Failed("there is no light bulb")
     agent.purpose = f"I focus on the {goal.target}"
-    yield from agent.take(goal.target)
-    yield from agent.do(f"focus on {goal.target}")
+    yield from agent.do(f"focus on {goal.target} in inventory")
     yield from agent.do(f"drop {goal.target} in inventory")
     agent.purpose = f"Does the {goal.target} light the {bulb}?"
     for action in (
