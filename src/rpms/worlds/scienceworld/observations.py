@@ -17,7 +17,7 @@ _MOST_INSIDE: Final = 100
 """How many things are read off a carried table."""
 
 
-_BEE: Final = re.compile(r"(?:[a-z]+ )?bee(?: \d+)?")
+_RESTLESS: Final = re.compile(r"(?:[a-z]{1,20} )?bee(?: \d{1,3})?|[a-z ]{0,60}pollen")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class Thing:
 
     @property
     def restless(self) -> bool:
-        """Whether it goes where it likes, out of the inventory even: only bees do."""
-        return _BEE.fullmatch(self.name) is not None
+        """Whether it comes and goes by itself, in the inventory even: bees do, and the pollen of a carried plant."""
+        return _RESTLESS.fullmatch(self.name) is not None
 
     def walk(self) -> Iterator[Thing]:
         """The thing and all that is in it."""

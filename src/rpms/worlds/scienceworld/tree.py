@@ -119,17 +119,21 @@ def walk(forest: Forest, above: tuple[str, ...] = (), path: Path = ()) -> Iterat
 
 
 def find(forest: Forest, phrase: Phrase, root: str, name: str = "") -> list[Path]:
-    """The ways to every thing that a phrase may mean, and that goes by a name; `root` names the forest itself."""
-    found = []
+    """The ways to every thing that a phrase may mean, and that goes by a name; `root` names the forest itself.
+
+    What lies directly in the place that is named comes first: in the inventory, not in a cupboard that is carried.
+    """
+    direct: list[Path] = []
+    further: list[Path] = []
     for path, thing, above in walk(forest):
-        if name and not alike(thing.name, name):
+        if (name and not alike(thing.name, name)) or not _fits(thing, phrase):
             continue
-        if not _fits(thing, phrase):
-            continue
-        holders = iter((*above, root))
-        if all(any(alike(holder, place) for holder in holders) for place in phrase.places):
-            found.append(path)
-    return found
+        holders = (*above, root)
+        rest = iter(holders)
+        if all(any(alike(holder, place) for holder in rest) for place in phrase.places):
+            near = not phrase.places or alike(holders[0], phrase.places[0])
+            (direct if near else further).append(path)
+    return direct + further
 
 
 def at(forest: Forest, path: Path) -> Thing:
