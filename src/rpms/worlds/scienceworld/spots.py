@@ -110,6 +110,7 @@ def take(belief: ScienceBelief, command: Named, name: str, *, carried_first: boo
 
 
 def doubted(belief: ScienceBelief, spot: Spot) -> ScienceBelief:
-    """What is put on something carried that may hold nothing, such as the ground, may end up beside it."""
-    doubtful = spot.carried and thing_at(belief, spot).contents is None
+    """What is put on something carried that may hold nothing may end up beside it; on the ground, it does."""
+    holder = thing_at(belief, spot)
+    doubtful = spot.carried and (holder.contents is None or holder.name == "ground")
     return belief.but(inventory_known=False) if doubtful else belief
