@@ -44,7 +44,7 @@ def change_state(agent: Agent, goal: ScienceGoal) -> Doing[None]:
         if target == "solid":
             yield from _cool(agent, substance, vessel)
         else:
-            yield from _heat(agent, substance, vessel, target)
+            yield from _heat(agent, substance, vessel, target, gentle="gas" not in targets)
 
 
 def fill(agent: Agent, substance: str, vessel: str) -> Doing[None]:
@@ -101,9 +101,9 @@ def _inside(vessel: Thing, substance: str) -> Thing | None:
     return next((thing for thing in vessel.contents if base_name(thing.name) in wanted), None)
 
 
-def _heat(agent: Agent, substance: str, vessel: str, target: str) -> Doing[None]:
+def _heat(agent: Agent, substance: str, vessel: str, target: str, *, gentle: bool) -> Doing[None]:
     """Heat until the substance is in the target state; a gas wins the game, so the loop need not know it."""
-    heater = Heater(agent, vessel, gentle=target == "liquid")
+    heater = Heater(agent, vessel, gentle=gentle)
     if not (yield from heater.start()):
         raise Failed("nothing heats")
     readings: list[int] = []
