@@ -7,7 +7,7 @@ PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 .PHONY: help quickstart test lint types floors pytest benchmarks clean
 
 help:
-	@echo "make quickstart   play the embedded games without an LLM and print what came of it"
+	@echo "make quickstart   the 2x2 ablation on embedded games without an LLM: tables and a page"
 	@echo "make test         install what the tests need and run them all"
 	@echo "make benchmarks   print what things cost, as ratios"
 
@@ -15,7 +15,7 @@ $(VENV)/.base: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "RPMS needs Python 3.11 or later")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install -U 'pip>=25.1'
-	$(PIP) install -e .
+	$(PIP) install -e '.[report]'
 	touch $@
 
 $(VENV)/.test: $(VENV)/.base
@@ -23,7 +23,7 @@ $(VENV)/.test: $(VENV)/.base
 	touch $@
 
 quickstart: $(VENV)/.base
-	$(BIN)/rpms run alfworld --split builtin --model planner --out runs/quickstart
+	$(BIN)/rpms study run studies/quickstart.yaml --out runs/quickstart
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

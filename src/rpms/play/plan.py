@@ -166,6 +166,10 @@ class _Lent:
     def name(self) -> str:
         return self._model.name
 
+    @property
+    def constrains(self) -> bool:
+        return bool(getattr(self._model, "constrains", False))
+
     def answer(self, request: Request) -> Answer:
         return self._model.answer(request)
 
