@@ -27,8 +27,8 @@ class GGUFModel:
 
     The weights are loaded once and one prompt is computed at a time. What was computed for an episode's last prompt is
     kept, for a bounded number of episodes (those asked least recently give way), so that a step computes only what is
-    new since the last one; a new episode starts from what it has in common with the one before it. Through rounding, what
-    is kept can change an answer: quantised weights give other last digits to a prompt in one piece than in two.
+    new since the last one; a new episode starts from what it has in common with the one before it. Through rounding,
+    what is kept can change an answer: quantised weights give other last digits to a prompt in one piece than in two.
     """
 
     def __init__(self, name: str, path: Path, *, context: int = 8_192, contexts: int = 8) -> None:
