@@ -36,10 +36,7 @@ floors: $(VENV)/.test
 	$(BIN)/lint-imports --no-cache
 
 pytest: $(VENV)/.test
-	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest
-	$(BIN)/coverage combine -q
-	$(BIN)/coverage report
+	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
 
 test: lint types floors pytest
 

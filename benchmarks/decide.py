@@ -93,8 +93,9 @@ def main() -> None:
     world = find_world("alfworld")
     knowledge = knowledge_of(world)
     opening = (
-        "You are in the middle of a room. Looking quickly around you, you see a cabinet 2, a cabinet 1, a countertop 1, "
-        "a fridge 1, a microwave 1, a sinkbasin 1, and a shelf 1.\n\nYour task is to: heat some apple and put it in fridge."
+        "You are in the middle of a room. Looking quickly around you, you see a cabinet 2, a cabinet 1, "
+        "a countertop 1, a fridge 1, a microwave 1, a sinkbasin 1, and a shelf 1.\n\n"
+        "Your task is to: heat some apple and put it in fridge."
     )
     arrival = "You arrive at loc 3. On the countertop 1, you see a apple 1, and a knife 1."
     goal = world.goal(opening)
@@ -106,9 +107,8 @@ def main() -> None:
         for word in OBJECTS
         for place in PLACES
     ]
-    print(
-        f"{'entries':>9} {'decide':>10} {'x 449':>6} {'rebuilt index':>14} {'ratio':>9} {'index bytes/entry':>18} {'peak MiB':>9}"
-    )
+    headings = "  entries     decide  x 449  rebuilt index     ratio  index bytes/entry  peak MiB"
+    print(headings)
     base = 0.0
     for size in sizes:
         store = entries(size)

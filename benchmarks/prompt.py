@@ -9,11 +9,11 @@ rebuilds every prompt in both layouts. The reference is the `paper` layout in th
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 from rpms.core.condition import BASELINE, FULL, RULES_ONLY, compose
@@ -81,11 +81,16 @@ def prompts(episode: Episode, mind: Mind) -> list[Prompt]:
     return made
 
 
+def _shared_start(one: str, other: str) -> str:
+    pairs = zip(one, other, strict=False)
+    return one[: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))]
+
+
 def reused(sequence: Sequence[Prompt]) -> list[float]:
     """For each prompt after the first, the share of its predecessor that it starts with, in tokens."""
     shares = []
-    for before, after in zip(sequence, sequence[1:], strict=False):
-        prefix = os.path.commonprefix([before.text, after.text])
+    for before, after in pairwise(sequence):
+        prefix = _shared_start(before.text, after.text)
         shares.append(estimate_tokens(prefix) / estimate_tokens(after.text))
     return shares
 
@@ -121,13 +126,11 @@ def main() -> None:
     for part, tokens in blocks.items():
         print(f"{part:20} {len(tokens) / steps:10.0%} {statistics.mean(tokens):12.0f} {max(tokens):6}")
     spread = statistics.quantiles(injected, n=20)
-    print(
-        f"\ninjected blocks: mean {statistics.mean(injected):.0f}, 5% to 95% {spread[0]:.0f}-{spread[-1]:.0f}, most {max(injected)}"
-    )
+    middle = f"5% to 95% {spread[0]:.0f}-{spread[-1]:.0f}"
+    print(f"\ninjected blocks: mean {statistics.mean(injected):.0f}, {middle}, most {max(injected)}")
     paper, cached = (statistics.mean(shares[layout]) for layout in (Layout.PAPER, Layout.CACHED))
-    print(
-        f"share of a prompt that the step before had at its start: paper {paper:.1%}, cached {cached:.1%} ({cached / paper:.2f}x)"
-    )
+    print("share of a prompt that the step before had at its start:", end=" ")
+    print(f"paper {paper:.1%}, cached {cached:.1%} ({cached / paper:.2f}x)")
 
 
 if __name__ == "__main__":

@@ -99,9 +99,8 @@ def main() -> None:
 
     with ThreadPoolExecutor(len(chosen)) as pool:
         futures = {name: pool.submit(play, name, condition) for name, condition in chosen.items()}
-        print(
-            "| configuration | won | success | steps | infeasible executed | re-asks/step | prompt tokens/step | new tokens/step |"
-        )
+        print("| configuration | won | success | steps | infeasible executed | re-asks/step", end=" ")
+        print("| prompt tokens/step | new tokens/step |")
         print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
         for name, future in futures.items():
             print(row(name, future.result()), flush=True)

@@ -69,7 +69,7 @@ class Retrieval:
         default_factory=lambda: {Kind.CRITICAL_FAILURE: 2, Kind.SUCCESS: 3, Kind.FAILURE: 3, Kind.SCHEMA: 2}
     )
     """How many of each kind enter a prompt: together they fit the memory budget."""
-    examined: int = 200
+    examined: int = 100
     """How many candidates of each kind are judged at most before giving up on finding enough."""
     listed: int = 12
     """How many rejected candidates of each kind a decision lists by name; the rest are counted."""
