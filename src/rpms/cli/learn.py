@@ -10,27 +10,15 @@ from rich.console import Console
 
 from rpms.cli import options
 from rpms.core.condition import named_condition
-from rpms.core.errors import InputError
 from rpms.learn.rounds import LearningPlan, Round, learn, learned
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
 from rpms.play.answering import NamedModel
 from rpms.play.progress import progress
-from rpms.play.run import Interrupted, Listener, MakeEngine
+from rpms.play.run import Interrupted, Listener
 from rpms.play.threads import Threads
 from rpms.worlds.registry import find_world
-
-
-def played_by(*, ray: bool) -> MakeEngine:
-    """What plays the episodes: threads of this machine, or a cluster."""
-    if not ray:
-        return Threads
-    try:
-        from rpms.play.ray_engine import OnRay  # noqa: PLC0415  needs the extra
-    except ImportError:
-        raise InputError("--ray needs Ray: pip install 'rpms[ray]'") from None
-    return OnRay()
 
 
 def learn_split(
@@ -88,7 +76,7 @@ def learn_split(
             console.print(line, markup=False, soft_wrap=True)
 
     try:
-        results = learn(plan, out, workers, listen, engine=played_by(ray=ray), after=tell)
+        results = learn(plan, out, workers, listen, engine=options.on_ray() if ray else Threads, after=tell)
     except Interrupted as stop:
         typer.echo(f"rpms: {stop}", err=True)
         raise typer.Exit(130) from None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +17,8 @@ from rpms.core.errors import InputError
 from rpms.core.prompt import Layout
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
+from rpms.play.run import MakeEngine
+from rpms.play.threads import Threads
 from rpms.worlds.base import Setting, Task, World
 
 WorldName = Annotated[str, typer.Argument(help="The world, such as alfworld.")]
@@ -97,6 +100,46 @@ def make_condition(
 def make_memory(file: Path | None, world: World) -> EpisodicMemory:
     """The memory of a file, or none."""
     return read_frozen(file, world.name) if file is not None else EpisodicMemory(world=world.name)
+
+
+def play_on(engine: str) -> tuple[str, MakeEngine]:
+    """Take `native`, `textworld`, `ray` or `native,ray` apart: the simulator, and what plays the episodes."""
+    names = engine.split(",")
+    simulator = next((name for name in names if name != "ray"), "native")
+    return simulator, on_ray() if "ray" in names else Threads
+
+
+def on_ray() -> MakeEngine:
+    """A cluster, or a line that says what it needs."""
+    try:
+        from rpms.play.ray_engine import OnRay  # noqa: PLC0415  needs the extra
+    except ImportError:
+        raise InputError("playing on a cluster needs Ray: pip install 'rpms[ray]'") from None
+    return OnRay()
+
+
+def first_of_each_type(tasks: Sequence[Task], number: int | None) -> Sequence[Task]:
+    """At most so many tasks of each type, in order."""
+    if number is None:
+        return tasks
+    seen: Counter[str] = Counter()
+    kept = []
+    for task in tasks:
+        seen[task.type] += 1
+        if seen[task.type] <= number:
+            kept.append(task)
+    return kept
+
+
+def named_task(world: World, tasks: Callable[[], Sequence[Task]], wanted: str | None, variation: int | None) -> Task:
+    """A task by number, id or name and variation."""
+    if variation is None:
+        return choose_task(tasks(), wanted)
+    find = getattr(world, "variation", None)
+    if find is None or wanted is None:
+        raise InputError("--variation goes with --task NAME, in a world whose tasks have variations (scienceworld)")
+    task: Task = find(wanted, variation)
+    return task
 
 
 def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:

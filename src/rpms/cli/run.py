@@ -13,15 +13,13 @@ from rich.table import Table
 
 from rpms.cli import options
 from rpms.core.arbitration import Arbitration
-from rpms.core.errors import InputError
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions, parse_parameter
 from rpms.play.answering import NamedModel
 from rpms.play.plan import plan_run
 from rpms.play.progress import progress, wilson
-from rpms.play.run import Interrupted, MakeEngine, run
-from rpms.play.threads import Threads
+from rpms.play.run import Interrupted, run
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunSummary
 from rpms.worlds.registry import find_world
@@ -32,6 +30,7 @@ def run_split(
     out: Annotated[Path, typer.Option(help="The run's folder; one that exists is continued.")],
     split: options.SplitName = None,
     limit: Annotated[int | None, typer.Option(help="Only the first so many tasks.")] = None,
+    per_task: Annotated[int | None, typer.Option(help="Only the first so many tasks of each type.", min=1)] = None,
     data: options.DataFolder = None,
     engine: Annotated[
         str, typer.Option(help="native, or the original simulator; `ray` plays on a Ray cluster (native,ray).")
@@ -70,9 +69,9 @@ def run_split(
 ) -> None:
     """Play the tasks of a split and keep every episode; the same command again goes on where it stopped."""
     found = find_world(world)
-    engines = engine.split(",")
-    played_by = _engine(engines)
-    setting = options.make_setting(found, data, next((name for name in engines if name != "ray"), "native"), option)
+    simulator, played_by = options.play_on(engine)
+    setting = options.make_setting(found, data, simulator, option)
+    tasks = options.first_of_each_type(found.tasks(split or found.splits[0], setting), per_task)
     decoding = Decoding(max_tokens=max_tokens or found.max_tokens, temperature=temperature)
     decoding = replace(decoding, extra=tuple(map(parse_parameter, parameter or ())), seed=seed if temperature else None)
     plan = plan_run(
@@ -80,6 +79,7 @@ def run_split(
         model,
         NamedModel(model, world, ModelOptions(base_url=base_url), record),
         split=split,
+        tasks=tasks,
         limit=limit,
         condition=options.make_condition(
             condition,
@@ -104,16 +104,6 @@ def run_split(
         raise typer.Exit(130) from None
     print_summary(console, summary)
     console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
-
-
-def _engine(names: list[str]) -> MakeEngine:
-    if "ray" not in names:
-        return Threads
-    try:
-        from rpms.play.ray_engine import OnRay  # noqa: PLC0415  needs the extra
-    except ImportError:
-        raise InputError("--engine ray needs Ray: pip install 'rpms[ray]'") from None
-    return OnRay()
 
 
 def print_summary(console: Console, summary: RunSummary) -> None:

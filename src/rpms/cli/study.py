@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.text import Text
 
 from rpms.cli import options
-from rpms.cli.learn import played_by
 from rpms.core.errors import InputError
 from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn, learned
@@ -22,6 +21,7 @@ from rpms.models.catalogue import ModelOptions
 from rpms.play.answering import NamedModel
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener, MakeEngine
+from rpms.play.threads import Threads
 from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
 from rpms.study.run import Cell, Layout, Means, models_of, run_study
@@ -63,7 +63,7 @@ def run_file(
     layout = Layout(folder, pool or folder)
     console = Console(emoji=False, highlight=False)
     prices = {name: parse_price(price) if price else price_of(name) for name in models}
-    engine = played_by(ray=ray)
+    engine = options.on_ray() if ray else Threads
     means = _means(study, console, prices, data=data, base_url=base_url, workers=workers, record=record, engine=engine)
     if dry_run:
         console.print(estimates_table(estimate_study(study, models, means, layout), prices))

@@ -55,6 +55,8 @@ class Step:
     """What the guard refused before, each command with the reason it was told: one re-ask each."""
     replaced: str = ""
     """Why the command is not the model's own, if it is not."""
+    notes: tuple[str, ...] = ()
+    """What the model's side had to do to get an answer, such as shorten the history."""
 
     @property
     def extras(self) -> dict[str, object]:
@@ -65,6 +67,7 @@ class Step:
             "notice": decision.notice,
             "refused": [{"command": command, "reason": reason} for command, reason in self.refusals],
             "replaced": self.replaced,
+            "notes": list(self.notes),
         }
         return {name: value for name, value in found.items() if value}
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from rpms.core.belief import Situation
 from rpms.core.decide import Decision
 from rpms.core.enforcement import Constrained, Enforcement, GuardMode
-from rpms.core.errors import InputError
+from rpms.core.errors import InputError, ModelUnavailable
 from rpms.core.guard import Refusal, ask_again, review
 from rpms.core.prompt import Layout, Part
 from rpms.core.usage import Usage
 from rpms.core.voice import HEADINGS
 from rpms.models.answers import ParsedAnswer, parse_answer
 from rpms.models.base import Decoding, Model, Request
+from rpms.models.constraint import NOT_HELD
 from rpms.worlds.base import Command, World
 
 NO_ACTION = Refusal("there was no action in your answer; write one after `Action:`", "")
@@ -32,6 +33,8 @@ class Asked:
     """Why the command that is given to the world is known to fail, if it is."""
     refused: tuple[tuple[str, str], ...] = ()
     replaced: str = ""
+    notes: tuple[str, ...] = ()
+    """What the model's side had to do to get an answer, such as shorten the history."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class Asker:
         while True:
             answer = self.model.answer(Request(prompt, self.decoding, episode, decision, choices))
             usage = usage + answer.usage
+            self._check_held(answer.notes)
             parsed = parse_answer(answer.text)
             command = self.world.command(parsed.action, decision.belief) if parsed.action else Command("")
             refusal = review(command.text, decision.schemas, situation) if parsed.action else NO_ACTION
@@ -67,7 +71,7 @@ class Asker:
             command, refusal = Command(best), None
         else:
             replaced = ""
-        return Asked(answer.text, parsed, command, usage, refusal, tuple(refused), replaced)
+        return Asked(answer.text, parsed, command, usage, refusal, tuple(refused), replaced, answer.notes)
 
     def _choices(self, decision: Decision) -> tuple[str, ...]:
         """The menu, where the answer is to be held to it."""
@@ -76,8 +80,13 @@ class Asker:
             return ()
         can = bool(getattr(self.model, "constrains", False))
         if not can and wanted is Constrained.ON:
-            raise InputError(f"{self.model.name} cannot hold its answers to a menu; leave out --constrained on")
+            raise InputError(f"{self.model.name} cannot hold its answers to a menu; leave out constrained=on")
         return decision.menu.commands if can else ()
+
+    def _check_held(self, notes: tuple[str, ...]) -> None:
+        """Stop a run that insists on held answers where the server turned out not to hold them."""
+        if self.enforcement.constrained is Constrained.ON and any(note.startswith(NOT_HELD) for note in notes):
+            raise ModelUnavailable(f"{self.model.name} does not hold its answers to a menu; leave out constrained=on")
 
     def _reason_to_replace(self, decision: Decision, refusal: Refusal | None) -> str:
         if refusal is not None and self.enforcement.replace and self.enforcement.guard is GuardMode.BLOCK:

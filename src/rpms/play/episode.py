@@ -93,6 +93,7 @@ class Play:
             usage=asked.usage,
             refusals=asked.refused,
             replaced=asked.replaced,
+            notes=asked.notes,
         )
         self.steps.append(step)
         state = turn_state(decision.state_signature, decision.progress)

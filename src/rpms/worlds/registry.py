@@ -24,8 +24,9 @@ def find_world(name: str) -> World:
         if point.name == name:
             try:
                 world: World = point.load()
-            except (ImportError, AttributeError) as error:
-                raise InputError(f"world {name!r} ({point.value}) cannot be loaded: {error}") from None
+            except Exception as error:  # noqa: BLE001  a stranger's package may raise anything
+                reason = f"{type(error).__name__}: {error}".splitlines()[0]
+                raise InputError(f"world {name!r} ({point.value}) cannot be loaded: {reason}") from None
             return world
     near = get_close_matches(name, world_names(), 1)
     hint = f", did you mean {near[0]}?" if near else "."

@@ -145,11 +145,12 @@ def _completed(verb: str, name: str, belief: AlfworldBelief, repairs: list[str])
 
 
 def _cut(text: str, joints: Sequence[str]) -> tuple[str, str, str]:
-    for joint in joints:
-        before, found, after = text.partition(joint)
-        if found:
-            return before, joint, after
-    return text, "", ""
+    """A text before and after the joint that stands first in it; of those that start there, the first listed."""
+    found = [(text.find(joint), order, joint) for order, joint in enumerate(joints) if joint in text]
+    if not found:
+        return text, "", ""
+    at, _, joint = min(found)
+    return text[:at], joint, text[at + len(joint) :]
 
 
 def _first_name(text: str) -> str:

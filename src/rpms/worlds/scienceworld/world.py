@@ -22,7 +22,7 @@ from rpms.worlds.scienceworld.observations import refused
 from rpms.worlds.scienceworld.progress import progress, update
 from rpms.worlds.scienceworld.prompts import VOICE
 from rpms.worlds.scienceworld.simulator import ScienceWorldGame
-from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks
+from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, task_at
 
 OPTIONS = ("simplifications", "tasks", "per_task")
 """`simplifications`: none by default. `tasks`: names with commas between, the paper's 26 by default. `per_task`: the
@@ -49,6 +49,10 @@ class ScienceWorld:
         if number is not None and not number.isdecimal():
             raise InputError(f"per_task={number}: write a number")
         return list_tasks(split, per_task=int(number) if number else None, tasks=names or None)
+
+    def variation(self, name: str, number: int) -> Task:
+        """One variation of a task, of whatever split."""
+        return task_at(name, number)
 
     def open(self, task: Task, setting: Setting) -> Game:
         options = _checked(setting)
