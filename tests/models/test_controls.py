@@ -38,6 +38,10 @@ def test_the_first_entry_is_the_one_that_is_shown_first():
     assert action(open_model("menu-first")) == COMMANDS[0]
 
 
+def test_the_best_entry_is_the_one_that_ranks_first_wherever_it_is_shown():
+    assert action(open_model("menu-best")) == COMMANDS[-1]
+
+
 def test_a_random_choice_follows_from_seed_episode_and_step_whatever_the_schedule():
     asked = [(f"e{n % 7}", n // 7) for n in range(70)]
     one, two, other = open_model("menu-random"), open_model("menu-random/0"), open_model("menu-random/1")
@@ -57,7 +61,7 @@ def test_a_random_choice_is_uniform():
     assert all(abs(count - 500) < 110 for count in counts.values())  # five standard deviations
 
 
-@pytest.mark.parametrize("name", ["menu-random", "menu-first"])
+@pytest.mark.parametrize("name", ["menu-random", "menu-first", "menu-best"])
 def test_without_a_menu_there_is_no_action(name):
     model = open_model(name)
     assert action(model, commands=()) is None

@@ -73,7 +73,7 @@ class Enforcement:
 PAPER = Enforcement()
 STRICT = Enforcement(
     guard=GuardMode.BLOCK,
-    menu=8,
+    menu=5,
     constrained=Constrained.AUTO,
     guidance=True,
     loops=True,
@@ -95,8 +95,8 @@ def preset(name: str) -> Enforcement:
 ALONE = {
     "guard-advise": replace(PAPER, guard=GuardMode.ADVISE),
     "guard": replace(PAPER, guard=GuardMode.BLOCK),
-    "menu": replace(PAPER, menu=8),
-    "menu-unranked": replace(PAPER, menu=8, ranked=False),
+    "menu": replace(PAPER, menu=5),
+    "menu-unranked": replace(PAPER, menu=5, ranked=False),
     "guidance": replace(PAPER, guidance=True),
     "loops": replace(PAPER, loops=True),
     "consistency": replace(PAPER, consistency=Consistency.PRECONDITION),

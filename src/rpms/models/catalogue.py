@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.models.base import Model, Scalar
-from rpms.models.controls import menu_first, menu_random
+from rpms.models.controls import menu_best, menu_first, menu_random
 from rpms.models.overflow import ShorteningModel
 from rpms.models.patience import Patience
 from rpms.models.policy import Policy, PolicyModel
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-_NO_LLM = frozenset({Kind.PLANNER, Kind.SCRIPTED, Kind.REPLAY, Kind.MENU_RANDOM, Kind.MENU_FIRST})
+_NO_LLM = frozenset({Kind.PLANNER, Kind.SCRIPTED, Kind.REPLAY, Kind.MENU_RANDOM, Kind.MENU_FIRST, Kind.MENU_BEST})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,8 @@ def open_model(
             return menu_random(str(name), name.rest or "0")
         case Kind.MENU_FIRST:
             return menu_first(str(name))
+        case Kind.MENU_BEST:
+            return menu_best(str(name))
         case _:
             model = ShorteningModel(_open_llm(name, options))
             return model if record is None else RecordedModel(model, record)

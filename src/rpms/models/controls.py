@@ -47,6 +47,16 @@ def menu_first(name: str) -> MenuModel:
     return MenuModel(name, lambda _request, _length: 0)
 
 
+def menu_best(name: str) -> MenuModel:
+    """The entry that ranks highest for the sub-goal, which the menu's order does not show: a planner in disguise."""
+
+    def choose(request: Request, _length: int) -> int:
+        items = request.decision.menu.items if request.decision is not None else ()
+        return min(range(len(items)), key=lambda index: items[index].rank)
+
+    return MenuModel(name, choose)
+
+
 def menu_random(name: str, seed: str = "0") -> MenuModel:
     """A uniform choice that follows from seed, episode and prompt alone, so that no scheduling changes a result.
 

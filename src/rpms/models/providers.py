@@ -28,6 +28,7 @@ class Kind(Enum):
     REPLAY = auto()
     MENU_RANDOM = auto()
     MENU_FIRST = auto()
+    MENU_BEST = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,7 @@ PROVIDERS: dict[str, Provider] = {
         Provider("replay", "no LLM: answers recorded earlier", Kind.REPLAY, "DIR"),
         Provider("menu-random", "no LLM: any entry of the menu", Kind.MENU_RANDOM, "SEED", rest_optional=True),
         Provider("menu-first", "no LLM: the menu's first entry", Kind.MENU_FIRST, ""),
+        Provider("menu-best", "no LLM: the menu's highest-ranked entry", Kind.MENU_BEST, ""),
     )
 }
 
