@@ -75,10 +75,8 @@ def open_model(
             return ReplayModel(str(name), open_answers(Path(name.rest)), options.replay_model)
         case Kind.MENU_RANDOM:
             return menu_random(str(name), name.rest or "0")
-        case Kind.MENU_FIRST:
-            return menu_first(str(name))
-        case Kind.MENU_BEST:
-            return menu_best(str(name))
+        case Kind.MENU_FIRST | Kind.MENU_BEST:
+            return (menu_first if name.provider.kind is Kind.MENU_FIRST else menu_best)(str(name))
         case _:
             model = ShorteningModel(_open_llm(name, options))
             return model if record is None else RecordedModel(model, record)
