@@ -236,6 +236,22 @@ def test_a_missing_episode_and_a_wrong_address_say_so(page, copied, tmp_path):
     page.goto(url(report.folder, "tasks.html"))
     page.wait_for_selector("#rows tr")
     assert page.locator(".outcome.none").count() == 6
+    page.goto(url(report.folder, "episode.html?task=2&condition=1"))
+    assert "no episode of this task" in page.locator(".column .callout").inner_text()
+    page.goto(url(report.folder, "episode.html?task=999&condition=9#step-1"))
+    said = page.locator("#unknown").inner_text()
+    assert "task 999 and condition 9" in said
+    assert "task 0, condition 0 (Baseline)" in said
+    page.goto(url(report.folder, "episode.html?task=0&condition=0#step-999"))
+    assert "step 999" in page.locator("#unknown").inner_text()
+    page.keyboard.press("g")
+    assert page.locator("#unknown").count() == 0
+
+
+def test_a_condition_without_memory_says_so(page, folder):
+    page.goto(url(folder, "episode.html?task=0&condition=0"))
+    page.wait_for_selector(".step h2")
+    assert "off in this condition" in page.locator(".part", has_text="Memory").first.inner_text()
 
 
 def test_ten_thousand_tasks_are_listed_page_by_page(page, folder, tmp_path):

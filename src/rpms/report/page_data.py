@@ -52,7 +52,12 @@ class Index:
             "types": {kind: type_label(kind) for kind in comparison.types},
             "shared": sorted(SHARED),
             "conditions": [
-                {"name": results.name, "label": condition_label(results.name), "partial": results.partial}
+                {
+                    "name": results.name,
+                    "label": condition_label(results.name),
+                    "partial": results.partial,
+                    "memory": bool(results.switches.get("memory", True)),
+                }
                 for results in comparison
             ],
         }

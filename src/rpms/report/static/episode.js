@@ -9,13 +9,17 @@
   const head = document.getElementById("head");
   const columns = document.getElementById("columns");
   const wanted = new URLSearchParams(location.search);
-  const whole = (name, end) => {
-    const value = parseInt(wanted.get(name), 10);
-    return Number.isInteger(value) && value >= 0 && value < end ? value : null;
+  const unknown = []; // what the address asks for and this report does not have
+  const whole = (name, end, what) => {
+    if (!wanted.has(name)) return null;
+    const value = /^\d+$/.test(wanted.get(name)) ? Number(wanted.get(name)) : -1;
+    if (value >= 0 && value < end) return value;
+    unknown.push(`${what} ${wanted.get(name)}`);
+    return null;
   };
-  const number = whole("task", info.tasks) ?? 0;
-  const condition = whole("condition", info.conditions.length) ?? 0;
-  let other = whole("with", info.conditions.length);
+  const number = whole("task", info.tasks, "task") ?? 0;
+  const condition = whole("condition", info.conditions.length, "condition") ?? 0;
+  let other = whole("with", info.conditions.length, "condition");
   if (other === condition) other = null;
   const row = await RPMS.task(info, number);
   if (!row) {
@@ -24,12 +28,13 @@
   }
   const outcomes = row.slice(3);
   const sides = other === null ? [condition] : [condition, other];
-  const episodes = await Promise.all(sides.map((side) => RPMS.episode(info, side, number)));
+  const episodes = await Promise.all(sides.map((side) => (outcomes[side] ? RPMS.episode(info, side, number) : null)));
   document.title = `${row[0]} · ${info.title}`;
 
   const last = Math.max(1, ...episodes.map((episode) => (episode ? episode.steps.length : 0)));
   const parting = part();
   let now = 1;
+  let beyond = null; // a step that the address asks for and no episode here has
 
   // The first step at which two conditions do not do the same with the same result; null if they never part.
   function part() {
@@ -72,7 +77,11 @@
       el("option", { value: "" }, "nothing"),
       info.conditions.map((each, n) => (n === condition ? null : el("option", { value: n, selected: n === other }, each.label))),
     );
+    const nowhere = beyond === null ? unknown : [...unknown, `step ${beyond}`];
     head.replaceChildren(
+      ...(nowhere.length
+        ? [el("p", { class: "callout", id: "unknown", role: "status" }, `The address asks for ${nowhere.join(" and ")}, which this report does not have; shown instead: task ${number}, condition ${condition} (${info.conditions[condition].label}), step ${now}.`)]
+        : []),
       el("p", { class: "crumbs" }, el("a", { href: "tasks.html" }, "Tasks"), " / ", el("span", { class: "tag" }, info.types[row[1]] || row[1])),
       el("h1", { class: "goal-title" }, row[2] || row[0]),
       el("p", { class: "task-id" }, row[0]),
@@ -168,7 +177,7 @@
 
   function show(step) {
     now = Math.min(last, Math.max(1, step));
-    views.forEach((view, place) => view && view.replaceChildren(Step.view(info, episodes[place], now)));
+    views.forEach((view, place) => view && view.replaceChildren(Step.view(info, episodes[place], now, sides[place])));
     for (const link of columns.querySelectorAll("a[data-step]")) {
       const here = Number(link.dataset.step) === now;
       if (here) link.setAttribute("aria-current", "step");
@@ -184,11 +193,14 @@
 
   function fromAddress() {
     const found = /^#step-(\d+)$/.exec(location.hash);
-    show(found ? Number(found[1]) : location.hash === "#parting" && parting !== null ? parting : 1);
+    const step = found ? Number(found[1]) : 1;
+    beyond = episodes.some(Boolean) && (step < 1 || step > last) ? step : null;
+    show(found ? step : location.hash === "#parting" && parting !== null ? parting : 1);
   }
   function go(step) {
     const wanted = Math.min(last, Math.max(1, step));
     if (wanted !== now || location.hash !== `#step-${wanted}`) {
+      beyond = null;
       history.replaceState(null, "", `#step-${wanted}`);
       show(wanted);
     }

@@ -100,9 +100,9 @@ const Step = (() => {
     );
   }
 
-  function memory(step, text) {
+  function memory(step, text, on) {
     const shown = step.candidates.filter((candidate) => FATES[candidate[5]] === "good" || FATES[candidate[5]] === "warn");
-    if (!step.candidates.length) return section("Memory", "nothing came to mind");
+    if (!step.candidates.length) return section("Memory", on ? "nothing came to mind" : "off in this condition");
     const rows = step.candidates.map(([entry, kind, wording, score, rank, fate, reason, rule, fact]) =>
       el(
         "tr",
@@ -134,7 +134,9 @@ const Step = (() => {
           el("tbody", {}, rows),
         ),
       ),
-      step.unlisted ? el("p", { class: "dim" }, `${step.unlisted} more were considered and rejected`) : null,
+      step.unlisted
+        ? el("p", { class: "dim" }, `${step.unlisted} more came to mind and ${step.unlisted === 1 ? "was" : "were"} rejected; a step keeps the first rejected ones of each kind and only counts the rest, so that episode files stay small.`)
+        : null,
     );
   }
 
@@ -173,7 +175,7 @@ const Step = (() => {
     });
     return section(
       "Prompt",
-      `${total} tokens, ${injected} of them injected knowledge`,
+      `about ${total} tokens, ${injected} of them injected knowledge (estimated)`,
       bar,
       blocks,
       step.cut.length
@@ -189,7 +191,8 @@ const Step = (() => {
 
   function answer(step, text) {
     const [prompted, cached, completed] = step.tokens;
-    const counted = prompted || completed ? `${prompted} tokens in${cached ? ` (${cached} cached)` : ""}, ${completed} out` : null;
+    const counted = prompted || completed ? `${prompted} tokens in${cached ? ` (${cached} cached)` : ""}, ${completed} out (as the model counts)` : null;
+    const repairs = step.repairs.filter((repair) => repair !== "no action"); // said above already
     return section(
       "Answer",
       counted,
@@ -200,7 +203,7 @@ const Step = (() => {
         step.action === null ? el("strong", {}, "No action in this answer") : ["Action ", el("code", {}, step.action)],
         step.command !== step.action && step.command ? [" given to the world as ", el("code", {}, step.command)] : null,
       ),
-      step.repairs.length ? el("p", { class: "dim" }, `forgiven: ${step.repairs.join("; ")}`) : null,
+      repairs.length ? el("p", { class: "dim" }, `forgiven: ${repairs.join("; ")}`) : null,
     );
   }
 
@@ -242,7 +245,7 @@ const Step = (() => {
     );
   }
 
-  function view(info, episode, number) {
+  function view(info, episode, number, side) {
     const step = episode.steps[number - 1];
     if (!step) {
       return el("div", { class: "step" }, el("p", { class: "over" }, `This episode ended after step ${episode.steps.length}: ${episode.ending}.`));
@@ -255,7 +258,7 @@ const Step = (() => {
       observation(step, text),
       belief(step, episode.steps[number - 2], text),
       rules(episode, step, text),
-      memory(step, text),
+      memory(step, text, info.conditions[side].memory),
       prompt(step, text, info.shared),
       answer(step, text),
       result(step, text, info),
