@@ -57,7 +57,7 @@ def test_a_tally_knows_success_tokens_cost_and_time_left():
 def test_where_there_is_no_terminal_there_are_plain_lines_now_and_then():
     now, lines = [0.0], []
     listener = Lines(lines.append, every=10.0, clock=lambda: now[0])
-    listener.begin(PLAN, [row()])
+    listener.begin(PLAN, [row()], [])
     for second in range(1, 12):
         now[0] = 2.5 * second
         listener.finished(row(), [], Path())

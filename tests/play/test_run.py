@@ -61,7 +61,7 @@ class Ear(Listener):
         self.told: list[str] = []
         self.threads: set[int] = set()
 
-    def begin(self, plan, finished):
+    def begin(self, plan, finished, usages):
         self.told.append(f"begin {len(finished)}/{len(plan.tasks)}")
 
     def finished(self, row, usages, file):

@@ -20,8 +20,9 @@ from rpms.play.answering import NamedModel
 from rpms.play.plan import plan_run
 from rpms.play.progress import progress, wilson
 from rpms.play.run import Interrupted, run
+from rpms.play.spending import Spending, price_kept, spending
 from rpms.store.episodes import EpisodeRow
-from rpms.store.runs import RunSummary
+from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.registry import find_world
 
 
@@ -96,18 +97,19 @@ def run_split(
         seed=seed,
     )
     console = Console(emoji=False, highlight=False)
-    known = parse_price(price) if price else price_of(model)
+    known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
     try:
-        summary = run(plan, out, workers, progress(console, known), retry_errors=retry_errors, engine=played_by)
+        listener = progress(console, known)
+        summary = run(plan, out, workers, listener, retry_errors=retry_errors, engine=played_by, price=known)
     except Interrupted as stop:
         typer.echo(f"rpms: {stop}", err=True)
         raise typer.Exit(130) from None
-    print_summary(console, summary)
+    print_summary(console, summary, spending(RunFolder(out)))
     console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
 
 
-def print_summary(console: Console, summary: RunSummary) -> None:
-    """Success overall and by type, steps, infeasible actions."""
+def print_summary(console: Console, summary: RunSummary, spent: Spending) -> None:
+    """Success overall and by type, steps, infeasible actions; tokens and cost where a model has used any."""
     by_type: dict[str, list[EpisodeRow]] = defaultdict(list)
     for row in summary.rows:
         by_type[row.type].append(row)
@@ -123,6 +125,21 @@ def print_summary(console: Console, summary: RunSummary) -> None:
     low, high = wilson(summary.won, summary.done)
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
+    for line in spending_lines(spent):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def spending_lines(spent: Spending) -> list[str]:
+    """What a run has taken, in words; nothing for one without an LLM."""
+    usage = spent.usage
+    if not usage.prompt_tokens and not usage.completion_tokens:
+        return []
+    asked = f"{usage.prompt_tokens:,} prompt ({usage.cached_tokens:,} cached)"
+    lines = [f"tokens: {asked}, {usage.completion_tokens:,} completion; {usage.seconds:,.1f} s of model time"]
+    if spent.cost is not None:
+        each = spent.cost_per_win
+        lines.append(f"cost: ${spent.cost:,.4f}" + (f", ${each:,.4f} a task solved" if each is not None else ""))
+    return lines
 
 
 def _cells(rows: list[EpisodeRow]) -> list[str]:

@@ -14,9 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from rpms.core.usage import Usage
-from rpms.models.accounting import Price, cost
+from rpms.models.accounting import Price
 from rpms.play.plan import RunPlan
 from rpms.play.run import Listener
+from rpms.play.spending import total_cost
 from rpms.store.episodes import EpisodeRow
 
 _Z = 1.959963984540054
@@ -52,17 +53,20 @@ class Tally:
         self.usage = Usage()
         self.cost: float | None = 0.0
 
-    def begin(self, total: int, finished: Sequence[EpisodeRow]) -> None:
+    def begin(self, total: int, finished: Sequence[EpisodeRow], usages: Sequence[Usage] = ()) -> None:
         self._start = self._clock()
         self.total, self.before = total, len(finished)
         for row in finished:
             self._count(row)
+        self._pay(usages)
 
     def add(self, row: EpisodeRow, usages: Sequence[Usage]) -> None:
         self._count(row)
-        for usage in usages:
-            paid = cost(usage, self._price)
-            self.cost = None if self.cost is None or paid is None else self.cost + paid
+        self._pay(usages)
+
+    def _pay(self, usages: Sequence[Usage]) -> None:
+        paid = total_cost(usages, self._price)
+        self.cost = None if self.cost is None or paid is None else self.cost + paid
 
     def _count(self, row: EpisodeRow) -> None:
         self.done += 1
@@ -125,8 +129,8 @@ class Lines(Listener):
         self._every = every
         self._next = 0.0
 
-    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow]) -> None:
-        self._tally.begin(len(plan.tasks), finished)
+    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
+        self._tally.begin(len(plan.tasks), finished, usages)
         self._next = self._every
         already = f", {len(finished)} of them done before" if finished else ""
         self._write(f"{plan.world.name} {plan.split}, {plan.model_name}: {len(plan.tasks)} episodes{already}")
@@ -167,8 +171,8 @@ class Display(Listener):
     def _picture(self) -> Group:
         return Group(self._bar, Text(f"  {self._tally.text()}"))
 
-    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow]) -> None:
-        self._tally.begin(len(plan.tasks), finished)
+    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
+        self._tally.begin(len(plan.tasks), finished, usages)
         name = f"{plan.world.name} {plan.split}, {plan.model_name}"
         self._task = self._bar.add_task(name, total=len(plan.tasks), completed=len(finished))
         self._live.start()

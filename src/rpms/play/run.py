@@ -8,8 +8,10 @@ from typing import Protocol
 
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.core.usage import Usage
+from rpms.models.accounting import Price
 from rpms.play.plan import RunPlan
 from rpms.play.seat import Finished
+from rpms.play.spending import price_numbers, usages_of
 from rpms.play.threads import Threads
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import OpenRun, RunSummary, open_run
@@ -35,8 +37,8 @@ MakeEngine = Callable[[RunPlan, Sequence[Task], int | None], Engine]
 class Listener:
     """Is told what happens; one that does nothing. All calls come from the thread that runs the run."""
 
-    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow]) -> None:
-        """The run begins, or goes on from episodes that are finished already."""
+    def begin(self, plan: RunPlan, finished: Sequence[EpisodeRow], usages: Sequence[Usage]) -> None:
+        """The run begins, or goes on from episodes that are finished already and have taken so much."""
 
     def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
         """An episode has ended and is on disk."""
@@ -60,11 +62,13 @@ def run(
     *,
     retry_errors: bool = False,
     engine: MakeEngine = Threads,
+    price: Price | None = None,
 ) -> RunSummary:
     """Play what a folder still lacks of a plan, and give the whole run in numbers.
 
     Episodes that lack what the plan keeps beside them are played again. Those in which a model or a world broke down
     are finished like any other; with `retry_errors` they are played again, and their files replaced when that is done.
+    A price is kept with the run, for reports; it decides nothing, and the same run may be given another one.
     Raises InputError for a folder that cannot be used, ModelUnavailable if the model cannot answer at all, and
     Interrupted on Ctrl-C; each time, every episode that was finished is on disk, and the same call goes on from there.
     """
@@ -79,7 +83,10 @@ def run(
             for task, row in folder.finished.items()
             if not (retry_errors and row.failed) and folder.run.has_beside(task, plan.keep)
         }
-        listener.begin(plan, [rows[task.id] for task in plan.tasks if task.id in rows])
+        if price is not None:
+            folder.write_price(price_numbers(price))
+        before = [rows[task.id] for task in plan.tasks if task.id in rows]
+        listener.begin(plan, before, usages_of(folder.run, before))
         todo = [task for task in plan.tasks if task.id not in rows]
         try:
             if todo:

@@ -3,6 +3,7 @@
 protocol.json    everything that decides the results; a folder belongs to one protocol
 episodes/        one file an episode
 timings.jsonl    what differs from one time to the next: seconds and requests
+price.json       US dollars a million tokens, where they are known; decides no result
 lock             held while a run is under way
 """
 
@@ -26,7 +27,8 @@ from rpms.store.episodes import EpisodeRecord, EpisodeRow, read_episode, read_ro
 from rpms.store.files import read_text, write_whole
 from rpms.store.lock import LOCK, locked
 
-PROTOCOL, EPISODES, TIMINGS = "protocol.json", "episodes", "timings.jsonl"
+PROTOCOL, EPISODES, TIMINGS, PRICE = "protocol.json", "episodes", "timings.jsonl", "price.json"
+_PRICES = ("prompt", "completion", "cached", "written")
 _VERSION = 1
 
 Json = str | int | float | bool | None | Mapping[str, Any] | Sequence[Any]
@@ -214,6 +216,20 @@ class RunFolder:
             found[timing.task] = timing
         return found
 
+    def price(self) -> dict[str, float | None] | None:
+        """US dollars a million tokens by kind, None for a kind without a price of its own; None where none is known."""
+        file = self.folder / PRICE
+        if not file.is_file():
+            return None
+        try:
+            value = json.loads(read_text(file))
+            numbers = {name: None if value[name] is None else float(value[name]) for name in _PRICES}
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise FileError(file, None, "is not the price of a run; it can be removed") from None
+        if numbers["prompt"] is None or numbers["completion"] is None:
+            raise FileError(file, None, "is not the price of a run; it can be removed")
+        return numbers
+
 
 def _of_task(file: Path, task: str, row: EpisodeRow) -> EpisodeRow:
     if row.task != task:
@@ -243,6 +259,10 @@ class OpenRun:
             write_whole(self.run.folder / folder / file.name, content)
         self._time(timing)
         write_whole(file, text)
+
+    def write_price(self, numbers: Mapping[str, float | None]) -> None:
+        """Keep the price, as `RunFolder.price` gives it back; the latest one given holds for the whole run."""
+        write_whole(self.run.folder / PRICE, json.dumps(dict(numbers)) + "\n")
 
     def _time(self, timing: Timing) -> None:
         value = {

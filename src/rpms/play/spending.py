@@ -1,0 +1,77 @@
+"""What a run has taken and cost so far, from its folder alone, however often it was stopped and resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+
+from rpms.core.usage import Usage
+from rpms.models.accounting import Price, cost
+from rpms.store.episodes import EpisodeRow
+from rpms.store.runs import RunFolder, Timing
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """The finished episodes of a run, added up."""
+
+    usage: Usage
+    """Tokens and seconds of every answer, those from a record included."""
+    won: int
+    cost: float | None
+    """US dollars paid: answers from a record are free. None where something was paid for and no price is known."""
+
+    @property
+    def cost_per_win(self) -> float | None:
+        return self.cost / self.won if self.cost is not None and self.won else None
+
+
+def spending(folder: RunFolder, price: Price | None = None) -> Spending:
+    """Add up a run, at the price that is kept with it unless another one is given."""
+    price = price or price_kept(folder)
+    rows = tuple(folder.rows())
+    usages = usages_of(folder, rows)
+    return Spending(sum(usages, start=Usage()), sum(row.won for row in rows), total_cost(usages, price))
+
+
+def total_cost(usages: Iterable[Usage], price: Price | None) -> float | None:
+    """US dollars for answers, each one priced by itself; None where one of them has a cost that is not known."""
+    total = 0.0
+    for usage in usages:
+        paid = cost(usage, price)
+        if paid is None:
+            return None
+        total += paid
+    return total
+
+
+def usages_of(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, ...]:
+    """What finished episodes took, in pieces that were either paid for or not.
+
+    An episode without a timing, which only a change by hand can leave, counts as paid for.
+    """
+    timings = folder.timings()
+    return tuple(usage for row in rows for usage in _usages(folder, row, timings.get(row.task)))
+
+
+def _usages(folder: RunFolder, row: EpisodeRow, timing: Timing | None) -> tuple[Usage, ...]:
+    if timing is None:
+        return (replace(row.usage, requests=row.steps),)
+    if all(timing.requests) or not any(timing.requests):  # one price for all: the numbers of the row are enough
+        return (replace(row.usage, requests=sum(timing.requests), seconds=sum(timing.model_seconds)),)
+    steps = folder.episode(row.task).steps
+    return tuple(
+        replace(step.usage, requests=requests, seconds=seconds)
+        for step, requests, seconds in zip(steps, timing.requests, timing.model_seconds, strict=False)
+    )
+
+
+def price_kept(folder: RunFolder) -> Price | None:
+    """The price a run was played at; None where it was not known."""
+    kept = folder.price()
+    return Price(**kept) if kept is not None else None  # type: ignore[arg-type]  # read_price has looked at the names
+
+
+def price_numbers(price: Price) -> dict[str, float | None]:
+    """A price as it is kept with a run."""
+    return asdict(price)

@@ -1,0 +1,90 @@
+"""What a run cost, told from its folder."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+
+from rpms.cli.run import spending_lines
+from rpms.core.errors import FileError, ModelUnavailable
+from rpms.core.usage import Usage
+from rpms.models.accounting import Price
+from rpms.models.base import Answer
+from rpms.models.scripted import FunctionModel
+from rpms.play.plan import lend, plan_run
+from rpms.play.progress import Lines, Tally
+from rpms.play.run import run
+from rpms.play.spending import price_kept, spending
+from rpms.store.runs import RunFolder
+from tests.play.corridor import world
+
+PRICE = Price(10.0, 20.0, 1.0)
+
+
+def plan(fails_at: int | None = None, tokens: int = 1000):
+    """Every third answer comes as from a record; one may be the last that can be had."""
+    asked = count()
+
+    def answer(request):
+        if next(asked) == fails_at:
+            raise ModelUnavailable("gone")
+        thought, action = world.planner(request.decision)
+        paid = int(request.decision.belief.location.split()[1]) % 3 != 1
+        return Answer(f"Thought: {thought}\nAction: {action}", Usage(tokens, tokens // 2, tokens // 10, paid, 0.5))
+
+    return plan_run(world, "walker", lend(FunctionModel(answer, "walker")))
+
+
+@pytest.mark.parametrize("fails_at", [0, 1, 7, 20, 33])
+def test_a_run_costs_the_same_however_often_it_was_stopped(tmp_path, fails_at):
+    def tally_of(folder, *plans):
+        for each in plans:
+            tally = Tally(PRICE)
+            listener = Lines(lambda _: None, PRICE)
+            listener._tally = tally
+            try:
+                run(each, folder, 1, listener, price=PRICE)
+            except ModelUnavailable:
+                continue
+        return tally
+
+    whole = tally_of(tmp_path / "whole", plan())
+    resumed = tally_of(tmp_path / "resumed", plan(fails_at), plan())
+    paid = sum(sum(timing.requests) for timing in RunFolder(tmp_path / "whole").timings().values())
+    assert whole.cost == pytest.approx(paid * (500 * 10 + 500 * 1 + 100 * 20) / 1_000_000)
+    assert 0 < whole.cost == pytest.approx(resumed.cost)
+    for name in ("whole", "resumed"):
+        assert spending(RunFolder(tmp_path / name)).cost == pytest.approx(whole.cost)
+
+
+def test_the_last_lines_of_a_run_tell_tokens_time_and_cost(tmp_path):
+    run(plan(), tmp_path, 1, price=PRICE)
+    steps = RunFolder(tmp_path).summary().steps
+    spent = spending(RunFolder(tmp_path))
+    tokens, money = spending_lines(spent)
+    assert tokens == (
+        f"tokens: {steps * 1000:,} prompt ({steps * 500:,} cached), {steps * 100:,} completion; "
+        f"{steps / 2:,.1f} s of model time"
+    )
+    assert money == f"cost: ${spent.cost:.4f}, ${spent.cost / 12:.4f} a task solved"
+
+
+def test_without_a_price_the_cost_is_unknown_and_without_tokens_there_is_nothing_to_tell(tmp_path):
+    run(plan(), tmp_path / "unpriced", 1)
+    spent = spending(RunFolder(tmp_path / "unpriced"))
+    assert spent.cost is None
+    assert len(spending_lines(spent)) == 1
+    run(plan(tokens=0), tmp_path / "free", 1)
+    assert spending_lines(spending(RunFolder(tmp_path / "free"))) == []
+
+
+def test_the_price_is_kept_with_the_run_and_is_no_part_of_its_protocol(tmp_path):
+    run(plan(), tmp_path, 1, price=PRICE)
+    run(plan(), tmp_path, 1)
+    assert price_kept(RunFolder(tmp_path)) == PRICE
+    run(plan(), tmp_path, 1, price=Price(1.0, 2.0))
+    assert price_kept(RunFolder(tmp_path)) == Price(1.0, 2.0)
+    (tmp_path / "price.json").write_text('{"prompt": "much"}')
+    with pytest.raises(FileError, match="not the price of a run"):
+        spending(RunFolder(tmp_path))
