@@ -15,6 +15,7 @@ from rpms.store.runs import RunFolder
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.builtin import builtin_ids, builtin_walkthrough, load_builtin, save_builtin
 from tests.cli.command import Rpms
+from tests.models.server import openai_ok, serve
 
 MANUAL = """\
 world: garden
@@ -101,7 +102,7 @@ class TestPlay:
             (("--task", "nope"), "no task 'nope'"),
             (("--split", "nope"), "no split 'nope'; choose one of builtin"),
             (("--split", "valid_seen"), "Set ALFWORLD_DATA or give --data"),
-            (("--split", "valid_seen", "--data", "nowhere"), "no folder nowhere"),
+            (("--split", "valid_seen", "--data", "nowhere"), "nowhere: set ALFWORLD_DATA"),
             (("--engine", "nope"), "no engine 'nope'; choose one of native"),
             (("--model", "nope"), "no provider 'nope'"),
             (("--model", "scripted/nowhere.txt"), "nowhere.txt: cannot be read"),
@@ -297,6 +298,19 @@ class TestModels:
 
     def test_checking_what_there_is_not(self, rpms: Rpms):
         assert "no provider 'nope'" in rpms("models", "check", "nope").line
+
+    def test_checking_a_dead_server_is_quick_and_says_nothing_of_a_run(self, rpms: Rpms):
+        said = rpms("models", "check", "vllm/m", "--base-url", "http://127.0.0.1:9/v1", "--price", "1,2")
+        assert said.code == 1
+        assert "2 tries" in said.err
+        assert "same command" not in said.err
+
+    def test_checking_at_a_price_of_ones_own(self, rpms: Rpms):
+        with serve() as server:
+            server.play(openai_ok())
+            said = rpms("models", "check", "vllm/m", "--base-url", f"{server.url}/v1", "--price", "1,2")
+            assert "cost     $0.000114" in said.out
+            assert "--price 'x'" in rpms("models", "check", "vllm/m", "--price", "x").line
 
 
 class TestWorlds:

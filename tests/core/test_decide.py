@@ -12,7 +12,7 @@ from rpms.core.belief import StateSignature
 from rpms.core.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
 from rpms.core.decide import Decision, decide
 from rpms.core.goal import Goal
-from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet, VerifiedSchema, merge
+from rpms.core.memory import CriticalFailure, FailureLesson, Kind, Origin, SuccessSnippet, VerifiedSchema, merge
 from rpms.core.prompt import SHARED, Budget, Layout, Part, Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
@@ -181,6 +181,29 @@ def test_what_the_memory_budget_has_no_room_for_is_crowded_out():
     fates = [candidate.verdict.fate for candidate in decision.candidates if candidate.entry.id == "schema"]
     assert fates == [Fate.CROWDED]
     assert "VERIFIED" not in decision.prompt.text
+
+
+def test_a_memory_that_is_too_long_does_not_push_out_those_behind_it():
+    long = replace(MEMORY.entries[0], actions=tuple(f"go to shelf {number}" for number in range(100)), id="long")
+    decision = decide(
+        compose(FULL, KNOWLEDGE, EpisodicMemory([long, *MEMORY.entries])),
+        COOL_APPLE,
+        KitchenBelief(),
+        None,
+        OPENING,
+        (),
+    )
+    fates = {candidate.entry.id: candidate.verdict.fate for candidate in decision.candidates}
+    assert (fates["long"], fates["schema"]) == (Fate.CROWDED, Fate.KEPT)
+
+
+def test_a_decision_says_where_it_gave_up_looking():
+    others = [
+        replace(MEMORY.entries[2], actions=(f"open fridge {number}",), id=f"other {number}") for number in range(200)
+    ]
+    decision = decide(compose(FULL, KNOWLEDGE, EpisodicMemory(others)), COOL_APPLE, KitchenBelief(), None, OPENING, ())
+    assert decision.gave_up == (Kind.SUCCESS,)
+    assert step(FULL, KitchenBelief()).gave_up == ()
 
 
 def test_text_from_outside_is_data():

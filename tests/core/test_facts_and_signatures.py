@@ -91,6 +91,10 @@ def test_a_broken_state_signature_is_refused(text):
         StateSignature.parse(text)
 
 
+def test_a_field_without_a_value_is_empty():
+    assert StateSignature.parse("holding=") == StateSignature.parse("holding=none")
+
+
 def test_occupancy_is_known_empty_known_full_or_unknown():
     occupied = [StateSignature.parse(text).occupied for text in ("holding=none", "inventory=axe", "room=kitchen")]
     assert occupied == [False, True, None]

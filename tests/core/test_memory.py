@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 
 from rpms.core.belief import StateSignature
+from rpms.core.errors import InputError
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import CriticalFailure, FailureLesson, Kind, Origin, SuccessSnippet, VerifiedSchema, merge
 from rpms.core.recall import EpisodicMemory, Retrieval, Similarity
@@ -114,3 +115,15 @@ def test_rank_follows_score_weight_and_evidence():
         "once",
         "unlike",
     ]
+
+
+def test_of_an_unknown_goal_nothing_is_recalled():
+    unknown = GoalSignature("unknown")
+    memory = EpisodicMemory([replace(lesson("open fridge 1", "a"), goal_signature=unknown, id="x")])
+    assert Similarity()(unknown, unknown) == 0.0
+    assert list(memory.recall(Kind.FAILURE, unknown, Retrieval())) == []
+
+
+def test_weights_that_do_not_add_up_are_refused():
+    with pytest.raises(InputError, match="add up to 1"):
+        Similarity(type=0.9)

@@ -51,6 +51,9 @@ def line_of(text: str, needle: str) -> int:
         ("universal:\n  search:\n    U-A-1: ''\n", "U-A-1", "text"),
         ("environment:\n  go:\n    syntax: go\n    preconditions: ['at(']\n", "at(", "cannot read"),
         ("x: &a [*a]", "x", "unknown tier"),
+        (broken("exclusive: always", "exclusive: sometimes"), "sometimes", "neither `always` nor"),
+        (broken("syntax: open <place>", "syntax: open <place> of <place>"), "of <place>", "stands twice"),
+        (broken("syntax: open <place>,", "syntax: open <place>, id: '!!',"), "'!!'", "is no id"),
     ],
 )
 def test_a_mistake_is_reported_at_its_line(text, needle, problem):

@@ -143,6 +143,9 @@ SCHEMA = '{"id": "a", "type": "schema", "action_template": "x", "action_type": "
         ),
         ('{"type": "memory", "world": "kitchen", "version": 9}\n' + SCHEMA, 1, "newer version"),
         ("[" * 100_000, 1, "not valid JSON"),
+        (SCHEMA[:-1] + f', "success_count": {"9" * 5_000}}}', 1, "number is too long"),
+        (SCHEMA[:-1] + ', "success_count": 20000000}', 1, "less than or equal"),
+        (SCHEMA.replace('"x"', '"\\ud800"', 1), 1, "half of a letter"),
     ],
 )
 def test_a_mistake_is_reported_at_its_line(tmp_path, text, line, problem):
@@ -152,6 +155,14 @@ def test_a_mistake_is_reported_at_its_line(tmp_path, text, line, problem):
         read_memory(file, "kitchen")
     assert (caught.value.line, "\n" in str(caught.value)) == (line, False)
     assert problem in str(caught.value)
+
+
+def test_entries_without_ids_are_told_apart_and_a_byte_order_mark_is_no_matter(tmp_path):
+    file = tmp_path / "memory.jsonl"
+    line = SCHEMA.replace('"id": "a", ', "")
+    file.write_text(f"{line}\n{line}\n", encoding="utf-8-sig")
+    first, second = (entry.id for entry in read_memory(file).entries)
+    assert second == f"{first}_2"
 
 
 def test_a_missing_file_a_folder_and_bytes_are_refused(tmp_path):

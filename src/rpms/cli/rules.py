@@ -56,6 +56,8 @@ def _goal(manual: RuleManual, parsed: Goal | None, given: str | None) -> Goal | 
         return None
     types = sorted({type_ for rule in manual.rules for type_ in rule.goals})
     matches = [type_ for type_ in types if type_ == given] or [type_ for type_ in types if type_.startswith(given)]
+    if len(matches) > 1:
+        raise InputError(f"{given!r} fits several goal types: {', '.join(matches)}")
     if matches:
         return Goal(matches[0])
     if parsed.type == "unknown":

@@ -181,7 +181,8 @@ def infeasibility(command: str, rules: ActiveRules, facts: Facts) -> Objection |
         fact = _settled(clause, rules, facts)
         if value is Truth.FALSE:
             return Objection(True, f"`{command}` cannot be done: {fact}", instance.schema.id, fact, clause)
-        doubt = doubt or Objection(False, f"`{command}`: {fact}", instance.schema.id, fact, clause)
+        if not all(literal.negated for literal in clause.literals):  # what is only not known to be so is no doubt
+            doubt = doubt or Objection(False, f"`{command}`: {fact}", instance.schema.id, fact, clause)
     return doubt
 
 
@@ -198,7 +199,7 @@ def _forbidden(instance: Instance, action: str, rules: ActiveRules, facts: Facts
 
 
 def _settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
-    """The fact behind a clause's value, in words: of an unknown clause the unknown one, else the first."""
-    values = [(literal.atom, facts.truth(literal.atom)) for literal in clause.literals]
-    atom, value = next((pair for pair in values if pair[1] is Truth.UNKNOWN), values[0])
-    return rules.say(atom, value)
+    """The fact behind a clause's value, in words: that of the first literal with the same value."""
+    value = clause.truth(facts)
+    literal = next((each for each in clause.literals if each.truth(facts) is value), clause.literals[0])
+    return rules.say(literal.atom, facts.truth(literal.atom))

@@ -72,7 +72,7 @@ class StateSignature:
             name = unquote(name.strip())
             if not equals or not name or any(name == known for known, _ in fields):
                 raise ValueError(f"state signature {text!r} is not `field=value|field=value,value`")
-            empty = values.strip() == _EMPTY_WORDS.get(name, "none")
+            empty = values.strip() in ("", _EMPTY_WORDS.get(name, "none"))
             fields.append((name, () if empty else tuple(unquote(value.strip()) for value in values.split(","))))
         return cls(tuple(fields))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -79,6 +80,8 @@ class Decision:
     """Every memory that was considered, by kind and rank, each with its verdict."""
     unlisted: int
     """How many more were considered and rejected than are listed."""
+    gave_up: tuple[Kind, ...]
+    """The kinds of which `Retrieval.examined` candidates were judged without finding enough; more may be sound."""
     prompt: Prompt
     advice: Advice
     schemas: ActiveRules
@@ -117,7 +120,7 @@ def decide(
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
     filtered = {kind: mind.consistent(recalled[kind], situation, schemas) for kind in Kind}  # 5
     arbitrated = {kind: mind.arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
-    candidates, unlisted = _take_the_best(arbitrated, recalled, mind.retrieval)
+    candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind.retrieval)
     memories = [candidate for candidate in candidates if candidate.verdict.fate.shown]
     progress = mind.progress(goal, belief)
     advice = mind.adviser.advise(situation, progress, schemas, memories, history)
@@ -140,6 +143,7 @@ def decide(
         rules=rules,
         candidates=_note_crowded_out(candidates, prompt),
         unlisted=unlisted,
+        gave_up=gave_up,
         prompt=prompt,
         advice=advice,
         schemas=schemas,
@@ -148,13 +152,15 @@ def decide(
 
 def _take_the_best(
     judged: Mapping[Kind, Iterator[Candidate]], walks: Mapping[Kind, Walk], retrieval: Retrieval
-) -> tuple[tuple[Candidate, ...], int]:
+) -> tuple[tuple[Candidate, ...], int, tuple[Kind, ...]]:
     """The first k sound candidates of each kind, with those that were rejected before them."""
     listed: list[Candidate] = []
+    gave_up: list[Kind] = []
     unlisted = 0
     for kind, candidates in judged.items():
-        wanted, rejected = retrieval.top.get(kind, 0), 0
+        wanted, rejected, examined = retrieval.top.get(kind, 0), 0, 0
         for candidate in islice(candidates, retrieval.examined) if wanted else ():
+            examined += 1
             if candidate.verdict.fate.shown:
                 listed.append(candidate)
                 wanted -= 1
@@ -165,8 +171,10 @@ def _take_the_best(
                 rejected += 1
             else:
                 unlisted += 1
+        if wanted and examined == retrieval.examined:
+            gave_up.append(kind)
         listed.extend(walks[kind].missed(_MISSED_LISTED))
-    return tuple(listed), unlisted
+    return tuple(listed), unlisted, tuple(gave_up)
 
 
 def _serialise(
@@ -180,15 +188,17 @@ def _serialise(
 
 
 def _note_crowded_out(candidates: tuple[Candidate, ...], prompt: Prompt) -> tuple[Candidate, ...]:
-    """Give the memories that the budget cut, which are the last ones, their verdict."""
-    cut = sum(part is Part.MEMORY for part, _ in prompt.cut)
-    if not cut:
-        return candidates
-    last = [place for place, candidate in enumerate(candidates) if candidate.verdict.fate.shown][-cut:]
-    crowded = Verdict(Fate.CROWDED, "no room within the memory budget")
-    return tuple(
-        candidate.judged(crowded) if place in last else candidate for place, candidate in enumerate(candidates)
-    )
+    """Give the memories that the budget cut their verdict."""
+    cut = Counter(item for part, item in prompt.cut if part is Part.MEMORY)
+    noted: list[Candidate] = []
+    for candidate in candidates:
+        line = memory_line(candidate) if cut and candidate.verdict.fate.shown else ""
+        if line and cut[line]:
+            cut[line] -= 1
+            noted.append(candidate.judged(Verdict(Fate.CROWDED, "no room within the memory budget")))
+        else:
+            noted.append(candidate)
+    return tuple(noted)
 
 
 _MISSED_LISTED = 2

@@ -192,17 +192,32 @@ def _heard(number: int, observation: str) -> str:
 def build(blocks: Iterable[Block], layout: Layout, budget: Budget, count: TokenCounter = estimate_tokens) -> Prompt:
     """BUILD of Algorithm 1: order the blocks, leave out the empty ones, and cut to the budget.
 
-    Cut in this order, last item first: memories (worst ranked), domain rules, then the oldest turns after the
-    opening one. Everything else always stays; a prompt that is still too long is the model's to refuse.
+    Of the memories, those that do not fit their own limit are left out one by one, in order. Then, last item first:
+    memories, domain rules, and the oldest turns after the opening one. Everything else always stays; a prompt that is
+    still too long is the model's to refuse.
     """
-    parts = {block.part: block for block in blocks}
+    parts = {block.part: block for block in blocks if block.items}
     cut: list[tuple[Part, str]] = []
-    _trim(parts, Part.MEMORY, budget.memory, -1, cut, count)
+    if Part.MEMORY in parts:
+        parts[Part.MEMORY] = _fill(parts[Part.MEMORY], budget.memory, cut, count)
     for part, at, keep in ((Part.MEMORY, -1, 0), (Part.DOMAIN, -1, 0), (Part.HISTORY, 1, 1)):
-        spare = budget.prompt - sum(block.tokens for block in parts.values())
+        spare = budget.prompt - sum(block.tokens for block in parts.values() if block.items)
         if spare < 0 and part in parts:
             _trim(parts, part, parts[part].tokens + spare, at, cut, count, keep)
     return Prompt(tuple(parts[part] for part in layout.value if part in parts and parts[part].items), tuple(cut))
+
+
+def _fill(block: Block, limit: int, cut: list[tuple[Part, str]], count: TokenCounter) -> Block:
+    """Keep the items that fit a limit, in order: one that is too long does not push out those behind it."""
+    left = limit - count(block.heading)
+    kept: list[str] = []
+    for item in block.items:
+        if count(item) <= left:
+            left -= count(item)
+            kept.append(item)
+        else:
+            cut.append((block.part, item))
+    return make_block(block.part, block.heading, kept, count)
 
 
 def _trim(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush, nlargest
@@ -10,7 +11,8 @@ from operator import itemgetter
 
 from rapidfuzz import fuzz
 
-from rpms.core.goal import GoalSignature
+from rpms.core.errors import InputError
+from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.core.memory import Entry, Kind, VerifiedSchema
 from rpms.core.verdict import Candidate, Fate, Verdict
 
@@ -33,6 +35,10 @@ class Similarity:
     """The category of an object or place, from the world's knowledge."""
     _known: dict[tuple[str, str], float] = field(init=False, repr=False, compare=False, default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not math.isclose(self.type + self.object + self.state + self.destination, 1.0):
+            raise InputError("the weights of a similarity must add up to 1")
+
     def alike(self, one: str, other: str) -> float:
         """How alike two names are: the same, of one category, or spelled alike."""
         if one == other:
@@ -50,6 +56,8 @@ class Similarity:
         return float(fuzz.ratio(one, other, score_cutoff=100 * self.fuzzy) / 100)
 
     def __call__(self, goal: GoalSignature, other: GoalSignature) -> float:
+        if UNKNOWN_GOAL in (goal.type, other.type):
+            return 0.0  # nothing is known of an unknown goal, least of all that it is like another
         return (
             self.type * (goal.type == other.type)
             + self.object * self.alike(goal.object, other.object)
@@ -153,6 +161,8 @@ class Walk(Iterator[Candidate]):
         self._order = count()
         self._missed: list[tuple[float, _Branch | _Group, float]] = []
         for name, branch in root.below.items():
+            if name and UNKNOWN_GOAL in (name, goal.type):
+                continue
             score = 1.0 if not name else similarity.type if name == goal.type else 0.0
             self._push(branch, score, score + similarity.object + self._rest)
 

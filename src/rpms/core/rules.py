@@ -86,11 +86,12 @@ _LONGEST_COMMAND = 300
 _INSTANCES_KEPT = 50_000
 """How many commands an episode's rules remember having read."""
 
-_PARAMETER = re.compile(r"<([a-z_]+)>")
+PARAMETER = re.compile(r"<([a-z_]+)>")
+"""How a syntax writes a parameter."""
 
 
 def _pattern(syntax: str) -> re.Pattern[str]:
-    pieces = _PARAMETER.split(syntax)
+    pieces = PARAMETER.split(syntax)
     return re.compile(
         "".join(rf"(?P<{piece}>\S.*?)" if place % 2 else re.escape(piece) for place, piece in enumerate(pieces))
     )
@@ -115,7 +116,7 @@ class ActionSchema:
 
     @property
     def parameters(self) -> frozenset[str]:
-        return frozenset(name for syntax in self.syntax for name in _PARAMETER.findall(syntax))
+        return frozenset(name for syntax in self.syntax for name in PARAMETER.findall(syntax))
 
     def match(self, command: str) -> dict[str, str] | None:
         """The names a command puts in place of the parameters; None if it is another action."""

@@ -54,7 +54,7 @@ class RunPlan:
             "package": version("rpms"),
             "world": self.world.name,
             "engine": self.setting.engine,
-            "dialect": str(getattr(self.world, "dialect", "")),
+            "edition": self._edition(),
             "options": dict(sorted(self.setting.options.items())),
             "split": self.split,
             "model": self.model_name,
@@ -70,6 +70,11 @@ class RunPlan:
             "seed": self.seed,
         }
         return Protocol(tuple(task.id for task in self.tasks), settings)
+
+    def _edition(self) -> dict[str, str]:
+        """What the world says of the games themselves, beyond their names: a dialect, a hash of their files."""
+        tell = getattr(self.world, "edition", None)
+        return dict(tell(self.tasks, self.setting)) if tell is not None else {}
 
 
 def plan_run(

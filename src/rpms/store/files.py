@@ -36,7 +36,7 @@ def write_whole(file: Path, text: str) -> None:
 def read_text(file: Path) -> str:
     """Read a user's text file, or say in one line why not."""
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise FileError(file, None, f"cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:

@@ -16,7 +16,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
-from rpms.core.rules import ActionSchema, Locality, Predicate, Prohibition, Rule, RuleManual, Tier
+from rpms.core.rules import PARAMETER, ActionSchema, Locality, Predicate, Prohibition, Rule, RuleManual, Tier
 from rpms.store.files import read_text
 
 LARGEST_MANUAL = 1_000_000
@@ -185,22 +185,24 @@ class _Reader:
         """Predicates first, then actions, then the rules, which may speak of both."""
         for page in pages:
             self._check_keys(page)
-        for page in pages:
-            for name, value in self._entries(page, "predicates"):
-                self._predicate(page, name, value)
-        for page in pages:
-            for name, value in self._entries(page, Tier.ENVIRONMENT):
-                self._action(page, name, value)
-        for page in pages:
-            for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
-                for group, _ in self._entries(page, tier):
-                    for name, value in page.section((tier.value, group)):
-                        self._rule(page, tier, group, name, value)
+        for page, name, value in self._all(pages, "predicates"):
+            self._predicate(page, name, value)
+        for page, name, _ in self._all(pages, "predicates"):
+            self._check_exclusive(page, self.predicates[name])
+        for page, name, value in self._all(pages, Tier.ENVIRONMENT):
+            self._action(page, name, value)
+        for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
+            for page, group, _ in self._all(pages, tier):
+                for name, value in page.section((tier.value, group)):
+                    self._rule(page, tier, group, name, value)
         return RuleManual(tuple(self.rules), tuple(self.actions.values()), self.predicates, self.world)
 
     @staticmethod
-    def _entries(page: _Page, key: str) -> Iterator[tuple[str, Any]]:
-        return page.section((str(key),)) if str(key) in page.tree else iter(())
+    def _all(pages: Sequence[_Page], key: str) -> Iterator[tuple[_Page, str, Any]]:
+        """The entries of one section on all pages."""
+        for page in pages:
+            for name, value in page.section((str(key),)) if str(key) in page.tree else ():
+                yield page, name, value
 
     def _check_keys(self, page: _Page) -> None:
         for key in page.tree:
@@ -225,9 +227,26 @@ class _Reader:
         self._claim(page, path, name)
         self.predicates[name] = Predicate(name, tuple(read.args), read.yes, read.no, read.exclusive)
 
+    def _check_exclusive(self, page: _Page, predicate: Predicate) -> None:
+        together = self.predicates.get(predicate.exclusive)
+        paired = together is not None and len(together.args) == 2 and len(predicate.args) == 1
+        if predicate.exclusive and predicate.exclusive != "always" and not paired:
+            raise page.error(
+                ("predicates", predicate.name, "exclusive"),
+                f"{predicate.exclusive!r} is neither `always` nor a predicate of two arguments beside one of one",
+            )
+
     def _action(self, page: _Page, name: str, value: object) -> None:
         path = (Tier.ENVIRONMENT.value, name)
         read = page.validate(_Action, value, path)
+        for place, syntax in enumerate(read.syntax):
+            names_in_order = PARAMETER.findall(syntax)
+            if len(set(names_in_order)) < len(names_in_order):
+                raise page.error(
+                    (*path, "syntax", place), f"a parameter stands twice in `{syntax}`; give each its own name"
+                )
+        if read.id and not _ID.fullmatch(read.id):
+            raise page.error((*path, "id"), f"{read.id!r} is no id; write it like E-HEAT-001")
         schema = ActionSchema(name, tuple(read.syntax), warnings=tuple(read.critical), id=read.id)
         self._claim(page, path, schema.id)
         names = schema.parameters

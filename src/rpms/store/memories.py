@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -36,6 +38,9 @@ def _as_tuples(value: object) -> object:
     return [tuple(item) if isinstance(item, list) else item for item in value] if isinstance(value, list) else value
 
 
+MOST_COUNTED = 1_000_000
+"""Observations of one entry at most: what is counted without origins is given as many."""
+
 Text = Annotated[str, BeforeValidator(_unwrapped)]
 Origins = Annotated[list[tuple[str, int] | tuple[str, int, bool]], BeforeValidator(_as_tuples)]
 
@@ -66,7 +71,7 @@ class _Success(_Record):
     precondition: dict[str, Any] = Field(default_factory=dict)
     actions: list[Text] = Field(min_length=1)
     outcome: dict[str, Any] = Field(default_factory=dict)
-    success_count: int = Field(default=1, ge=1)
+    success_count: int = Field(default=1, ge=1, le=MOST_COUNTED)
 
     def entry(self) -> Entry:
         return SuccessSnippet(
@@ -89,7 +94,7 @@ class _Failure(_Record):
     failure_type: Text = "precondition_not_met"
     failure_message: Text = ""
     corrective_rule: Text
-    occurrence_count: int = Field(default=1, ge=1)
+    occurrence_count: int = Field(default=1, ge=1, le=MOST_COUNTED)
 
     def entry(self) -> Entry:
         return FailureLesson(
@@ -110,8 +115,8 @@ class _Schema(_Record):
     action_type: Text
     preconditions: list[Text] = Field(default_factory=list)
     effects: list[Text] = Field(default_factory=list)
-    success_count: int = Field(default=1, ge=0)
-    failure_count: int = Field(default=0, ge=0)
+    success_count: int = Field(default=1, ge=0, le=MOST_COUNTED)
+    failure_count: int = Field(default=0, ge=0, le=MOST_COUNTED)
     confidence: float = Field(default=1.0, ge=0, le=1)
 
     def entry(self) -> Entry:
@@ -132,8 +137,8 @@ class _Critical(_Record):
     failed_action: Text = Field(min_length=1)
     failure_message: Text = ""
     corrective_rule: Text
-    occurrence_count: int = Field(default=1, ge=1)
-    retrieval_weight: float = Field(default=2.0, gt=0)
+    occurrence_count: int = Field(default=1, ge=1, le=MOST_COUNTED)
+    retrieval_weight: float = Field(default=2.0, gt=0, le=1_000)
 
     def entry(self) -> Entry:
         return CriticalFailure(
@@ -170,6 +175,7 @@ def _objects(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The JSON objects of a text, one a line or printed over several, each with its line."""
     decoder = json.JSONDecoder(strict=False)
     position, line, counted = 0, 1, 0
+    half_letters = "\\ud" in text.lower()
     while True:
         while position < len(text) and text[position].isspace():
             position += 1
@@ -184,9 +190,21 @@ def _objects(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             raise FileError(file, wrong, f"not valid JSON: {error.msg}; a memory has one JSON object a line") from None
         except RecursionError:
             raise FileError(file, line, "not valid JSON: nested too deeply") from None
+        except ValueError:
+            raise FileError(file, line, "not valid JSON: a number is too long") from None
         if not isinstance(value, dict):
             raise FileError(file, line, "not an entry: a memory has one JSON object a line")
+        if half_letters and not _encodable(value):
+            raise FileError(file, line, "holds half of a letter (a lone surrogate), which no file can keep")
         yield line, value
+
+
+def _encodable(value: object) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _entry(file: Path, line: int, value: dict[str, Any]) -> Entry:
@@ -203,13 +221,14 @@ def _entry(file: Path, line: int, value: dict[str, Any]) -> Entry:
         raise FileError(file, line, f"{kind}: {place}: {problem}") from None
     except ValueError as error:
         raise FileError(file, line, f"{kind}: {error}") from None
-    if entry.id:
-        return entry
-    return type(entry)(**{**_fields(entry), "id": content_id(entry)})
+    return entry
 
 
-def _fields(entry: Entry) -> dict[str, Any]:
-    return {name: getattr(entry, name) for name in entry.__slots__}
+def _with_id(entry: Entry, taken: Container[str]) -> Entry:
+    """An entry without an id, with one that follows from its content; near-duplicates in one file are numbered."""
+    stem = content_id(entry)
+    numbered = (f"{stem}_{number}" for number in count(2))
+    return replace(entry, id=next(id_ for id_ in chain((stem,), numbered) if id_ not in taken))
 
 
 def read_memory(file: Path, world: str = "") -> EpisodicMemory:
@@ -227,6 +246,8 @@ def read_memory(file: Path, world: str = "") -> EpisodicMemory:
             world = world or header.world
             continue
         entry = _entry(file, line, value)
+        if not entry.id:
+            entry = _with_id(entry, ids)
         if entry.id in ids:
             raise FileError(file, line, f"{entry.id} is already used at line {ids[entry.id]}")
         ids[entry.id] = line

@@ -81,7 +81,11 @@ class Command:
 
 
 class World(Protocol):
-    """Everything RPMS knows of an environment. Pure knowledge: only `open` needs a simulator."""
+    """Everything RPMS knows of an environment. Pure knowledge: only `open` needs a simulator.
+
+    A world may also have `edition(tasks, setting)`, a mapping of texts that tells apart games of the same names and is
+    recorded with every run, and `suggest`, `guide` and `focus`, which serve what goes past the paper.
+    """
 
     name: str
     splits: tuple[str, ...]

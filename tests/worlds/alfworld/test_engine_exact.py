@@ -67,10 +67,15 @@ def test_official_files_of_both_dialects_are_recognised():
         assert (dialect.help is not None) == (release == "0.4")
 
 
+WHOLE = '{"game": "train/x/y", "steps": [{"action": null, "observation": "", "admissible": [], "won": false}]}\n'
+
+
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ('{"game": "a/b", "steps": []}\n{"game": "a/b", "ste', 2, "damaged"),
+        (f'{WHOLE}{{"game": "a/b", "ste', 2, "damaged"),
+        ('{"game": "a/b", "steps": []}\n', 1, "nothing to verify"),
+        ('{"game": "a/b", "steps": [{"action": null, "observation": "x", "admissible": []}]}\n', 1, "no 'won'"),
         ("[1, 2]\n", 1, "needs 'game' and 'steps'"),
         ('{"game": "../x", "steps": []}\n', 1, "outside"),
         ('{"game": "a/b", "dialect": "drop", "steps": []}\n', 1, "dialect"),
@@ -94,9 +99,16 @@ def test_a_cut_off_xz_transcript_is_one_line(tmp_path):
         list(read_playthroughs(path))
 
 
+def test_a_transcript_without_games_verifies_nothing_and_says_so(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text("")
+    with pytest.raises(FileError, match="nothing to verify"):
+        verify([path], tmp_path)
+
+
 def test_a_missing_game_or_folder_is_named(tmp_path, monkeypatch):
     path = tmp_path / "t.jsonl"
-    path.write_text('{"game": "train/x/y", "steps": []}\n')
+    path.write_text(WHOLE)
     with pytest.raises(FileError, match=r"t\.jsonl:1: was recorded from train/x/y"):
         verify([path], tmp_path)
     monkeypatch.delenv("ALFWORLD_DATA", raising=False)

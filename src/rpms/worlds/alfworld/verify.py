@@ -75,6 +75,7 @@ def verify(transcripts: Iterable[str | Path], data: str | Path | None = None) ->
     games = steps = mismatches = 0
     shown: list[Difference] = []
     for transcript in transcripts:
+        before = games
         for played in read_playthroughs(transcript):
             games += 1
             steps += len(played.steps)
@@ -84,6 +85,8 @@ def verify(transcripts: Iterable[str | Path], data: str | Path | None = None) ->
                 previous = difference.step
                 if len(shown) < SHOWN:
                     shown.append(difference)
+        if games == before:
+            raise FileError(transcript, None, "holds no playthroughs: there is nothing to verify")
     return Verification(games, steps, mismatches, tuple(shown))
 
 
@@ -141,6 +144,10 @@ def _playthrough(path: str | Path, number: int, text: str) -> Playthrough:
             raise FileError(path, number, f"has no 'action' in step {index}, which is a command or null for the reset")
         if not isinstance(step.get("observation"), str):
             raise FileError(path, number, f"has no 'observation' in step {index}")
+        if not isinstance(step.get("won"), bool):
+            raise FileError(path, number, f"has no 'won' in step {index}")
+    if not data["steps"]:
+        raise FileError(path, number, "has no steps: there is nothing to verify")
     return Playthrough(str(path), number, data["game"], dialect, tuple(data["steps"]))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -54,6 +55,16 @@ class Alfworld:
         if split not in self.splits:
             raise InputError(f"ALFWorld has no split {split!r}; choose one of {', '.join(self.splits)}")
         return builtin_tasks() if split == "builtin" else list_tasks(_data_folder(setting), split)
+
+    def edition(self, tasks: Sequence[Task], _setting: Setting) -> Mapping[str, str]:
+        """The dialect and a hash of the game files: the official releases share their games' names."""
+        digest = hashlib.sha256()
+        dialects = set()
+        for task in tasks:
+            text = json.dumps(builtin_game(task.source["builtin"])) if "builtin" in task.source else _read(task)
+            digest.update(text.encode())
+            dialects.add("0.4" if "move {o} to {r}" in text else "0.3")
+        return {"dialect": " and ".join(sorted(dialects)), "games": digest.hexdigest()}
 
     def open(self, task: Task, setting: Setting) -> Game:
         if setting.engine not in self.engines:
@@ -112,6 +123,14 @@ class Alfworld:
 def _own(belief: Belief) -> AlfworldBelief:
     assert isinstance(belief, AlfworldBelief)
     return belief
+
+
+def _read(task: Task) -> str:
+    """A game file as it is; one that cannot be read is told of when it is played."""
+    try:
+        return Path(task.source["path"]).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _data_folder(setting: Setting) -> Path:

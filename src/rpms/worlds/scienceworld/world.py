@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
 from rpms.core.belief import Belief
@@ -53,6 +53,10 @@ class ScienceWorld:
     def variation(self, name: str, number: int) -> Task:
         """One variation of a task, of whatever split."""
         return task_at(name, number)
+
+    def edition(self, _tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
+        """The simplifications in their canonical form, none included: results under others cannot be compared."""
+        return {"simplifications": canonical_simplifications(_checked(setting).get("simplifications", "")) or "none"}
 
     def open(self, task: Task, setting: Setting) -> Game:
         options = _checked(setting)
