@@ -181,6 +181,27 @@ def test_the_estimate_asks_nobody_and_writes_nothing(study, tmp_path):
     assert by_name["baseline"].usage.prompt_tokens < by_name["full"].usage.prompt_tokens
 
 
+def test_the_estimate_opens_no_held_out_game(study, tmp_path):
+    opened = []
+
+    @dataclass(frozen=True)
+    class Watched:
+        def __getattr__(self, name: str):
+            return getattr(WORLD, name)
+
+        def tasks(self, split, setting):
+            return tuple(replace(task, split=split) for task in WORLD.tasks("builtin", setting))
+
+        def open(self, task, setting):
+            opened.append(task.split)
+            return WORLD.open(task, setting)
+
+    held_out = replace(study, choice=replace(study.choice, split="valid_unseen"))
+    means = replace(Bench().means, world=Watched())
+    assert estimate_study(held_out, ["openai/gpt-4o-mini"], means, Layout(tmp_path / "out", tmp_path / "out"))
+    assert set(opened) == {"builtin"}
+
+
 def test_a_study_without_models_wants_one(study):
     assert models_of(study, ["a", "b", "a"]) == ("a", "b")
     with pytest.raises(InputError, match="give one or more with --model"):

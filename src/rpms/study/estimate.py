@@ -130,9 +130,13 @@ class _Estimator:
         return Usage(prompt_tokens=prompt, completion_tokens=steps * ANSWER)
 
     def _first_prompt(self, plan: RunPlan) -> int:
+        """Measured on the world's first split, which is never held out: an estimate looks at no game of a test."""
         world = plan.world
         try:
-            game = world.open(plan.tasks[0], plan.setting)
+            tasks = world.tasks(world.splits[0], plan.setting)
+            if not tasks:
+                return FALLBACK
+            game = world.open(tasks[0], plan.setting)
             try:
                 opening = game.reset().observation
             finally:
