@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from random import Random
 from typing import Annotated, Any
 
 import typer
@@ -129,6 +130,14 @@ def first_of_each_type(tasks: Sequence[Task], number: int | None) -> Sequence[Ta
         if seen[task.type] <= number:
             kept.append(task)
     return kept
+
+
+def drawn(tasks: Sequence[Task], number: int | None, seed: int) -> Sequence[Task]:
+    """So many tasks drawn at random, in their order; the same seed draws the same on every machine."""
+    if number is None or number >= len(tasks):
+        return tasks
+    chosen = set(Random(seed).sample(range(len(tasks)), number))  # noqa: S311  a draw, not a secret
+    return [task for place, task in enumerate(tasks) if place in chosen]
 
 
 def named_task(world: World, tasks: Callable[[], Sequence[Task]], wanted: str | None, variation: int | None) -> Task:

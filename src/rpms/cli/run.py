@@ -25,6 +25,8 @@ from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.registry import find_world
 
+_ERRORS_SHOWN = 3
+
 
 def run_split(
     world: options.WorldName,
@@ -32,6 +34,7 @@ def run_split(
     split: options.SplitName = None,
     limit: Annotated[int | None, typer.Option(help="Only the first so many tasks.")] = None,
     per_task: Annotated[int | None, typer.Option(help="Only the first so many tasks of each type.", min=1)] = None,
+    sample: Annotated[int | None, typer.Option(help="Only so many tasks, drawn at random with --seed.", min=1)] = None,
     data: options.DataFolder = None,
     engine: Annotated[
         str, typer.Option(help="native, or the original simulator; `ray` plays on a Ray cluster (native,ray).")
@@ -57,12 +60,12 @@ def run_split(
     ] = None,
     max_tokens: Annotated[int | None, typer.Option(min=1, help="New tokens an answer may have.")] = None,
     temperature: Annotated[float, typer.Option(min=0, help="0 is greedy.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="For models that sample; recorded.")] = 0,
+    seed: Annotated[int, typer.Option(help="For --sample and for models that sample; recorded.")] = 0,
     parameter: Annotated[
         list[str] | None, typer.Option(help="A provider's own decoding parameter, NAME=VALUE.", show_default=False)
     ] = None,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
-    stuck_after: Annotated[int, typer.Option(help="End after so many equal failures in a row; 0: never.")] = 0,
+    stuck_after: Annotated[int, typer.Option(help="End after so many equal failures in a row; 0: never.", min=0)] = 0,
     retry_errors: Annotated[
         bool, typer.Option("--retry-errors", help="Play again what a model or world error ended.")
     ] = False,
@@ -73,6 +76,7 @@ def run_split(
     simulator, played_by = options.play_on(engine)
     setting = options.make_setting(found, data, simulator, option)
     tasks = options.first_of_each_type(found.tasks(split or found.splits[0], setting), per_task)
+    tasks = options.drawn(tasks, sample, seed)
     decoding = Decoding(max_tokens=max_tokens or found.max_tokens, temperature=temperature)
     decoding = replace(decoding, extra=tuple(map(parse_parameter, parameter or ())), seed=seed if temperature else None)
     plan = plan_run(
@@ -106,6 +110,8 @@ def run_split(
         raise typer.Exit(130) from None
     print_summary(console, summary, spending(RunFolder(out)))
     console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
+    if summary.rows and all(row.failed for row in summary.rows):
+        raise typer.Exit(1)
 
 
 def print_summary(console: Console, summary: RunSummary, spent: Spending) -> None:
@@ -127,6 +133,11 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
     for line in spending_lines(spent):
         console.print(line, markup=False, soft_wrap=True)
+    errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
+    for error in errors[:_ERRORS_SHOWN]:
+        console.print(f"error: {error}", markup=False, soft_wrap=True)
+    if len(errors) > _ERRORS_SHOWN:
+        console.print(f"and {len(errors) - _ERRORS_SHOWN} other errors; the episode files have them")
 
 
 def spending_lines(spent: Spending) -> list[str]:

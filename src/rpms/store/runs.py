@@ -287,7 +287,9 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
         file = folder / PROTOCOL
         if file.exists():
             differences = read_protocol(file).differences(protocol)
-            if differences:
+            if differences and not any((folder / EPISODES).glob("*.json")):
+                write_whole(file, protocol.text())  # nothing was played under the other one
+            elif differences:
                 raise InputError(
                     f"{folder}: holds another run; choose another folder, or run as before. "
                     f"What differs: {'; '.join(differences)}"
