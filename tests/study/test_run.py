@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -148,6 +149,43 @@ def test_the_index_names_models_and_conditions_in_order(study, tmp_path):
     assert [group["model"] for group in index["groups"]] == ["planner", "other"]
     for group in index["groups"]:
         assert list(group["runs"]) == ["baseline", "full"]
+
+
+def test_running_again_keeps_what_the_index_names(study, tmp_path):
+    layout = Layout(tmp_path / "out", tmp_path / "out")
+    two = replace(study, cases=(study.cases[0], study.cases[5]))
+
+    def runs():
+        groups = json.loads((tmp_path / "out" / "study.json").read_text())["groups"]
+        return {group["model"]: list(group["runs"]) for group in groups}
+
+    run_study(two, ["planner"], Bench().means, layout)
+
+    def stop(cell, again):
+        if cell.case.name == "rules-only":
+            raise KeyboardInterrupt
+
+    for model in ("other", "planner"):
+        with pytest.raises(KeyboardInterrupt):
+            run_study(two, [model], Bench().means, layout, stop)
+    assert runs() == {"planner": ["baseline", "rules-only"], "other": ["baseline"]}
+    run_study(replace(study, cases=two.cases[1:]), ["other"], Bench().means, layout)
+    assert runs()["other"] == ["rules-only", "baseline"]
+    (gone,) = layout.pool.glob("runs/planner-rules*")
+    shutil.rmtree(gone)
+    run_study(two, ["other"], Bench().means, layout)
+    assert runs() == {"planner": ["baseline"], "other": ["baseline", "rules-only"]}
+
+
+def test_an_index_that_cannot_be_read_stops_the_study_before_it_plays(study, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    bench = Bench()
+    for text in ("{", "[]", '{"groups": [1]}', '{"groups": [{"model": "m", "runs": []}]}'):
+        (out / "study.json").write_text(text)
+        with pytest.raises(InputError, match="is no index"):
+            run_study(study, ["planner"], bench.means, Layout(out, out))
+    assert not bench.asked
 
 
 def test_a_stopped_study_goes_on_where_it_was(study, tmp_path):

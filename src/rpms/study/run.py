@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Protocol
 
 from rpms.core.condition import CONDITIONS, Condition
-from rpms.core.errors import InputError
+from rpms.core.errors import FileError, InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.run import Listener, MakeEngine, run
 from rpms.play.threads import Threads
-from rpms.store.files import write_whole
+from rpms.store.files import read_text, write_whole
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.study.values import Case, Learning, Study
 from rpms.worlds.base import Setting, World
@@ -153,6 +153,7 @@ def run_study(
     `before` is told of each cell, and whether an earlier one of this very call was the same run. Raises what
     `rpms.play.run.run` raises; the same call again goes on where it stopped.
     """
+    read_index(layout)  # one that cannot be read is said before anything is played
     results: list[Result] = []
     known: dict[Path, RunSummary] = {}
     given = {case.memory: means.read_memory(case.memory, means.world.name) for case in study.cases if case.memory}
@@ -201,22 +202,51 @@ class _Memories:
 
 
 def write_index(study: Study, results: Sequence[Result], layout: Layout) -> None:
-    """Write `study.json`: where the run of each condition is, model by model."""
-    groups: dict[str, dict[str, str]] = {}
+    """Write `study.json`: where the run of each condition is, model by model.
+
+    What the file names already and was not run now stays, as long as its folder does.
+    """
+    groups = read_index(layout)
     for result in results:
         where = os.path.relpath(result.cell.folder, layout.out)
         groups.setdefault(result.cell.model, {})[result.cell.case.name] = Path(where).as_posix()
+    order = {case.name: place for place, case in enumerate(study.cases)}
     content = {
         "title": study.title,
         "about": study.about,
         "world": study.world,
         "tables": list(study.tables),
         "groups": [
-            {"title": f"{study.title}: {model}" if len(groups) > 1 else study.title, "model": model, "runs": runs}
+            {
+                "title": f"{study.title}: {model}" if len(groups) > 1 else study.title,
+                "model": model,
+                "runs": {name: runs[name] for name in sorted(runs, key=lambda name: order.get(name, len(order)))},
+            }
             for model, runs in groups.items()
         ],
     }
     write_whole(layout.out / INDEX, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_index(layout: Layout) -> dict[str, dict[str, str]]:
+    """The run folders that `study.json` names, by model and condition, without those that are gone."""
+    file = layout.out / INDEX
+    if not file.is_file():
+        return {}
+    try:
+        named = {
+            str(group["model"]): {str(name): str(where) for name, where in group["runs"].items()}
+            for group in json.loads(read_text(file))["groups"]
+        }
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise FileError(
+            file, None, "is no index that `rpms study run` wrote; move it or choose another --out"
+        ) from None
+    there = {
+        model: {name: where for name, where in runs.items() if (layout.out / where).is_dir()}
+        for model, runs in named.items()
+    }
+    return {model: runs for model, runs in there.items() if runs}
 
 
 def finished(folder: Path) -> int:
