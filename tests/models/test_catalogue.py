@@ -43,6 +43,7 @@ def test_a_name_is_a_provider_and_the_rest(text, provider, rest):
     ("text", "says"),
     [
         ("opnai/gpt-4o", "Did you mean openai"),
+        ("nosuch/x", "'nosuch'. Known"),
         ("gpt-4o", "Known: openai, anthropic"),
         ("", "there is no provider"),
         ("openai", "write openai/MODEL"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import logging
 import pickle
 import traceback
@@ -10,6 +11,7 @@ import pytest
 
 from rpms.core.errors import ModelError
 from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.guard import excerpt, url_secrets, without_secrets
 from rpms.models.patience import Patience
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request
@@ -57,3 +59,43 @@ def test_a_planted_key_is_nowhere(name, server, tmp_path, monkeypatch, caplog, c
         assert KEY not in text
     for record in caplog.records:
         assert KEY not in record.getMessage(), f"logged by {record.name}"
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_key_echoed_in_an_answer_goes_no_further(name, server, tmp_path, monkeypatch):
+    if name.startswith("anthropic"):
+        pytest.importorskip("anthropic", reason="the extra `anthropic` is not installed")
+    variable, path, ok, _ = PROTOCOLS[name]
+    monkeypatch.setenv(variable, KEY)
+    monkeypatch.setenv("OTHER_TOKEN", "other-4711-token")
+    url = server.url.replace("//", "//me:pass%40word-4711@") + path
+    basic = base64.b64encode(b"me:pass@word-4711").decode()
+    server.play(ok(f"Thought: {KEY} other-4711-token pass@word-4711 pass%40word-4711 {basic}\nAction: look"))
+    model = open_model(name, ModelOptions(base_url=url), record=FolderOfAnswers(tmp_path))
+    answer = model.answer(request())
+    model.close()
+    assert answer.text == "Thought: [key] [key] [key] [key] [key]\nAction: look"
+    assert "a key was removed from the answer" in answer.notes
+    (written,) = [file.read_text() for file in tmp_path.rglob("*") if file.is_file()]
+    for secret in (KEY, "4711", basic):
+        assert secret not in written
+
+
+def test_an_answer_keeps_words_that_a_variable_happens_to_hold(monkeypatch):
+    monkeypatch.setenv("MAX_TOKENS", "100000")
+    monkeypatch.setenv("KEY_ROOM", "kitchen")
+    assert without_secrets("go to kitchen 100000", ()) == "go to kitchen 100000"
+
+
+def test_a_url_knows_its_secrets():
+    assert url_secrets("https://host/v1?version=2024-01-01") == ()
+    assert url_secrets("https://a-long-token@host/v1")[0] == "a-long-token"
+    assert url_secrets("https://host/v1?api_key=a-long-token&version=2024-01-01") == ("a-long-token",)
+
+
+def test_an_excerpt_hides_basic_credentials_and_keeps_words():
+    encoded = base64.b64encode(b"me:pass-word").decode()
+    assert excerpt(f"Authorization: Basic {encoded} refused") == "Authorization: [key] refused"
+    assert excerpt(f"got {encoded}", url_secrets("https://me:pass-word@host")) == "got [key]"
+    assert excerpt("Basic authentication required") == "Basic authentication required"
+    assert excerpt("Basic Authentication required") == "Basic Authentication required"

@@ -124,6 +124,8 @@ def test_changed_decoding_is_a_miss_that_names_the_parameter(tmp_path):
     replay = record(tmp_path, request())
     with pytest.raises(ModelUnavailable, match=r"temperature 0\.0, not 0\.7"):
         replay.answer(request(decoding=Decoding(temperature=0.7)))
+    with pytest.raises(ModelUnavailable, match=r"temperature 0\.0, not 0\.7$"):
+        replay.answer(request(decoding=Decoding(temperature=0.7, seed=0)))
 
 
 def test_another_model_is_a_miss_that_names_both(tmp_path):

@@ -9,8 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rpms.models.accounting import parse_price
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.check import check_model
+from rpms.models.patience import Patience
 from rpms.models.providers import all_available
 
 app = typer.Typer(help="Which models there are, and whether one answers.", invoke_without_command=True)
@@ -34,11 +36,14 @@ def list_models(context: typer.Context) -> None:
 def check(
     name: Annotated[str, typer.Argument(help="The model, as after --model.")],
     base_url: Annotated[str | None, typer.Option(help="Where its server is.")] = None,
+    price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
 ) -> None:
-    """Make one small request; report latency, tokens and whether the answer has the right form."""
-    model = open_model(name, ModelOptions(base_url=base_url))
+    """Make one small request; report latency, tokens, cost and whether the answer has the right form."""
+    known = parse_price(price) if price else None
+    # someone is waiting to see whether it works: no patience with what does not
+    model = open_model(name, ModelOptions(base_url=base_url, patience=Patience(tries=2, timeout=60.0)))
     try:
-        for line in check_model(model).lines:
+        for line in check_model(model, price=known).lines:
             typer.echo(line)
     finally:
         model.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from dataclasses import dataclass
@@ -10,13 +11,15 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rpms.core.errors import ModelUnavailable
 from rpms.models.failures import Endpoint, Failure, Verdict, error_for, understand
-from rpms.models.guard import check_allowed
+from rpms.models.guard import check_allowed, without_secrets
 from rpms.models.patience import Clock, Patience, persevere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 T = TypeVar("T")
+
+_LOG = logging.getLogger("rpms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class Caller:
         self._lock = threading.Lock()
         self._adapted: dict[str, str | None] = {}
         self._answered = False
+        self._told = False
 
     def ask(self, send: Callable[[dict[str, Any]], T], arguments: Mapping[str, Any]) -> Reply[T]:
         """Send until answered. `send` may itself raise TryAgain for an answer it cannot read."""
@@ -78,8 +82,20 @@ class Caller:
             assert failure is not None
             raise self._error(failure)
 
-        value = persevere(attempt, self.patience, self.endpoint.shown, self._clock)
+        value = persevere(attempt, self.patience, self.endpoint.shown, self._clock, self._tell)
         return Reply(value, requests, time.monotonic() - started, self._notes(arguments))
+
+    def clean(self, text: str) -> tuple[str, tuple[str, ...]]:
+        """An answer without keys that the server echoed, and a note where there were any: answers go to disk."""
+        cleaned = without_secrets(text, self.endpoint.secrets)
+        return cleaned, () if cleaned == text else ("a key was removed from the answer",)
+
+    def _tell(self, what: str, wait: float) -> None:
+        """Say the first time that this endpoint is waited for; without a handler, Python shows warnings on stderr."""
+        with self._lock:
+            told, self._told = self._told, True
+        if not told:
+            _LOG.warning("%s: %s, trying again in %.0f s", self.endpoint.shown, what, max(wait, 1.0))
 
     def _try(self, send: Callable[[dict[str, Any]], T], arguments: dict[str, Any]) -> tuple[T | None, Failure | None]:
         """Send once. An understood failure is returned, so that no SDK exception, which may hold a key, is chained."""

@@ -9,7 +9,7 @@ from rpms.core.prompt import Part, Prompt
 from rpms.models.base import Answer, Usage
 from rpms.models.caller import Caller, cut_at_stop
 from rpms.models.failures import Endpoint
-from rpms.models.guard import shown_url
+from rpms.models.guard import shown_url, url_secrets
 from rpms.models.patience import Clock, Patience, TryAgain
 from rpms.models.remote import count
 
@@ -47,7 +47,7 @@ class ClaudeModel:
         self._model = model
         patience = patience or Patience()
         self._client = anthropic.Anthropic(api_key=key, base_url=base_url, max_retries=0, timeout=patience.timeout)
-        endpoint = Endpoint(shown_url(base_url), model, key_variable, (key,))
+        endpoint = Endpoint(shown_url(base_url), model, key_variable, (key, *url_secrets(base_url)))
         self._caller = Caller(endpoint, (anthropic.AnthropicError,), ADAPTABLE, patience, clock)
 
     @property
@@ -79,8 +79,9 @@ class ClaudeModel:
         reply = self._caller.ask(self._send, arguments)
         text, finish, usage = reply.value
         shortened = cut_at_stop(text, decoding.stop)
+        cleaned, removed = self._caller.clean(shortened)
         return Answer(
-            shortened,
+            cleaned,
             Usage(
                 prompt_tokens=usage.prompt_tokens,
                 cached_tokens=usage.cached_tokens,
@@ -90,7 +91,7 @@ class ClaudeModel:
                 written_tokens=usage.written_tokens,
             ),
             "stop" if shortened != text else finish,
-            reply.notes + unsent,
+            reply.notes + unsent + removed,
         )
 
     def close(self) -> None:

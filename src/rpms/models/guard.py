@@ -5,8 +5,9 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+from base64 import b64encode
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from rpms.core.errors import ModelUnavailable
 
@@ -18,8 +19,15 @@ FORBID_VARIABLE = "RPMS_FORBID_REQUESTS"
 inherit it."""
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
-_KEY_SHAPE = re.compile(r"\b(?:sk|gsk|hf|pk|rk)[-_][A-Za-z0-9_\-*.]{6,}|(?i:bearer)\s+[A-Za-z0-9_\-.=]{6,}")
+_KEY_SHAPE = re.compile(
+    r"\b(?:sk|gsk|hf|pk|rk)[-_][A-Za-z0-9_\-*.]{6,}"
+    r"|(?i:bearer)\s+[A-Za-z0-9_\-.=]{6,}"
+    # base64, as told from the words of `Basic authentication is required`
+    r"|(?i:basic)\s+(?=[A-Za-z]*(?:[0-9+/=]|[a-z][A-Z]))[A-Za-z0-9+/]{4,}={0,2}"
+)
 _SHORTEST_SECRET = 6
+_WORD = re.compile(r"[A-Za-z]{0,15}|[0-9]{0,15}")
+"""What a variable named like a secret may hold without being one, as MAX_TOKENS does."""
 _LONGEST_EXCERPT = 240
 
 
@@ -61,6 +69,29 @@ def known_secrets() -> tuple[str, ...]:
         if _SECRET_NAME.search(name.upper()) and len(value.strip()) >= _SHORTEST_SECRET
     }
     return tuple(sorted(found, key=len, reverse=True))
+
+
+def url_secrets(url: str) -> tuple[str, ...]:
+    """What a URL holds that is secret: its password, as it is written, meant and sent, and keys in its query."""
+    parts = urlsplit(url)
+    user, sign, password = parts.netloc.rpartition("@")[0].partition(":")
+    found = [value for name, value in parse_qsl(parts.query) if _SECRET_NAME.search(name.upper())]
+    if user or password:
+        found += [password, unquote(password)] if sign else [user, unquote(user)]
+        found.append(b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode())
+    return tuple(dict.fromkeys(secret for secret in found if len(secret) >= _SHORTEST_SECRET))
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """An answer without the secrets given and those of the environment.
+
+    Only what is known to be secret goes, since the rest of an answer must stay as it is; of the environment, nothing
+    that is a plain word or number, which an answer may hold by chance.
+    """
+    found = {*secrets, *(secret for secret in known_secrets() if not _WORD.fullmatch(secret))}
+    for secret in sorted(found, key=len, reverse=True):
+        text = text.replace(secret, "[key]")
+    return text
 
 
 def excerpt(text: str, secrets: Iterable[str] = ()) -> str:

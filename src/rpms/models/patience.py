@@ -58,8 +58,17 @@ class Clock:
     sleep: Callable[[float], object] = time.sleep
 
 
-def persevere(attempt: Callable[[], T], patience: Patience, where: str, clock: Clock | None = None) -> T:
-    """Call until it does not raise TryAgain, within the limits; then give up with one line that says how to resume."""
+def persevere(
+    attempt: Callable[[], T],
+    patience: Patience,
+    where: str,
+    clock: Clock | None = None,
+    before_wait: Callable[[str, float], None] | None = None,
+) -> T:
+    """Call until it does not raise TryAgain, within the limits; then give up with one line.
+
+    `before_wait` is told what went wrong and how many seconds are waited, each time.
+    """
     clock = clock or Clock()
     deadline = clock.now() + patience.total
     failures = 0
@@ -76,10 +85,11 @@ def persevere(attempt: Callable[[], T], patience: Patience, where: str, clock: C
             asked = f"the server asks to wait {after:.0f} s, and " if after and after >= wait else ""
             ending = f"{asked}{patience.total:.0f} s is the limit for one answer"
         else:
+            if before_wait is not None:
+                before_wait(what, wait)
             clock.sleep(wait)
             continue
-        advice = "; run the same command again to resume" if lasting is ModelUnavailable else ""
-        raise lasting(f"{where}: {what} ({ending}){advice}")
+        raise lasting(f"{where}: {what} ({ending})")
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:

@@ -182,7 +182,7 @@ def parse_model_name(text: str) -> ModelName:
     name, _, rest = text.strip().partition("/")
     provider = PROVIDERS.get(name.lower())
     if provider is None:
-        near = [match[0] for match in process.extract(name.lower(), list(PROVIDERS), limit=2, score_cutoff=60)]
+        near = [match[0] for match in process.extract(name.lower(), list(PROVIDERS), limit=2, score_cutoff=75)]
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise InputError(
             f"--model {text[:80]!r}: there is no provider {name[:40]!r}.{hint} Known: {', '.join(PROVIDERS)}"

@@ -202,8 +202,11 @@ def _differences(entry: Entry, asked: dict[str, Any]) -> str:
     if entry.get("model") != asked["model"]:
         found.append(f"it was recorded with the model {entry.get('model')}, not {asked['model']}")
     recorded = entry.get("decoding") or {}
+    changed = [name for name, value in asked["decoding"].items() if recorded.get(name) != value]
+    if "temperature" in changed and "seed" in changed and None in {recorded.get("seed"), asked["decoding"]["seed"]}:
+        changed.remove("seed")  # greedy answers need none: that it came or went follows from the temperature
     for name, value in asked["decoding"].items():
-        if recorded.get(name) != value:
+        if name in changed:
             found.append(f"it was recorded with {name} {recorded.get(name)!r}, not {value!r}")
     if entry.get("choices") != asked.get("choices"):
         found.append("its action was held to other choices" if entry.get("choices") else "its action was free")

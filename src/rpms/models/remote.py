@@ -10,7 +10,7 @@ from rpms.models.base import Answer, Usage
 from rpms.models.caller import Caller, cut_at_stop
 from rpms.models.constraint import NOT_HELD, held, usable
 from rpms.models.failures import Endpoint, error_for, understand_body
-from rpms.models.guard import shown_url
+from rpms.models.guard import shown_url, url_secrets
 from rpms.models.patience import Clock, Patience, TryAgain
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ class RemoteModel:
         patience = patience or Patience()
         # The SDK's own retries are off: two layers would multiply, and only one would be recorded.
         self._client = openai.OpenAI(api_key=key or "none", base_url=base_url, max_retries=0, timeout=patience.timeout)
-        endpoint = Endpoint(shown_url(base_url), model, key_variable, (key,) if key else ())
+        endpoint = Endpoint(
+            shown_url(base_url), model, key_variable, (*((key,) if key else ()), *url_secrets(base_url))
+        )
         self._caller = Caller(endpoint, (openai.OpenAIError,), ADAPTABLE, patience, clock)
         self._forms = forms
         self._overlooked: set[Form] = set()
@@ -116,8 +118,9 @@ class RemoteModel:
         reply = self._caller.ask(self._send, arguments)
         text, finish, usage, notes = reply.value
         shortened = cut_at_stop(text, decoding.stop)
+        cleaned, removed = self._caller.clean(shortened)
         return Answer(
-            shortened,
+            cleaned,
             Usage(
                 prompt_tokens=usage.prompt_tokens,
                 cached_tokens=usage.cached_tokens,
@@ -126,7 +129,7 @@ class RemoteModel:
                 seconds=reply.seconds,
             ),
             "stop" if shortened != text else finish,
-            reply.notes + notes,
+            reply.notes + notes + removed,
         )
 
     def close(self) -> None:
