@@ -8,7 +8,9 @@ import sys
 import pytest
 
 from rpms.core.errors import FileError, InputError
+from rpms.report.contrasts import omissions
 from rpms.report.gather import gather, is_going
+from rpms.report.tables import make_table
 from rpms.store.runs import RunFolder
 
 
@@ -76,6 +78,35 @@ def test_files_of_other_tasks_count_for_nothing(copied):
     (evidence,) = gather([copied["full"]])
     assert evidence.comparison["full"].stray == ("other-000000000000.json",)
     assert len(evidence.comparison["full"]) == 6
+
+
+def test_a_broken_file_of_no_task_is_damaged(copied):
+    (copied["full"] / "episodes" / "zzz.json").write_text("junk")
+    (evidence,) = gather([copied["full"]])
+    results = evidence.comparison["full"]
+    assert (list(results.damaged), results.stray) == (["zzz.json"], ())
+    assert omissions(evidence.comparison) == ("full: 1 damaged file skipped: zzz.json",)
+
+
+def test_a_run_is_named_by_its_folder_where_its_label_is_another(copied, tmp_path):
+    moved = copied["full"].rename(tmp_path / "tuesday")
+    next((moved / "episodes").glob("*.json")).unlink()
+    (evidence,) = gather([moved])
+    (note,) = omissions(evidence.comparison)
+    assert note.startswith(f"full ({moved}): 1 of 6 episodes missing")
+
+
+def test_a_run_tells_its_seconds_and_what_it_cost(copied):
+    (copied["full"] / "price.json").write_text('{"prompt": 2.0, "completion": 10, "cached": null}')
+    (copied["baseline"] / "price.json").write_text("junk")
+    (evidence,) = gather([copied["full"], copied["baseline"]])
+    results = evidence.comparison["full"]
+    used = [sum(getattr(row, name) for row in results) for name in ("prompt_tokens", "completion_tokens")]
+    assert results.cost == pytest.approx((2 * used[0] + 10 * used[1]) / 1e6)
+    assert evidence.comparison["baseline"].cost is None
+    assert results.seconds_a_step > 0
+    table = make_table("actions", evidence.comparison)
+    assert table.columns[-3:] == ("Seconds", "Cost ($)", "$ a solved task")
 
 
 def test_a_missing_task_takes_its_type_from_another_condition(copied):

@@ -140,7 +140,7 @@ def test_a_missing_or_crashed_episode_stays_in_the_denominator_and_is_named():
     assert notes == (
         "one: 1 of 3 episodes missing, counted as lost: c",
         "one: 1 of 3 episodes crashed, counted as lost: b (world error)",
-        "one: 1 damaged files skipped: c-123.json",
+        "one: 1 damaged file skipped: c-123.json",
     )
     (contrast,) = contrasts(comparison)
     assert (contrast.pairs, contrast.test.gained, contrast.test.lost) == (3, 2, 0)

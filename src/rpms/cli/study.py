@@ -31,6 +31,9 @@ from rpms.worlds.registry import find_world
 
 app = typer.Typer(help="Run studies: one YAML file for each table of the paper.", no_args_is_help=True)
 
+_WIDTH = 120
+"""How wide tables are at least where no terminal is narrower: as `rpms table` prints them, no number cut off."""
+
 StudyArgument = Annotated[Path, typer.Argument(help="A study, such as studies/quickstart.yaml.", show_default=False)]
 
 
@@ -62,6 +65,8 @@ def run_file(
     folder = out or Path("results", file.stem)
     layout = Layout(folder, pool or folder)
     console = Console(emoji=False, highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, _WIDTH)
     prices = {name: parse_price(price) if price else price_of(name) for name in models}
     engine = options.on_ray() if ray else Threads
     means = _means(study, console, prices, data=data, base_url=base_url, workers=workers, record=record, engine=engine)
@@ -165,7 +170,7 @@ def _report(console: Console, folder: Path, study: Study) -> None:
     try:
         from rpms.report.gather import gather  # noqa: PLC0415  needs the extra
         from rpms.report.pages import write_report  # noqa: PLC0415
-        from rpms.report.table import rich_table  # noqa: PLC0415
+        from rpms.report.table import terminal  # noqa: PLC0415
         from rpms.report.tables import TABLES, main_table, make_table  # noqa: PLC0415
     except ImportError as missing:
         console.print(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'", markup=False)
@@ -179,9 +184,7 @@ def _report(console: Console, folder: Path, study: Study) -> None:
                 tables = [make_table(name, comparison) for comparison in comparisons]
             for table in tables:
                 console.print()
-                console.print(rich_table(table))
-                for note in table.notes:
-                    console.print(note, markup=False, soft_wrap=True)
+                console.print(Text(terminal(table, max(console.width, _WIDTH)).rstrip("\n")), soft_wrap=True)
         written = write_report([folder], folder / "report", title=study.title)
     except InputError as error:
         console.print(f"no page: {error}", markup=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from rpms.core.episode import Ending
 from rpms.report import published
 from rpms.report.contrasts import contrasts, omissions
 from rpms.report.numbers import Best, p_value, points, range_of
-from rpms.report.outcomes import MISSING, Comparison, Row, condition_label
+from rpms.report.outcomes import MISSING, Comparison, Results, Row, condition_label
 from rpms.report.table import DASH, Cell, Line, Table, groups, line
 
 
@@ -84,6 +84,9 @@ def failure_table(comparison: Comparison, *, with_published: bool = False) -> Ta
 def action_table(comparison: Comparison, *, with_published: bool = False) -> Table:  # noqa: ARG001  one signature for all
     """What the paper argues with but does not tabulate: infeasible actions (P1), drift (P2), and what steps cost."""
     measured = []
+    cached = any(row.cached_tokens for results in comparison for row in results)
+    timed = any(results.seconds_a_step is not None for results in comparison)
+    priced = any(results.cost is not None for results in comparison)
     asked_again = any(row.reasks for results in comparison for row in results)
     for results in comparison:
         steps = sum(row.steps for row in results)
@@ -91,7 +94,11 @@ def action_table(comparison: Comparison, *, with_published: bool = False) -> Tab
             sum(getattr(row, name) for row in results)
             for name in ("infeasible", "foreseeable", "repeated_failures", "contradictions")
         ]
-        tokens = [sum(getattr(row, name) for row in results) for name in ("prompt_tokens", "completion_tokens")]
+        tokens = [
+            sum(getattr(row, name) for row in results)
+            for name in ("prompt_tokens", "cached_tokens", "completion_tokens")
+            if cached or name != "cached_tokens"
+        ]
         if asked_again:
             counted.append(sum(row.reasks for row in results))
         measured.append(
@@ -100,16 +107,36 @@ def action_table(comparison: Comparison, *, with_published: bool = False) -> Tab
                 str(steps),
                 *(f"{100 * count / steps:.1f}" if steps else DASH for count in counted),
                 *(f"{count / steps:.0f}" if steps and count else DASH for count in tokens),
+                *((_decimals(results.seconds_a_step, 2),) if timed else ()),
+                *((_decimals(results.cost, 4), _cost_a_win(results)) if priced else ()),
             )
         )
     headings = ("Infeasible", "Foreseeable", "Repeated", "Contradictions", *(("Re-asks",) if asked_again else ()))
     return Table(
         "actions",
-        "Infeasible actions, state drift (each per 100 steps) and tokens a step.",
-        ("Condition", "Steps", *headings, "Prompt tok.", "Answer tok."),
+        f"Infeasible actions, state drift (each per 100 steps) and tokens{' and seconds' if timed else ''} a step"
+        f"{'; cost in US dollars' if priced else ''}.",
+        (
+            *("Condition", "Steps", *headings, "Prompt tok."),
+            *(("Cached tok.",) if cached else ()),
+            "Answer tok.",
+            *(("Seconds",) if timed else ()),
+            *(("Cost ($)", "$ a solved task") if priced else ()),
+        ),
         groups(measured),
-        omissions(comparison),
+        (*((_SECONDS,) if timed else ()), *omissions(comparison)),
     )
+
+
+_SECONDS = "Seconds are those of the clock: episodes played at once wait for each other, and other machines differ."
+
+
+def _decimals(value: float | None, places: int) -> str:
+    return DASH if value is None else f"{value:.{places}f}"
+
+
+def _cost_a_win(results: Results) -> str:
+    return _decimals(results.cost / results.won if results.cost is not None and results.won else None, 4)
 
 
 def significance_table(comparison: Comparison, *, with_published: bool = False) -> Table:

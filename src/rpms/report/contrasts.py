@@ -102,20 +102,29 @@ def omissions(comparison: Comparison) -> tuple[str, ...]:
     """Everything that a reader of the numbers must know: what is missing, crashed, damaged or not counted."""
     notes: list[str] = []
     for results in comparison:
-        name, total = results.name, len(results)
+        name, total = results.label, len(results)
         if results.going:
-            notes.append(f"{name}: partial, {len(results.played)} of {total} episodes so far; still being played")
+            notes.append(
+                f"{name}: partial, {len(results.played)} of {_counted(total, 'episode')} so far; still being played"
+            )
         elif results.missing:
-            fate = "missing, counted as lost"
-            notes.append(f"{name}: {len(results.missing)} of {total} episodes {fate}: {_listed(results.missing)}")
+            count = f"{len(results.missing)} of {_counted(total, 'episode')}"
+            notes.append(f"{name}: {count} missing, counted as lost: {_listed(results.missing)}")
         if results.crashed:
             crashed = [f"{row.task} ({row.ending})" for row in results.crashed]
-            notes.append(f"{name}: {len(crashed)} of {total} episodes crashed, counted as lost: {_listed(crashed)}")
+            count = f"{len(crashed)} of {_counted(total, 'episode')}"
+            notes.append(f"{name}: {count} crashed, counted as lost: {_listed(crashed)}")
         if results.damaged:
-            notes.append(f"{name}: {len(results.damaged)} damaged files skipped: {_listed(list(results.damaged))}")
+            count = _counted(len(results.damaged), "damaged file")
+            notes.append(f"{name}: {count} skipped: {_listed(list(results.damaged))}")
         if results.stray:
-            notes.append(f"{name}: {len(results.stray)} episodes of other tasks not counted: {_listed(results.stray)}")
+            count = _counted(len(results.stray), "episode")
+            notes.append(f"{name}: {count} of other tasks not counted: {_listed(results.stray)}")
     return tuple(map(plain, notes))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 _NAMED = 5

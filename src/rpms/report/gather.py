@@ -12,13 +12,13 @@ from typing import Any
 
 from rpms.core.condition import CONDITIONS
 from rpms.core.errors import FileError, InputError
-from rpms.report.outcomes import Comparison, Results, Row
+from rpms.report.outcomes import Comparison, Results, Row, called
 from rpms.store.episodes import read_row
 from rpms.store.files import read_text
 from rpms.store.lock import LOCK
 from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 
-STUDY = "study.json"
+STUDY, PRICE = "study.json", "price.json"
 VARIES = ("condition", "memory")
 """What conditions of one comparison may differ in; everything else of their protocols must be the same."""
 UNKNOWN_TYPE = "unknown"
@@ -94,18 +94,36 @@ def read_results(name: str, run: RunFolder) -> Results:
             rows[task] = Row.of(row)
         else:
             damaged[file.name] = f"is an episode of {row.task!r} under the name of {task!r}"
+    stray = _stray(run, known)
+    strangers = {name: _problem(run.folder / EPISODES / name) for name in stray}
+    going = len(damaged) + sum(not row.missing for row in rows.values()) < len(rows) and is_going(run.folder)
+    damaged.update({name: problem for name, problem in strangers.items() if problem})
     condition = settings.get("condition")
     return Results(
         name,
         rows,
         protocol={**settings, "tasks": len(run.protocol.tasks), "tasks_hash": run.protocol.tasks_hash},
         damaged=damaged,
-        stray=_stray(run, known),
-        going=len(damaged) + sum(not row.missing for row in rows.values()) < len(rows) and is_going(run.folder),
+        stray=tuple(name for name, problem in strangers.items() if not problem),
+        going=going,
         switches=condition if isinstance(condition, Mapping) else {},
         memory_entries=_entries(settings.get("memory")),
         model=str(settings.get("model", "")),
+        seconds={task: timing.seconds for task, timing in run.timings().items() if isinstance(timing.seconds, float)},
+        price=read_price(run.folder / PRICE),
+        folder=str(run.folder),
     )
+
+
+def read_price(file: Path) -> dict[str, float]:
+    """What a run's tokens cost, in US dollars a million; empty if there is no such file or it does not say."""
+    try:
+        content = json.loads(file.read_bytes())
+        price = {name: float(content[name]) for name in ("prompt", "completion")}
+        rarer = {name: content.get(name) for name in ("cached", "written")}
+        return price | {name: float(value) for name, value in rarer.items() if value is not None}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 def _entries(memory: object) -> int | None:
@@ -117,6 +135,15 @@ def _stray(run: RunFolder, known: set[str]) -> tuple[str, ...]:
     folder = run.folder / EPISODES
     names = (file.name for file in folder.glob("*.json")) if folder.is_dir() else ()
     return tuple(sorted(name for name in names if name not in known and not name.startswith(".")))
+
+
+def _problem(file: Path) -> str:
+    """What is wrong with an episode file; nothing if it can be read."""
+    try:
+        read_row(file)
+    except FileError as error:
+        return error.problem
+    return ""
 
 
 def is_going(folder: Path) -> bool:
@@ -157,7 +184,8 @@ def _refuse_mixed(runs: Mapping[str, RunFolder], varies: Sequence[str]) -> None:
         ]
         if differences:
             raise InputError(
-                f"{first} and {name} were not run under one protocol and cannot be compared: {'; '.join(differences)}"
+                f"{called(first, str(reference.folder))} and {called(name, str(run.folder))} were not run under one "
+                f"protocol and cannot be compared: {'; '.join(differences)}"
             )
 
 

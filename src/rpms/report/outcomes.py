@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rpms.core.condition import CONDITIONS
@@ -39,6 +40,7 @@ class Row:
     completion_tokens: int = 0
     error: str = ""
     reasks: int = 0
+    written_tokens: int = 0
 
     @classmethod
     def of(cls, row: EpisodeRow) -> Row:
@@ -59,6 +61,7 @@ class Row:
             row.usage.completion_tokens,
             row.error,
             row.reasks,
+            row.usage.written_tokens,
         )
 
     @property
@@ -88,6 +91,12 @@ class Results:
     """The condition as its protocol records it: `rules`, `memory`, `arbitration`, `state_filter`."""
     memory_entries: int | None = None
     model: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """How long each episode took, by task, as far as the run kept it: from opening the game to closing it."""
+    price: Mapping[str, float] = field(default_factory=dict)
+    """US dollars a million tokens: `prompt`, `completion`, perhaps `cached` and `written`; empty if not known."""
+    folder: str = ""
+    """Where it was read from, for messages: a label does not always tell which folder is meant."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -127,6 +136,37 @@ class Results:
 
     def of_type(self, kind: str) -> tuple[Row, ...]:
         return tuple(row for row in self if row.type == kind)
+
+    @property
+    def seconds_a_step(self) -> float | None:
+        """Over the episodes whose time is known; with several workers each step waits for the others' as well."""
+        timed = [row for row in self.played if row.task in self.seconds and row.steps]
+        steps = sum(row.steps for row in timed)
+        return sum(self.seconds[row.task] for row in timed) / steps if steps else None
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars for all its episodes at the price kept with the run; None if it keeps none."""
+        if not self.price:
+            return None
+        prompt, cached, written, completion = (
+            sum(getattr(row, f"{name}_tokens") for row in self)
+            for name in ("prompt", "cached", "written", "completion")
+        )
+        usual = self.price["prompt"]
+        dollars = max(prompt - cached - written, 0) * usual + completion * self.price["completion"]
+        dollars += cached * self.price.get("cached", usual) + written * self.price.get("written", usual)
+        return float(dollars) / 1e6
+
+    @property
+    def label(self) -> str:
+        """Its name as messages have it."""
+        return called(self.name, self.folder)
+
+
+def called(name: str, folder: str) -> str:
+    """A run as messages name it: with its folder where that is called otherwise."""
+    return name if not folder or Path(folder).name == name else f"{name} ({folder})"
 
 
 @dataclass(frozen=True)

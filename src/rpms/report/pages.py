@@ -211,7 +211,7 @@ class _Writer:
                 try:
                     record = read_episode(run.file(row.task))
                 except FileError as error:  # its numbers were sound; only the rest of the file is not
-                    unreadable.append(f"{results.name}: {error.file}: {error.problem}")
+                    unreadable.append(f"{results.label}: {error.file}: {error.problem}")
                     continue
                 goals.setdefault(row.task, record.goal)
                 file = self._folder / episode_path(place, tasks[row.task])
@@ -222,7 +222,7 @@ class _Writer:
 
     def _overview(self, tables: Sequence[Table], pictures: Sequence[Picture], unreadable: list[str]) -> dict[str, Any]:
         comparison = self._comparison
-        damaged = [f"{r.name}: {name} {why}" for r in comparison for name, why in r.damaged.items()]
+        damaged = [f"{r.label}: {name} {why}" for r in comparison for name, why in r.damaged.items()]
         return {
             "notes": omissions(comparison),
             "about": comparison.about,
@@ -233,10 +233,10 @@ class _Writer:
             "own": [
                 (condition_label(results.name), _protocol_rows(_own(comparison, results))) for results in comparison
             ],
-            "crashed": [f"{r.name}: {row.task} ({row.ending}) {row.error}" for r in comparison for row in r.crashed],
-            "missing": [f"{r.name}: {task}" for r in comparison for task in r.missing],
+            "crashed": [f"{r.label}: {row.task} ({row.ending}) {row.error}" for r in comparison for row in r.crashed],
+            "missing": [f"{r.label}: {task}" for r in comparison for task in r.missing],
             "damaged": [*damaged, *unreadable],
-            "stray": [f"{r.name}: {name}" for r in comparison for name in r.stray],
+            "stray": [f"{r.label}: {name}" for r in comparison for name in r.stray],
             "total": len(comparison.tasks),
         }
 
