@@ -188,6 +188,18 @@ def test_an_index_that_cannot_be_read_stops_the_study_before_it_plays(study, tmp
     assert not bench.asked
 
 
+def test_a_changed_manual_learns_anew_beside_what_was_learned(study, tmp_path, monkeypatch):
+    layout = Layout(tmp_path / "out", tmp_path / "out")
+    full = replace(study, cases=study.cases[1:2])
+    (before,) = run_study(full, ["planner"], Bench().means, layout)
+    monkeypatch.setattr("rpms.play.plan.manual_hash", lambda world: "another manual")
+    bench = Bench()
+    (after,) = run_study(full, ["planner"], bench.means, layout)
+    assert bench.asked
+    assert after.cell.folder != before.cell.folder
+    assert len(list((tmp_path / "out" / "learned").iterdir())) == 2
+
+
 def test_a_stopped_study_goes_on_where_it_was(study, tmp_path):
     layout = Layout(tmp_path / "out", tmp_path / "out")
     bench = Bench()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from rpms.core.condition import RULES_ONLY, Knowledge, compose
+from rpms.core.condition import Knowledge, compose
 from rpms.core.decide import decide
 from rpms.core.errors import RPMSError
 from rpms.core.recall import EpisodicMemory
@@ -16,7 +16,7 @@ from rpms.models.providers import Kind, parse_model_name
 from rpms.play.plan import RunPlan
 from rpms.play.setup import knowledge_of
 from rpms.store.runs import RunFolder
-from rpms.study.run import Layout, Means, finished, plan_cell
+from rpms.study.run import Layout, Means, finished, plan_cell, plan_round
 from rpms.study.values import Case, Learning, Study
 
 STEPS = 0.65
@@ -80,12 +80,8 @@ class _Estimator:
             yield self._case(case, model)
 
     def _rounds(self, learning: Learning, model: str, out: Path) -> Iterator[Estimate]:
-        empty = EpisodicMemory(world=self.means.world.name)
-        like = Study(self.study.title, self.study.world, (), choice=learning.choice, steps=self.study.steps)
         for number in range(1, learning.rounds + 1):
-            condition = learning.later if number > 1 else RULES_ONLY
-            case = Case("learning", replace(condition, enforcement=learning.enforcement))
-            plan = plan_cell(like, case, model, self.means, empty)
+            plan = plan_round(self.study, learning, number, model, self.means)
             # the folders that learning keeps its rounds in; a study only counts what is there
             done = finished(out.with_name(f"{out.stem}.rounds") / f"round{number}")
             usage = _times(self._guess(plan), len(plan.tasks) - done)

@@ -12,11 +12,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from rpms.core.condition import CONDITIONS, Condition
+from rpms.core.condition import CONDITIONS, RULES_ONLY, Condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
@@ -85,14 +85,10 @@ class Layout:
 
     def learned(self, study: Study, means: Means, model: str) -> Path:
         """The memory that a model learns. Rounds are no part of the name: more of them go on from fewer."""
-        assert study.learning is not None
         learning = study.learning
-        task_ids = [task.id for task in learning.choice.tasks(means.world, means.setting)]
-        setting = learning.choice.setting(means.setting)
-        told = (
-            *(study.world, setting.engine, dict(sorted(setting.options.items())), model, study.steps),
-            *(task_ids, str(learning.later), str(learning.enforcement), str(means.decoding)),
-        )
+        assert learning is not None
+        # the manual and the package version are in the first round's protocol; under others its folder would be refused
+        told = (plan_round(study, learning, 1, model, means).protocol().hash, str(learning.later))
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
         return self.pool / "learned" / f"{slug(model)}-{digest[:_HASH]}" / "memory.jsonl"
 
@@ -139,6 +135,14 @@ def plan_cell(study: Study, case: Case, model: str, means: Means, memory: Episod
         decoding=means.decoding,
         step_budget=study.steps,
     )
+
+
+def plan_round(study: Study, learning: Learning, number: int, model: str, means: Means) -> RunPlan:
+    """A round of learning as a run, as far as it is known before anything is learned."""
+    like = Study(study.title, study.world, (), choice=learning.choice, steps=study.steps)
+    condition = learning.later if number > 1 else RULES_ONLY
+    case = Case("learning", replace(condition, enforcement=learning.enforcement))
+    return plan_cell(like, case, model, means, EpisodicMemory(world=means.world.name))
 
 
 def run_study(
