@@ -149,6 +149,31 @@ def test_an_edited_memory_is_not_written_over(tmp_path):
         learn(plan(rounds=1), out)
 
 
+def test_learning_that_was_killed_before_its_seal_goes_on(tmp_path, monkeypatch):
+    out = tmp_path / "memory.jsonl"
+
+    def killed(file):
+        if file == out:
+            raise KeyboardInterrupt
+        return freeze(file)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("rpms.learn.rounds.freeze", killed)
+        with pytest.raises(KeyboardInterrupt):
+            learn(plan(rounds=1), out)
+    assert out.is_file()
+    assert not freeze_file(out).exists()
+    learn(plan(rounds=1), out)
+    assert check_frozen(out)
+    # and with the seal of an earlier, shorter learning
+    freeze_file(out).write_text(f"{'0' * 64}  {out.name}\n")
+    assert learn(plan(rounds=2), out)[-1].hash == check_frozen(out)
+    freeze_file(out).unlink()
+    out.write_text(out.read_text() + "\n")
+    with pytest.raises(InputError, match="was not written by `rpms learn`"):
+        learn(plan(rounds=2), out)
+
+
 def test_nothing_learned_is_said_so(tmp_path):
     silent = ScriptedModel("silent", ["Action: inventory"])
     with pytest.raises(InputError, match="nothing was learned"):

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count, takewhile
 from pathlib import Path
 
 from rpms.core.condition import FULL, RULES_ONLY, Condition
@@ -167,12 +168,20 @@ def learn(
 
 
 def _refuse_foreign(out: Path) -> None:
-    """Never write over a memory that somebody else wrote or changed."""
-    if not out.exists():
+    """Never write over a memory that somebody else wrote or changed.
+
+    One that is a round's snapshot to the byte is its own, whatever its seal: learning ended between the two files.
+    """
+    if not out.exists() or _is_snapshot(out):
         return
     if not freeze_file(out).is_file():
         raise InputError(f"{out}: exists and was not written by `rpms learn`; choose another file")
     check_frozen(out)
+
+
+def _is_snapshot(out: Path) -> bool:
+    snapshots = takewhile(Path.is_file, (snapshot_file(out, number) for number in count(1)))
+    return any(snapshot.read_bytes() == out.read_bytes() for snapshot in snapshots)
 
 
 def _experience(
