@@ -16,8 +16,10 @@ from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn
+from rpms.models.accounting import Price
 from rpms.models.scripted import FunctionModel
 from rpms.play.plan import lend
+from rpms.play.spending import price_kept
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
@@ -28,6 +30,7 @@ from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
 WORLD = find_world("alfworld")
+PRICE = Price(1.0, 2.0)
 
 STUDY = """
 title: A small study
@@ -65,7 +68,7 @@ class Bench:
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
         self.learned = 0
-        self.means = Means(WORLD, Setting(), self.open, read_frozen, self.learn)
+        self.means = Means(WORLD, Setting(), self.open, read_frozen, self.learn, prices={"planner": PRICE})
 
     def open(self, name: str):
         def answer(request):
@@ -95,6 +98,10 @@ def done(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     study, layout, bench = small(folder), Layout(folder / "out", folder / "out"), Bench()
     return Done(study, layout, bench, run_study(study, ["planner"], bench.means, layout))
+
+
+def test_each_run_keeps_its_price(done):
+    assert {price_kept(RunFolder(result.cell.folder)) for result in done.results} == {PRICE}
 
 
 def test_conditions_that_are_the_same_share_a_run(done):

@@ -162,7 +162,7 @@ def _means(
             console.print(line, markup=False, soft_wrap=True)
         return {result.number: result.file for result in rounds}
 
-    return Means(world, setting, open_model, read_frozen, learn_first, decoding, workers, engine, listen)
+    return Means(world, setting, open_model, read_frozen, learn_first, decoding, workers, engine, listen, prices)
 
 
 def _report(console: Console, folder: Path, study: Study) -> None:

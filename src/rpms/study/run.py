@@ -12,13 +12,14 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from rpms.core.condition import CONDITIONS, RULES_ONLY, Condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.recall import EpisodicMemory
+from rpms.models.accounting import Price
 from rpms.models.base import Decoding
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.run import Listener, MakeEngine, run
@@ -55,6 +56,8 @@ class Means:
     engine: MakeEngine = Threads
     listener: Callable[[str], Listener] | None = None
     """Makes a listener for a run, given what it is of."""
+    prices: Mapping[str, Price | None] = field(default_factory=dict)
+    """By model; kept with its runs."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,9 @@ def run_study(
                 before(cell, cell.folder in known)
             if cell.folder not in known:
                 listener = means.listener(f"{model}, {case.name}") if means.listener else None
-                known[cell.folder] = run(plan, cell.folder, means.workers, listener, engine=means.engine)
+                known[cell.folder] = run(
+                    plan, cell.folder, means.workers, listener, engine=means.engine, price=means.prices.get(model)
+                )
             results.append(Result(cell, known[cell.folder]))
             write_index(study, results, layout)
     return tuple(results)
