@@ -95,6 +95,7 @@ def test_the_injected_blocks_have_the_shape_of_the_papers_listings():
         "[RULES - CRITICAL, Always Follow]\n=== Universal Principles ===\n  [U-STATE-001] Before any action",
         "=== Domain Knowledge ===\n  [D-LOC-001] Food items commonly in",
         "=== Environment-Specific ===",
+        "  COOL:\n    Syntax: cool <object> with <place>\n    Needs: holding(object); at(place); kind(place, fridge)\n",
         "    CRITICAL: Single-step atomic action. Object stays in hand.",
         "[Task-Specific Rules]\n  - S-002: Hands empty - can pick up an object",
         "[Past Experience - Learned from History]\n  AVOID [CRITICAL]: eat apple 1\n    Rule: never eat\n",

@@ -82,7 +82,7 @@ def run_split(
     plan = plan_run(
         found,
         model,
-        NamedModel(model, world, ModelOptions(base_url=base_url), record),
+        NamedModel(model, world, ModelOptions(base_url=base_url), record.resolve() if record else None),
         split=split,
         tasks=tasks,
         limit=limit,

@@ -181,9 +181,17 @@ def infeasibility(command: str, rules: ActiveRules, facts: Facts) -> Objection |
         fact = _settled(clause, rules, facts)
         if value is Truth.FALSE:
             return Objection(True, f"`{command}` cannot be done: {fact}", instance.schema.id, fact, clause)
-        if not all(literal.negated for literal in clause.literals):  # what is only not known to be so is no doubt
+        if not _nearly_sure(clause, rules):
             doubt = doubt or Objection(False, f"`{command}`: {fact}", instance.schema.id, fact, clause)
     return doubt
+
+
+def _nearly_sure(clause: Clause, rules: ActiveRules) -> bool:
+    """Whether an unknown clause is no reason to doubt: that one is *not* where at most one of many places is."""
+    return all(
+        literal.negated and (known := rules.predicates.get(literal.atom.predicate)) is not None and known.exclusive
+        for literal in clause.literals
+    )
 
 
 def _forbidden(instance: Instance, action: str, rules: ActiveRules, facts: Facts) -> Objection | None:

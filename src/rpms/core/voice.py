@@ -64,8 +64,8 @@ def rule_line(rule: Rule) -> str:
 
 
 def schema_lines(schema: ActionSchema) -> str:
-    """One action of the environment tier. Its effects are for checking; what of them surprises is a warning."""
-    lines = [f"  {schema.name.upper().replace('_', ' ')}: {schema.syntax[0]}"]
+    """One action, as the paper prints it. Its effects are for checking; what of them surprises is a warning."""
+    lines = [f"  {schema.name.upper().replace('_', ' ')}:", f"    Syntax: {schema.syntax[0]}"]
     if schema.preconditions:
         lines.append(f"    Needs: {'; '.join(map(str, schema.preconditions))}")
     lines.extend(f"    CRITICAL: {warning}" for warning in schema.warnings)

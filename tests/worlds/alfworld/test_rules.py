@@ -111,7 +111,7 @@ def test_advice_that_the_rules_allow_is_kept():
     seen = (("go to countertop 1", "You arrive at loc 1. On the countertop 1, you see a apple 1."),)
     plan = ("take apple 1 from countertop 1", "go to fridge 1", "cool apple 1 with fridge 1", "go to countertop 1")
     judged = verdict("put a cool apple in countertop.", *plan, "put apple 1 in/on countertop 1", turns=seen)
-    assert judged.fate is Fate.WARNED  # whether fridge and countertop share a place is not known
+    assert judged.fate is Fate.KEPT, "that fridge and countertop might share a place is no reason to doubt"
     other = ("go to fridge 1", "You arrive at loc 2. The fridge 1 is closed.")
     back = ("go to countertop 1", "You arrive at loc 1. On the countertop 1, you see a apple 1.")
     judged = verdict(
