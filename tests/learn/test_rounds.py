@@ -15,7 +15,7 @@ from rpms.core.condition import RULES_ONLY
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
 from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
-from rpms.learn.rounds import Harvester, LearningPlan, learn, round_folder, snapshot_file
+from rpms.learn.rounds import Harvester, LearningPlan, learn, learned, round_folder, snapshot_file
 from rpms.models.policy import PolicyModel
 from rpms.models.recorded import RecordedModel, ReplayModel
 from rpms.models.scripted import FunctionModel, ScriptedModel
@@ -177,7 +177,19 @@ def test_learning_that_was_killed_before_its_seal_goes_on(tmp_path, monkeypatch)
 def test_nothing_learned_is_said_so(tmp_path):
     silent = ScriptedModel("silent", ["Action: inventory"])
     with pytest.raises(InputError, match="nothing was learned"):
-        learn(plan(silent, limit=1, rounds=1), tmp_path / "memory.jsonl")
+        learn(plan(silent, limit=1, rounds=1), tmp_path / "memory.jsonl", empty=False)
+    assert not (tmp_path / "memory.jsonl").exists()
+
+
+def test_learning_nothing_leaves_an_empty_frozen_memory(tmp_path):
+    silent = ScriptedModel("silent", ["Action: inventory"])
+    out = tmp_path / "memory.jsonl"
+    results = learn(plan(silent, limit=1, rounds=2), out)
+    assert [result.entries for result in results] == [0, 0]
+    assert "nothing was learned" in next(learned(results))
+    assert check_frozen(out)
+    with pytest.raises(FileError, match="holds no entries"):
+        read_frozen(out)
 
 
 @pytest.mark.parametrize(("options", "problem"), [({"rounds": 0}, "0 rounds"), ({"limit": 0}, "limit of 0")])

@@ -6,9 +6,11 @@ import json
 import shutil
 from collections import Counter
 from dataclasses import dataclass, replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from rpms.cli import app
@@ -17,7 +19,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.accounting import Price
-from rpms.models.scripted import FunctionModel
+from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend
 from rpms.play.spending import price_kept
 from rpms.store.memories import read_memory
@@ -25,6 +27,7 @@ from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
 from rpms.study.read import read_study
 from rpms.study.run import Layout, Means, Result, models_of, run_study
+from rpms.study.table import results_table
 from rpms.study.values import Study
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -257,6 +260,27 @@ def test_the_estimate_opens_no_held_out_game(study, tmp_path):
     means = replace(Bench().means, world=Watched())
     assert estimate_study(held_out, ["openai/gpt-4o-mini"], means, Layout(tmp_path / "out", tmp_path / "out"))
     assert set(opened) == {"builtin"}
+
+
+def test_a_model_that_learns_nothing_finishes_the_study(study, tmp_path):
+    class Weak(Bench):
+        def open(self, name: str):
+            return lend(ScriptedModel(name, ["Action: inventory"]))
+
+    layout = Layout(tmp_path / "out", tmp_path / "out")
+    short = replace(study, cases=(study.cases[1], study.cases[5]), steps=3)
+    results = run_study(short, ["planner"], Weak().means, layout)
+    assert all(result.summary.complete for result in results)
+    assert not len(results[0].cell.plan.memory)
+    console = Console(width=200, file=StringIO())
+    console.print(results_table(results))
+    assert "nothing was learned: full played with an empty memory" in console.file.getvalue()
+    assert not sum(each.left for each in estimate_study(short, ["planner"], Weak().means, layout))
+    # a memory that lost its entries is no empty one
+    (snapshot,) = (tmp_path / "out").glob("learned/*/memory.round2.jsonl")
+    snapshot.write_text(snapshot.read_text() + "\n")
+    with pytest.raises(InputError, match="has changed since it was frozen"):
+        estimate_study(short, ["planner"], Weak().means, layout)
 
 
 def test_a_study_without_models_wants_one(study):

@@ -76,7 +76,8 @@ def learn_split(
             console.print(line, markup=False, soft_wrap=True)
 
     try:
-        results = learn(plan, out, workers, listen, engine=options.on_ray() if ray else Threads, after=tell)
+        engine_maker = options.on_ray() if ray else Threads
+        results = learn(plan, out, workers, listen, engine=engine_maker, after=tell, empty=False)
     except Interrupted as stop:
         typer.echo(f"rpms: {stop}", err=True)
         raise typer.Exit(130) from None

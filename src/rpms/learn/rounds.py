@@ -37,6 +37,7 @@ from rpms.worlds.base import Setting, Task, World
 
 EXPERIENCE = "experience"
 """The folder of a run that holds what each episode taught: one memory an episode, possibly an empty one."""
+_NOTHING = "no sub-goal was reached and no action was refused"
 
 
 @dataclass(frozen=True)
@@ -136,11 +137,13 @@ def learn(
     *,
     engine: MakeEngine = Threads,
     after: Callable[[Round], None] | None = None,
+    empty: bool = True,
 ) -> tuple[Round, ...]:
     """Learn, and leave a frozen memory in `out`, with a frozen snapshot after each round beside it.
 
     The same call again goes on where it stopped: episodes are kept round by round beside `out`. Raises what
-    `rpms.play.run.run` raises, and InputError for a file that was not written by learning.
+    `rpms.play.run.run` raises, and InputError for a file that was not written by learning. A model too weak to learn
+    anything leaves a memory with no entries, or an InputError without `empty`.
     """
     if plan.rounds < 1:
         raise InputError(f"{plan.rounds} rounds teach nothing; give 1 or more")
@@ -156,8 +159,8 @@ def learn(
         summary = run(plan.run_plan(number, memory), folder, workers, listening, engine=engine)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
         memory = EpisodicMemory(merge(memory.entries, *fresh), plan.world.name)
-        if not memory.entries:
-            raise InputError(f"nothing was learned from {folder}: no sub-goal was reached and no action was refused")
+        if not memory.entries and not empty:
+            raise InputError(f"nothing was learned from {folder}: {_NOTHING}")
         result = _snapshot(snapshot_file(out, number), memory, number, summary, repeated)
         results.append(result)
         if after is not None:
@@ -220,4 +223,5 @@ def learned(results: Sequence[Round]) -> Iterator[str]:
         counts = [f"{result.counts[kind]} {kind.value.replace('_', ' ')}" for kind in Kind if result.counts[kind]]
         again = f", {result.repeated} episodes as before" if result.repeated else ""
         won = f"{result.summary.won} of {result.summary.done} won"
-        yield f"round {result.number}: {won}{again}; {result.entries} entries ({', '.join(counts)})"
+        told = f"{result.entries} entries ({', '.join(counts)})" if counts else f"nothing was learned: {_NOTHING}"
+        yield f"round {result.number}: {won}{again}; {told}"

@@ -16,7 +16,7 @@ from rpms.models.providers import Kind, parse_model_name
 from rpms.play.plan import RunPlan
 from rpms.play.setup import knowledge_of
 from rpms.store.runs import RunFolder
-from rpms.study.run import Layout, Means, finished, plan_cell, plan_round
+from rpms.study.run import Layout, Means, finished, plan_cell, plan_round, read_learned
 from rpms.study.values import Case, Learning, Study
 
 STEPS = 0.65
@@ -112,7 +112,7 @@ class _Estimator:
         assert learning is not None
         out = self.layout.learned(self.study, self.means, learning.model or model)
         file = out.with_name(f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
-        return self.means.read_memory(file, world) if file.is_file() else None
+        return read_learned(file, self.means) if file.is_file() else None
 
     def _guess(self, plan: RunPlan) -> Usage:
         """Tokens of one episode: its first prompt, growing by a turn with each step. What is no LLM reads none."""

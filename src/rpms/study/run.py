@@ -197,7 +197,7 @@ class _Memories:
             return EpisodicMemory(world=world)
         file = case.memory or self._learned(case.round)
         if file not in self._read:
-            self._read[file] = self._means.read_memory(file, world)
+            self._read[file] = read_learned(file, self._means)
         return self._read[file]
 
     def _learned(self, number: int | None) -> Path:
@@ -208,6 +208,26 @@ class _Memories:
             out = self._layout.learned(self._study, self._means, who)
             self._snapshots = self._means.learn(learning, who, out)
         return self._snapshots[number or learning.rounds]
+
+
+def read_learned(file: Path, means: Means) -> EpisodicMemory:
+    """A memory that a study learned. A weak model may have learned nothing: its conditions are played all the same."""
+    world = means.world.name
+    try:
+        return means.read_memory(file, world)
+    except FileError as error:
+        # a memory of somebody's own without entries is a mistake; this one says truly what was learned
+        if error.file == str(file) and error.line is None and _is_only_header(file):
+            return EpisodicMemory(world=world)
+        raise
+
+
+def _is_only_header(file: Path) -> bool:
+    lines = read_text(file).splitlines() if file.is_file() else []
+    try:
+        return [json.loads(line)["type"] for line in lines] == ["memory"]
+    except (ValueError, LookupError, TypeError):
+        return False
 
 
 def write_index(study: Study, results: Sequence[Result], layout: Layout) -> None:

@@ -30,7 +30,14 @@ def results_table(results: Sequence[Result]) -> RenderableType:
         for result in of_model:
             table.add_row(Text(result.cell.case.name), *_cells(result, scored=scored))
         tables.append(table)
+        unlearned = [result.cell.case.name for result in of_model if _learned_nothing(result)]
+        if unlearned:
+            tables.append(Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory"))
     return Group(*tables)
+
+
+def _learned_nothing(result: Result) -> bool:
+    return result.cell.case.condition.memory and not len(result.cell.plan.memory)
 
 
 def _cells(result: Result, *, scored: bool) -> Iterable[str]:
