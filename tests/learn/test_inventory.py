@@ -84,6 +84,35 @@ def test_merging_in_any_order_gives_the_same_file(memories, tmp_path):
     assert "exists" in problem("memory", "merge", one, two, "--out", one)
 
 
+def test_a_memory_that_changed_is_neither_merged_nor_exported_and_said_to_have(memories, tmp_path):
+    changed, other = tmp_path / "changed.jsonl", memories / "two.jsonl"
+    changed.write_bytes((memories / "heat.jsonl").read_bytes())
+    freeze(changed)
+    assert "CHANGED" not in rpms("memory", "show", changed).output
+    changed.write_text(changed.read_text() + "\n")
+    for words in (("merge", changed, other, "--out", "x.jsonl"), ("export", changed, "--out", "x.md")):
+        *before, out = words
+        assert "has changed since it was frozen" in problem("memory", *before, tmp_path / out)
+        assert not (tmp_path / out).exists()
+    for words in (("show", changed), ("stats", changed), ("diff", other, changed)):
+        assert "CHANGED since it was frozen" in rpms("memory", *words).output
+
+
+def test_memories_that_name_no_world_are_merged_into_a_named_one(memories, tmp_path):
+    bare = tmp_path / "bare.jsonl"
+    bare.write_text((memories / "heat.jsonl").read_text().partition("\n")[2])
+    out = tmp_path / "out.jsonl"
+    assert "name it with --world" in problem("memory", "merge", bare, bare, "--out", out)
+    assert "unknown world" in problem("memory", "merge", bare, "--world", "alfword", "--out", out)
+    done = rpms("memory", "merge", bare, memories / "two.jsonl", "--world", "alfworld", "--out", out)
+    assert done.exit_code == 0, done.output
+    assert read_memory(out, "alfworld").world == "alfworld"
+    wrong = problem(
+        "memory", "merge", memories / "two.jsonl", "--world", "scienceworld", "--out", tmp_path / "other.jsonl"
+    )
+    assert "is a memory of alfworld" in wrong
+
+
 def test_memories_of_two_worlds_are_neither_merged_nor_compared(memories, tmp_path):
     other = tmp_path / "other.jsonl"
     write_memory(other, read_memory(memories / "heat.jsonl").entries, "elsewhere")

@@ -12,15 +12,31 @@ from rich.text import Text
 
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, merge
-from rpms.core.recall import EpisodicMemory
-from rpms.learn.freeze import check_frozen, freeze
+from rpms.learn.freeze import check_frozen, freeze, read_frozen
 from rpms.learn.inventory import FORMS, difference, find_entry, full_text, said, stats, where_from
 from rpms.store.files import write_whole
 from rpms.store.memories import memory_hash, read_memory, write_memory
+from rpms.worlds.registry import find_world
 
 app = typer.Typer(help="Look into episodic memories, merge and compare them.", no_args_is_help=True)
 
 MemoryArgument = Annotated[Path, typer.Argument(help="A memory, JSON Lines.", show_default=False)]
+
+
+_CHANGED = "CHANGED since it was frozen"
+
+
+def _freeze_of(file: Path) -> str:
+    """What the freeze says of a memory, for commands that only look into it."""
+    try:
+        return "frozen" if check_frozen(file) else "not frozen"
+    except InputError:
+        return _CHANGED
+
+
+def _warn_if_changed(file: Path) -> None:
+    if _freeze_of(file) == _CHANGED:
+        typer.echo(f"rpms: {file}: {_CHANGED}", err=True)
 
 
 def _console() -> Console:
@@ -36,6 +52,7 @@ def show(
 ) -> None:
     """Print what a memory says, a line an entry; or one entry with all its fields and origins."""
     memory = read_memory(file)
+    _warn_if_changed(file)
     console = _console()
     if entry is not None:
         console.print(full_text(find_entry(memory, entry)), markup=False)
@@ -58,12 +75,8 @@ def show_stats(
     memory = read_memory(file)
     counted = stats(memory)
     console = _console()
-    try:
-        frozen = "frozen" if check_frozen(file) else "not frozen"
-    except InputError:
-        frozen = "CHANGED since it was frozen"
     world = memory.world or "an unnamed world"
-    console.print(f"{file}: {counted.entries} entries of {world}, {frozen}", markup=False)
+    console.print(f"{file}: {counted.entries} entries of {world}, {_freeze_of(file)}", markup=False)
     console.print(f"hash {memory_hash(memory)}", markup=False)
     console.print(f"{counted.observations} observations in {counted.episodes} episodes", markup=False)
     table = Table(box=None, pad_edge=False)
@@ -85,15 +98,21 @@ def show_stats(
 def merge_files(
     files: Annotated[list[Path], typer.Argument(help="Two or more memories of one world.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The memory to write; must not exist.")],
+    world: Annotated[
+        str | None, typer.Option(help="The world of files that do not name theirs, as the paper's listings do not.")
+    ] = None,
 ) -> None:
     """Merge memories: entries that say the same become one with all their evidence. The order does not matter."""
     if out.exists():
         raise InputError(f"{out}: exists; choose another file")
-    memories = [read_memory(file) for file in files]
+    if world is not None:
+        find_world(world)
+    memories = [read_frozen(file, world or "") for file in files]
     worlds = sorted({memory.world for memory in memories if memory.world})
     if len(worlds) != 1:
-        what = f"of {' and '.join(worlds)}" if worlds else "of no named world"
-        raise InputError(f"these memories are {what}; only memories of one world can be merged")
+        if not worlds:
+            raise InputError("these memories do not say which world they are of; name it with --world")
+        raise InputError(f"these memories are of {' and '.join(worlds)}; only memories of one world can be merged")
     merged = merge(*(memory.entries for memory in memories))
     write_memory(out, merged, worlds[0])
     digest = freeze(out)
@@ -107,6 +126,8 @@ def diff(
     after: MemoryArgument,
 ) -> None:
     """Say what sets two memories apart; exit code 1 if anything does, as `diff` has it."""
+    for file in (before, after):
+        _warn_if_changed(file)
     console = _console()
     found = difference(read_memory(before), read_memory(after))
     for entry in found.removed:
@@ -130,6 +151,6 @@ def export(
     form = FORMS.get(out.suffix.removeprefix("."))
     if form is None:
         raise InputError(f"{out}: give it one of the endings {', '.join('.' + ending for ending in FORMS)}")
-    memory: EpisodicMemory = read_memory(file)
+    memory = read_frozen(file)
     write_whole(out, form(memory))
     _console().print(f"{len(memory)} entries in {out}", markup=False)
