@@ -18,6 +18,7 @@ from rpms.report.statistics import (
     paired_bootstrap,
     pairs_for_power,
     power_warning,
+    ratio_bootstrap,
     wilson,
 )
 
@@ -145,3 +146,14 @@ def test_the_number_needed_gives_the_power_it_claims():
     critical = max(k for k in range(needed // 2) if stats.binomtest(k, needed, 0.5).pvalue <= 0.05)
     power = stats.binom.cdf(critical, needed, 18 / 46)
     assert power == pytest.approx(0.8, abs=0.05)
+
+
+def test_a_ratio_has_an_interval_around_it_whatever_the_order():
+    parts, wholes = [1, 0, 5, 2, 0, 3], [10, 4, 12, 9, 30, 7]
+    found = ratio_bootstrap(parts, wholes)
+    assert found.estimate == pytest.approx(11 / 72)
+    assert 0 <= found.low < found.estimate < found.high <= 1
+    assert ratio_bootstrap(parts[::-1], wholes[::-1]) == found
+    same = ratio_bootstrap([1, 1], [4, 4])
+    assert (same.low, same.high) == (0.25, 0.25)
+    assert math.isnan(ratio_bootstrap([], []).estimate)

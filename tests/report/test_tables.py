@@ -245,3 +245,18 @@ def test_a_terminal_is_not_told_what_to_do(hostile):
     text = render(hostile, "terminal")
     assert "\x1b" not in text
     assert "[q](r)" in re.sub(r"\s+", " ", text)
+
+
+def test_hyphens_in_a_label_stay_hyphens_in_latex():
+    table = Table("t", "c", ("A", "B"), groups([line("full---strict", "—")]))
+    assert "full-{}-{}-strict & ---" in render(table, "latex")
+
+
+def test_csv_has_a_column_for_every_number():
+    rows = list(csv.DictReader(io.StringIO(render(make_table("ablation", paper(), with_published=True), "csv"))))
+    assert {"won", "n", "Rate (%)", "low", "high"} <= set(rows[0])
+    assert int(rows[0]["won"]) / int(rows[0]["n"]) == pytest.approx(float(rows[0]["Rate (%)"]) / 100, abs=1e-3)
+    assert float(rows[0]["low"]) < float(rows[0]["Rate (%)"]) < float(rows[0]["high"])
+    (first, *_) = csv.DictReader(io.StringIO(render(make_table("significance", paper()), "csv")))
+    assert first["n01"].isdigit()
+    assert first["n10"].isdigit()

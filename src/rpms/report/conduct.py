@@ -107,8 +107,8 @@ def action_table(comparison: Comparison, *, with_published: bool = False) -> Tab
                 str(steps),
                 *(f"{100 * count / steps:.1f}" if steps else DASH for count in counted),
                 *(f"{count / steps:.0f}" if steps and count else DASH for count in tokens),
-                *((_decimals(results.seconds_a_step, 2),) if timed else ()),
-                *((_decimals(results.cost, 4), _cost_a_win(results)) if priced else ()),
+                *((_digits(results.seconds_a_step),) if timed else ()),
+                *((_digits(results.cost), _cost_a_win(results)) if priced else ()),
             )
         )
     headings = ("Infeasible", "Foreseeable", "Repeated", "Contradictions", *(("Re-asks",) if asked_again else ()))
@@ -131,12 +131,15 @@ def action_table(comparison: Comparison, *, with_published: bool = False) -> Tab
 _SECONDS = "Seconds are those of the clock: episodes played at once wait for each other, and other machines differ."
 
 
-def _decimals(value: float | None, places: int) -> str:
-    return DASH if value is None else f"{value:.{places}f}"
+def _digits(value: float | None) -> str:
+    """Three digits, of small numbers as well."""
+    if value is None:
+        return DASH
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _cost_a_win(results: Results) -> str:
-    return _decimals(results.cost / results.won if results.cost is not None and results.won else None, 4)
+    return _digits(results.cost / results.won if results.cost is not None and results.won else None)
 
 
 def significance_table(comparison: Comparison, *, with_published: bool = False) -> Table:

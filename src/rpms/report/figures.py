@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from rpms.report.outcomes import (
     rounds,
     type_label,
 )
-from rpms.report.statistics import additive_expectation, paired_bootstrap, wilson
+from rpms.report.statistics import additive_expectation, paired_bootstrap, ratio_bootstrap, wilson
 
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
 """Okabe and Ito's, which the colour-blind can tell apart."""
@@ -95,6 +96,11 @@ def _drawn(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
+def _wrapped(title: str) -> str:
+    """A title on as many lines as it takes."""
+    return "\n".join(textwrap.wrap(_UNDRAWABLE.sub("�", title), _LONGEST, max_lines=4, placeholder=" …"))
+
+
 def _broken(name: str) -> str:
     """A condition's name on two lines."""
     return _drawn(condition_label(name)).replace(" ", "\n", 1).replace("-", "-\n", 1)
@@ -139,10 +145,12 @@ def _ablation_panel(axes: Any, comparison: Comparison) -> None:
     axes.set_xticks(range(4), [_broken(results.name) for results in (a, c, b, d)])
     axes.set_ylabel("Average score" if comparison.scored else "Success (%)")
     if comparison.title:
-        axes.set_title(_drawn(comparison.title))
+        axes.set_title(_wrapped(comparison.title))
     top = max([high for _, _, high in measured.values()] + [expected])
     bottom = min([low for _, low, _ in measured.values()] + [0])
     axes.set_ylim(bottom, max(top * 1.24, 10))
+    if not comparison.scored:  # there is room for the legend above 100, but no such percentage
+        axes.set_yticks([tick for tick in axes.get_yticks() if bottom <= tick <= min(100, axes.get_ylim()[1])])
     _grid(axes)
 
 
@@ -214,10 +222,13 @@ def conduct_figure(comparison: Comparison) -> Picture:
             steps.bar(number, interval.estimate, 0.68, **styles[results.name])
             _whisker(steps, [number], [interval.estimate], [interval.low], [interval.high])
             _label(steps, number, interval.high, f"{interval.estimate:.1f}")
-            count = sum(row.steps for row in played)
-            rate = 100 * sum(row.infeasible for row in played) / count if count else 0.0
+            if not any(row.steps for row in played):
+                continue
+            ratio = ratio_bootstrap([row.infeasible for row in played], [row.steps for row in played])
+            rate, low, high = (100 * value for value in (ratio.estimate, ratio.low, ratio.high))
             infeasible.bar(number, rate, 0.68, **styles[results.name])
-            _label(infeasible, number, rate, f"{rate:.1f}")
+            _whisker(infeasible, [number], [rate], [low], [high])
+            _label(infeasible, number, high, f"{rate:.1f}")
         labels = [_broken(results.name) for results in comparison]
         for axes, what in ((steps, "Steps an episode"), (infeasible, "Infeasible per 100 steps")):
             axes.set_xticks(range(len(labels)), labels, fontsize=8 if len(labels) < 6 else 6.5)

@@ -18,7 +18,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.report.contrasts import omissions
 from rpms.report.figures import Picture, ablation_figure, all_figures
 from rpms.report.gather import VARIES, Evidence, gather
-from rpms.report.outcomes import Comparison, Results, condition_label
+from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.page_data import Index, episode_data, episode_path, script
 from rpms.report.statistics import wilson
 from rpms.report.table import Table, comma_separated, latex, markdown
@@ -229,10 +229,9 @@ class _Writer:
             "cards": _cards(comparison),
             "tables": tables,
             "pictures": pictures,
-            "shared": _protocol_rows(_shared(comparison)),
-            "own": [
-                (condition_label(results.name), _protocol_rows(_own(comparison, results))) for results in comparison
-            ],
+            "shared": _common(comparison),
+            "own": _differing(comparison),
+            "labels": [condition_label(results.name) for results in comparison],
             "crashed": [f"{r.label}: {row.task} ({row.ending}) {row.error}" for r in comparison for row in r.crashed],
             "missing": [f"{r.label}: {task}" for r in comparison for task in r.missing],
             "damaged": [*damaged, *unreadable],
@@ -286,9 +285,22 @@ def _shared(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _own(comparison: Comparison, results: Results) -> dict[str, Any]:
-    shared = _shared(comparison)
-    return {name: value for name, value in results.protocol.items() if name not in shared}
+def _settings(comparison: Comparison) -> dict[str, list[str]]:
+    """Every line of the protocols, by name, with what each condition says."""
+    each = [dict(_protocol_rows(results.protocol)) for results in comparison]
+    names = dict.fromkeys(name for rows in each for name in rows)
+    return {name: [rows.get(name, "—") for rows in each] for name in names}
+
+
+def _differing(comparison: Comparison) -> list[tuple[str, list[str]]]:
+    found = [(name, values) for name, values in _settings(comparison).items() if len(set(values)) > 1]
+    return [(name, [value[:_PROTOCOL_LONGEST] for value in values]) for name, values in found]
+
+
+def _common(comparison: Comparison) -> list[tuple[str, str]]:
+    return [
+        (name, values[0][:_PROTOCOL_LONGEST]) for name, values in _settings(comparison).items() if len(set(values)) == 1
+    ]
 
 
 def _protocol_rows(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
@@ -298,5 +310,5 @@ def _protocol_rows(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[
             rows.extend(_protocol_rows(value, f"{prefix}{name}."))
         else:
             text = value if isinstance(value, str) else json.dumps(value)
-            rows.append((f"{prefix}{name}", text[:_PROTOCOL_LONGEST] or "—"))
+            rows.append((f"{prefix}{name}", text or "—"))
     return rows

@@ -131,6 +131,31 @@ def paired_bootstrap(
     return Interval(mean, float(low), float(high), "BCa bootstrap" if 0 < below < 1 else "percentile bootstrap")
 
 
+def ratio_bootstrap(
+    parts: Sequence[float], wholes: Sequence[float], *, resamples: int = RESAMPLES, seed: int = SEED
+) -> Interval:
+    """A ratio of sums with its bootstrap interval, pairs of part and whole drawn together; percentile method.
+
+    For rates over steps, whose number differs from episode to episode. The same pairs in any order give the same
+    interval.
+    """
+    pairs, counts = np.unique(np.array([parts, wholes], dtype=float), axis=1, return_counts=True)
+    whole = math.fsum(wholes)
+    if not whole:
+        return Interval(math.nan, math.nan, math.nan, "none")
+    estimate = math.fsum(parts) / whole
+    rng = np.random.default_rng(seed)
+    size, rows = int(counts.sum()), max(1, _CHUNK // counts.size)
+    chunks = [
+        rng.multinomial(size, counts / size, size=min(rows, resamples - start)) @ pairs.T
+        for start in range(0, resamples, rows)
+    ]
+    sums = np.concatenate(chunks)
+    sums = sums[sums[:, 1] > 0]
+    low, high = np.quantile(sums[:, 0] / sums[:, 1], [ALPHA / 2, 1 - ALPHA / 2])
+    return Interval(estimate, float(low), float(high), "percentile bootstrap")
+
+
 def _resampled_means(values: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
     """Means of resamples, drawn as counts of each distinct value: few of them, however many tasks."""
     distinct, counts = np.unique(values, return_counts=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -154,6 +154,7 @@ _LATEX: Mapping[str, str] = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
+    "\0": "{}",
     "—": "---",
     "–": "--",
     "−": "$-$",
@@ -184,8 +185,12 @@ def latex(table: Table) -> str:
     )
 
 
+_HYPHENS = re.compile("-(?=-)")
+
+
 def _tex(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in plain(text))
+    """Text as LaTeX prints it to the letter: two hyphens stay two, instead of becoming a dash."""
+    return "".join(_LATEX.get(character, character) for character in _HYPHENS.sub("-\0", plain(text)))
 
 
 def _tex_cell(cell: Cell, published: bool) -> str:
@@ -203,15 +208,42 @@ _NUMERIC = re.compile(r"[-+]?\d[\d.,]*%?\Z")
 def comma_separated(table: Table) -> str:
     """For a spreadsheet, as RFC 4180 has it, with a column that says whether a row was measured or published.
 
-    A word that a spreadsheet would take for a formula is led by an apostrophe.
+    Every number has a column of its own: counts such as 11/12 and intervals are taken apart. A word that a spreadsheet
+    would take for a formula is led by an apostrophe.
     """
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow([*(_unformulated(heading) for heading in table.columns), "source"])
-    for entry in table.lines:
-        cells = [_unformulated(cell.text) for cell in entry.cells]
+    columns = [
+        _apart(heading, [entry.cells[place].text for entry in table.lines])
+        for place, heading in enumerate(table.columns)
+    ]
+    names = [name for headings, _ in columns for name in headings]
+    owners = [heading for heading, (headings, _) in zip(table.columns, columns, strict=True) for _ in headings]
+    named = [f"{owner} {name}" if names.count(name) > 1 else name for name, owner in zip(names, owners, strict=True)]
+    writer.writerow([*map(_unformulated, named), "source"])
+    for number, entry in enumerate(table.lines):
+        cells = [_unformulated(text) for _, rows in columns for text in rows[number]]
         writer.writerow([*cells, "published" if entry.published else "measured"])
     return out.getvalue()
+
+
+_PAIR = re.compile(r"(\d+)/(\d+)")
+_ENDS = re.compile(r"\[([-+]?[\d.]+), ([-+]?[\d.]+)\]")
+_PERCENT = re.compile(r"([-+]?[\d.]+)%")
+
+
+def _apart(heading: str, texts: Sequence[str]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """A column as the columns of plain numbers that it holds; any other column as it is."""
+    first, slash, second = heading.partition("/")
+    for form, headings in (
+        (_PAIR, (first, second) if slash else ("won", "n")),
+        (_ENDS, ("low", "high")),
+        (_PERCENT, (f"{heading} (%)",)),
+    ):
+        found = [form.fullmatch(text) for text in texts]
+        if any(found) and all(match or text in ("", DASH) for match, text in zip(found, texts, strict=True)):
+            return headings, [match.groups() if match else ("",) * len(headings) for match in found]
+    return (heading,), [(text,) for text in texts]
 
 
 def _unformulated(text: str) -> str:
