@@ -233,7 +233,7 @@ class _Reader:
         if predicate.exclusive and predicate.exclusive != "always" and not paired:
             raise page.error(
                 ("predicates", predicate.name, "exclusive"),
-                f"exclusive: {predicate.exclusive!r} is neither `always` nor a predicate of two arguments beside one of one",
+                f"exclusive: {predicate.exclusive!r} is neither `always` nor a predicate of two such arguments",
             )
 
     def _action(self, page: _Page, name: str, value: object) -> None:
