@@ -151,6 +151,12 @@ def named_task(world: World, tasks: Callable[[], Sequence[Task]], wanted: str | 
     return task
 
 
+def embedded_memory(world: World, split: str | None) -> Path | None:
+    """The small memory that a world brings along for its embedded games, where these are played by default."""
+    bring = getattr(world, "embedded_memory", None)
+    return Path(bring()) if bring is not None and split is None else None
+
+
 def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
     """A task by its number, by its id or the start of it; the first one by default."""
     if not tasks:

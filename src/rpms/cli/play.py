@@ -60,7 +60,9 @@ def play_one(
         layout=layout,
         enforcement=options.make_enforcement(preset, enforce),
     )
-    mind = compose(chosen_condition, knowledge, options.make_memory(memory, found))
+    mind = compose(
+        chosen_condition, knowledge, options.make_memory(memory or options.embedded_memory(found, split), found)
+    )
     console = Console(highlight=False, emoji=False)
     answering = open_model(model, ModelOptions(base_url=base_url), policy=found.planner, open_answers=FolderOfAnswers)
     game = found.open(chosen, setting)

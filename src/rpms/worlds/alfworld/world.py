@@ -84,6 +84,10 @@ class Alfworld:
         text = files("rpms.worlds.alfworld").joinpath("rules.yaml").read_text(encoding="utf-8")
         return (("alfworld/rules.yaml", text),)
 
+    def embedded_memory(self) -> str:
+        """What the planner learned on the embedded games: `rpms learn alfworld --split builtin --rounds 1`."""
+        return str(files("rpms.worlds.alfworld").joinpath("builtin", "memory.jsonl"))
+
     def goal(self, opening: str) -> Goal:
         return parse_goal(opening)
 
