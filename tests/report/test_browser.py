@@ -37,7 +37,7 @@ def context(tmp_path_factory):
             headless=True,
             args=list(FLAGS),
             viewport={"width": 1400, "height": 1000},
-            slow_mo=60,  # milliseconds after each act, as a person would leave: the page answers keys when it gets to it
+            slow_mo=60,  # milliseconds after each act: the page answers keys when it gets to them
         )
         yield opened
         opened.close()
