@@ -6,10 +6,11 @@ import json
 import logging
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rpms.core.errors import ModelUnavailable
+from rpms.models.base import Answer, Usage
 from rpms.models.failures import Endpoint, Failure, Verdict, error_for, understand
 from rpms.models.guard import check_allowed, without_secrets
 from rpms.models.patience import Clock, Patience, persevere
@@ -96,6 +97,15 @@ class Caller:
             told, self._told = self._told, True
         if not told:
             _LOG.warning("%s: %s, trying again in %.0f s", self.endpoint.shown, what, max(wait, 1.0))
+
+    def finished(
+        self, reply: Reply[Any], text: str, finish: str, usage: Usage, stop: Sequence[str], notes: tuple[str, ...]
+    ) -> Answer:
+        """The answer out of what a provider sent: cut at its stop, without secrets, with what getting it took."""
+        shortened = cut_at_stop(text, stop)
+        cleaned, removed = self.clean(shortened)
+        spent = replace(usage, requests=reply.requests, seconds=reply.seconds)
+        return Answer(cleaned, spent, "stop" if shortened != text else finish, reply.notes + notes + removed)
 
     def _try(self, send: Callable[[dict[str, Any]], T], arguments: dict[str, Any]) -> tuple[T | None, Failure | None]:
         """Send once. An understood failure is returned, so that no SDK exception, which may hold a key, is chained."""

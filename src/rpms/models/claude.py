@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rpms.core.errors import ModelUnavailable
 from rpms.core.prompt import Part, Prompt
 from rpms.models.base import Answer, Usage
-from rpms.models.caller import Caller, cut_at_stop
+from rpms.models.caller import Caller
 from rpms.models.failures import Endpoint
 from rpms.models.guard import shown_url, url_secrets
 from rpms.models.patience import Clock, Patience, TryAgain
@@ -78,21 +78,7 @@ class ClaudeModel:
         unsent = () if decoding.seed is None else ("seed not sent: this provider has none",)
         reply = self._caller.ask(self._send, arguments)
         text, finish, usage = reply.value
-        shortened = cut_at_stop(text, decoding.stop)
-        cleaned, removed = self._caller.clean(shortened)
-        return Answer(
-            cleaned,
-            Usage(
-                prompt_tokens=usage.prompt_tokens,
-                cached_tokens=usage.cached_tokens,
-                completion_tokens=usage.completion_tokens,
-                requests=reply.requests,
-                seconds=reply.seconds,
-                written_tokens=usage.written_tokens,
-            ),
-            "stop" if shortened != text else finish,
-            reply.notes + unsent + removed,
-        )
+        return self._caller.finished(reply, text, finish, usage, decoding.stop, unsent)
 
     def close(self) -> None:
         self._client.close()

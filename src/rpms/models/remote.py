@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import ModelError
 from rpms.models.base import Answer, Usage
-from rpms.models.caller import Caller, cut_at_stop
+from rpms.models.caller import Caller
 from rpms.models.constraint import NOT_HELD, held, usable
 from rpms.models.failures import Endpoint, error_for, understand_body
 from rpms.models.guard import shown_url, url_secrets
@@ -117,20 +117,7 @@ class RemoteModel:
             arguments["extra_body"] = dict(decoding.extra)
         reply = self._caller.ask(self._send, arguments)
         text, finish, usage, notes = reply.value
-        shortened = cut_at_stop(text, decoding.stop)
-        cleaned, removed = self._caller.clean(shortened)
-        return Answer(
-            cleaned,
-            Usage(
-                prompt_tokens=usage.prompt_tokens,
-                cached_tokens=usage.cached_tokens,
-                completion_tokens=usage.completion_tokens,
-                requests=reply.requests,
-                seconds=reply.seconds,
-            ),
-            "stop" if shortened != text else finish,
-            reply.notes + notes + removed,
-        )
+        return self._caller.finished(reply, text, finish, usage, decoding.stop, notes)
 
     def close(self) -> None:
         self._client.close()
