@@ -69,4 +69,4 @@ class Adviser:
 
 def turn_state(signature: StateSignature, progress: Progress) -> str:
     """What a turn remembers of the state it was decided in."""
-    return f"{signature}|{progress.text}|{progress.done}"
+    return f"{signature}|{progress.text}|{progress.done}|{progress.moment}"
