@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from rpms.core.goal import Progress
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.goals import ScienceGoal
+from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.procedures import procedure
+from rpms.worlds.scienceworld.tallies import tally
 from rpms.worlds.scienceworld.update import update as perceive
+
+_TAKES_TIME: Final = re.compile(
+    r"check|cool|have|heat|measure|open|time|wait|water|wire|focus_on.* stage\b|focus_on_life_stage"
+)
+"""The sub-goals at which the world is at work too."""
+_WATCHING: Final = re.compile(r"(?:wait|look|examine|use thermometer|pour|move jug)")
+"""The commands that let it work."""
 
 
 def update(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
-    """f_UPD of Eq. 1: take in an answer, then move the pointer."""
-    after = perceive(belief, action, observation)
+    """f_UPD of Eq. 1: take in an answer, count what is to be counted, then move the pointer."""
+    after = tally(belief, perceive(belief, action, observation))
     return after.but(pointer=pointer(after)) if isinstance(after.goal, ScienceGoal) else after
 
 
@@ -36,6 +48,30 @@ def progress(goal: ScienceGoal, belief: ScienceBelief) -> Progress:
     """The current sub-goal; of a goal that no template fits, nothing is known."""
     steps = procedure(goal)
     if not steps:
-        return Progress("follow_the_task", "", 0, 0)
+        return Progress("follow_the_task", "", 0, 0, moment(belief))
     current = steps[min(belief.pointer, len(steps) - 1)]
-    return Progress(current.kind, current.target, belief.pointer, len(steps))
+    patient = (
+        _TAKES_TIME.match(f"{current.kind} {current.target}") is not None
+        and _WATCHING.match(belief.last_action or "") is not None
+    )
+    now = str(belief.steps) if patient and not belief.failed else moment(belief)
+    return Progress(current.kind, current.target, belief.pointer, len(steps), now)
+
+
+def moment(belief: ScienceBelief) -> str:
+    """All that is known of the world, as one text: where it is the same, nothing has changed or was found out."""
+    forests = sorted((room, _shape(things)) for room, things in belief.rooms.items())
+    facts = (
+        sorted((room, sorted(ways.items(), key=str)) for room, ways in belief.exits.items()),
+        sorted(belief.temperatures.items()),
+        sorted(belief.readings.items()),
+        sorted(belief.connections),
+        sorted(belief.broken),
+        belief.focused,
+        belief.menu,
+    )
+    return f"{forests}{_shape(belief.inventory)}{facts}"
+
+
+def _shape(things: tuple[Thing, ...]) -> str:
+    return ";".join(f"{thing.name}{sorted(thing.flags)}({_shape(thing.contents or ())})" for thing in things)

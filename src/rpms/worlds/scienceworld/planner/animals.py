@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
-from rpms.worlds.scienceworld.planner.text import View
 
 LIFE_SPANS: Final = {
     "giant tortoise": 150.0,
@@ -58,7 +58,7 @@ _FIRST: Final = ("egg", "baby")
 
 def life_span(name: str) -> float | None:
     """Years that the animal lives, from the name of any of its life stages; None if it is no known animal."""
-    matches = [kind for kind in LIFE_SPANS if re.search(rf"\b{kind}\b", name)]
+    matches = [kind for kind in LIFE_SPANS if re.search(rf"\b{kind}\b(?! hive)", name)]
     return LIFE_SPANS[max(matches, key=len)] if matches else None
 
 
@@ -93,7 +93,7 @@ def focus_on_animal_stages(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     done: list[str] = []
     while True:
         view = yield from agent.look()
-        current = _stage(view, animal, done)
+        current = next_stage((thing.name for thing in view.things), animal, done)
         if current is not None:
             stage, name = current
             done.append(stage)
@@ -104,20 +104,22 @@ def focus_on_animal_stages(agent: Agent, goal: ScienceGoal) -> Doing[None]:
         yield from agent.wait(1)
 
 
-def _stage(view: View, animal: str, done: list[str]) -> tuple[str, str] | None:
-    """The youngest stage present that comes after those focused on, with the name to use."""
-    latest = max((_STAGE_WORDS.index(stage) for stage in done), default=-1)
+def next_stage(names: Iterable[str], animal: str, done: Sequence[str]) -> tuple[str, str] | None:
+    """The youngest stage among names that comes after those in the names focused on, with the name to use."""
+    latest = max(
+        (_STAGE_WORDS.index(word) for name in done for word in _STAGE_WORDS if word in name.split()), default=-1
+    )
     found: list[tuple[int, str]] = []
-    for thing in view.things:
-        words = thing.name.split()
+    for name in names:
+        words = name.split()
         stage = next((word for word in _STAGE_WORDS if word in words), None)
         if stage is None or stage == "dead":
             continue
         mine = any(
-            re.search(rf"\b{name}\b", thing.name) for name in (animal, *_ALSO_CALLED.get(animal, ()))
-        ) or animal in _LARVAE.get(thing.name, ())
+            re.search(rf"\b{kind}\b", name) for kind in (animal, *_ALSO_CALLED.get(animal, ()))
+        ) or animal in _LARVAE.get(name, ())
         if mine and _STAGE_WORDS.index(stage) > latest:
-            found.append((_STAGE_WORDS.index(stage), thing.name))
+            found.append((_STAGE_WORDS.index(stage), name))
     if not found:
         return None
     place, name = min(found)

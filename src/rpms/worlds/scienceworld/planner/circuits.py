@@ -11,12 +11,16 @@ from rpms.worlds.scienceworld.planner.heat import find_substance
 from rpms.worlds.scienceworld.planner.rooms import SEARCH_ORDER
 from rpms.worlds.scienceworld.planner.text import View
 
-_RENEWABLE: Final = ("solar panel", "wind mill", "wind generator")
-_NONRENEWABLE: Final = ("nuclear generator", "gas generator", "coal generator")
-_SUNNY: Final = frozenset({"solar panel", "wind mill", "wind generator"})
+SOURCES: Final = {
+    "renewable": ("solar panel", "wind mill", "wind generator"),
+    "nonrenewable": ("nuclear generator", "gas generator", "coal generator"),
+    "": ("battery",),
+}
+"""By the kind that a task asks for; a battery will do where none is asked for."""
+SUNNY: Final = frozenset({"solar panel", "wind mill", "wind generator"})
 """Sources that work outside alone."""
-_WIRE: Final = re.compile(r"^\w+ wire$")
-_BULB: Final = re.compile(r"^\w+ light bulb$")
+WIRE: Final = re.compile(r"^\w+ wire$")
+BULB: Final = re.compile(r"^\w+ light bulb$")
 
 
 def power_component(agent: Agent, goal: ScienceGoal) -> Doing[None]:
@@ -28,7 +32,7 @@ def power_component(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     wires = _wires(view, 2)
     agent.purpose = f"I focus on the {goal.target}"
     yield from agent.do(f"focus on {goal.target}")
-    if source in _SUNNY:
+    if source in SUNNY:
         agent.purpose = f"The {source} works outside: I carry everything there"
         for name in (goal.target, source, *wires):
             yield from agent.take(name)
@@ -57,7 +61,7 @@ def conductivity(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     yield from agent.goto("workshop")
     view = yield from agent.seen()
     wires = _wires(view, 3)
-    bulb = next((thing.name for thing in view.walk() if _BULB.match(thing.name)), None)
+    bulb = next((thing.name for thing in view.walk() if BULB.match(thing.name)), None)
     if bulb is None:
         raise Failed("there is no light bulb")
     agent.purpose = f"I focus on the {goal.target}"
@@ -84,17 +88,15 @@ def conductivity(agent: Agent, goal: ScienceGoal) -> Doing[None]:
 
 
 def _wires(view: View, count: int) -> list[str]:
-    wires = [thing.name for thing in view.walk() if _WIRE.match(thing.name)]
+    wires = [thing.name for thing in view.walk() if WIRE.match(thing.name)]
     if len(wires) < count:
         raise Failed("there are not enough wires")
     return wires[:count]
 
 
 def _source(view: View, kind: str) -> str:
-    """A power source of the kind asked for; a battery will do where none is asked for."""
     names = [thing.name for thing in view.walk()]
-    wanted = {"renewable": _RENEWABLE, "nonrenewable": _NONRENEWABLE}.get(kind, ("battery",))
-    found = next((name for name in wanted if name in names), None)
+    found = next((name for name in SOURCES[kind] if name in names), None)
     if found is None:
         raise Failed("there is no such power source")
     return found

@@ -15,7 +15,7 @@ from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
 from rpms.worlds.scienceworld.planner.rooms import SEARCH_ORDER
 from rpms.worlds.scienceworld.planner.text import Thing
 
-_POT: Final = re.compile(r"^(?:self watering )?flower pot \d+$")
+POT: Final = re.compile(r"^(?:self watering )?flower pot \d+$")
 _GREENS: Final = re.compile(r"\b(?:tree|plant)\b")
 _NO_FRUIT: Final = re.compile(r"\b(?:flower|pollen|bee|seed)\b")
 FIRST_JUGS: Final = 3
@@ -32,7 +32,7 @@ class Garden:
     def pots(self) -> list[Thing]:
         """The flower pots as last seen."""
         view = self.agent.views.get("greenhouse")
-        return [thing for thing in view.things if _POT.match(thing.name)] if view else []
+        return [thing for thing in view.things if POT.match(thing.name)] if view else []
 
     def fill_with_soil(self, count: int) -> Doing[list[str]]:
         """Make sure that so many empty pots have soil; returns their names."""

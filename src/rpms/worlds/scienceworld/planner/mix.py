@@ -27,12 +27,11 @@ def follow_recipe(agent: Agent, goal: ScienceGoal) -> Doing[None]:
         raise Failed("there is no recipe")
     yield from agent.take("recipe")
     observation = yield from agent.do("read recipe in inventory")
-    recipe = _RECIPE.search(observation)
-    if recipe is None:
+    names = ingredients(observation)
+    if not names:
         raise Failed("the recipe cannot be read")
-    ingredients = [name.strip() for name in re.split(r", and | and |, ", recipe[1]) if name.strip()]
-    wet = [name for name in ingredients if name == "water"]
-    for name in [name for name in ingredients if name != "water"]:
+    wet = [name for name in names if name == "water"]
+    for name in [name for name in names if name != "water"]:
         yield from _add(agent, name, vessel, room)
     for _ in wet:
         yield from fill_with_water(agent, vessel)
@@ -41,6 +40,12 @@ def follow_recipe(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     observation = yield from agent.do(f"focus on {product} in {vessel}")
     if not observation.startswith("You focus"):
         yield from agent.do(f"focus on {product}")
+
+
+def ingredients(recipe: str) -> list[str]:
+    """What a recipe says to mix; nothing if it cannot be read."""
+    found = _RECIPE.search(recipe)
+    return [name.strip() for name in re.split(r", and | and |, ", found[1]) if name.strip()] if found else []
 
 
 def _add(agent: Agent, name: str, vessel: str, room: str) -> Doing[None]:

@@ -14,17 +14,15 @@ SECONDARY: Final = {
     "violet": ("red", "blue"),
     "purple": ("red", "blue"),
 }
-_VESSELS: Final = ("jug", "bowl", "glass cup", "metal pot", "ceramic cup")
+VESSELS: Final = ("jug", "bowl", "glass cup", "metal pot", "ceramic cup")
 
 
 def mix_paint(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     """Mix the colour asked for, with a focus on the colour half-way if it is a tertiary one."""
     colour = goal.target.removesuffix(" paint")
-    parts = colour.split("-")
-    half = next((part for part in parts if part in SECONDARY), None)
-    if half is None:
+    half, primary = halves(colour)
+    if not half:
         raise Failed(f"no way is known to mix {colour}")
-    primary = next((part for part in parts if part not in SECONDARY), None)
     agent.purpose = f"Paint is in the art studio: {' and '.join(SECONDARY[half])} make {half}"
     yield from agent.goto("art studio")
     yield from agent.seen()
@@ -38,7 +36,7 @@ def mix_paint(agent: Agent, goal: ScienceGoal) -> Doing[None]:
         yield from _pour(agent, part, vessel)
     yield from agent.do(f"mix {vessel}")
     yield from agent.do(f"focus on {half} paint in {vessel}")
-    if primary is None:
+    if not primary:
         return
     agent.purpose = f"{half} and {primary} make {colour}"
     if primary in SECONDARY[half] and len(sources[primary]) < 2:
@@ -49,13 +47,20 @@ def mix_paint(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     yield from agent.do(f"focus on {colour} paint in {vessel}")
 
 
+def halves(colour: str) -> tuple[str, str]:
+    """The secondary colour to mix first, and the primary one to add for a tertiary one; empty where there is none."""
+    parts = colour.split("-")
+    half = next((part for part in parts if part in SECONDARY), "")
+    return half, next((part for part in parts if part not in SECONDARY), "") if half else ""
+
+
 def _sources(view: View, colour: str) -> list[str]:
     return [thing.name for thing in view.walk() if any(inner.name == f"{colour} paint" for inner in thing.contents)]
 
 
 def _vessel(view: View) -> str | None:
     empty = [thing.name for thing in view.walk() if not thing.contents]
-    return next((name for name in _VESSELS if name in empty), None)
+    return next((name for name in VESSELS if name in empty), None)
 
 
 def _pour(agent: Agent, colour: str, vessel: str) -> Doing[str]:

@@ -9,8 +9,8 @@ from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed, named
 
 _DOWN: Final = re.compile(r"approximately (\d+)% down")
-_BLOCK: Final = re.compile(r"\b(?:block|brick)$")
-_FAST_ENOUGH: Final = 60
+BLOCK: Final = re.compile(r"\b(?:block|brick)$")
+FAR_ENOUGH: Final = 60
 """Per cent of the plane after which a speed is known well enough."""
 _LOOKS: Final = 4
 
@@ -24,7 +24,7 @@ def compare_planes(agent: Agent, goal: ScienceGoal) -> Doing[None]:
     )
     if found is None:
         raise Failed("there are no planes")
-    blocks = [thing.name for thing in agent.views[agent.room].walk() if _BLOCK.search(thing.name)]
+    blocks = [thing.name for thing in agent.views[agent.room].walk() if BLOCK.search(thing.name)]
     if not blocks:
         raise Failed("there is nothing to let slide")
     yield from agent.take("stopwatch")
@@ -53,7 +53,7 @@ def _speed(agent: Agent, block: str, plane: str) -> Doing[float]:
             speed = max(speed, 100.0 / ticks)
             break
         speed = int(match[1]) / ticks if match else 0.0
-        if match and int(match[1]) >= _FAST_ENOUGH:
+        if match and int(match[1]) >= FAR_ENOUGH:
             break
         if look >= 1 and speed * (ticks + 11) < 100:
             yield from agent.wait(10)

@@ -11,10 +11,10 @@ from rpms.worlds.scienceworld.planner.agent import Agent, Doing, Failed
 from rpms.worlds.scienceworld.planner.animals import is_animal
 from rpms.worlds.scienceworld.planner.text import Thing, View
 
-_PORTABLE: Final = re.compile(
+PORTABLE: Final = re.compile(
     r"\b(?:cup|pot|jug|jar|wire|light bulb|battery|switch|thermometer|stopwatch|lighter|axe|shovel|fork|chair)$"
 )
-_NOT_PORTABLE: Final = re.compile(r"flower pot|seed jar")
+NOT_PORTABLE: Final = re.compile(r"flower pot|seed jar")
 _PLANT: Final = re.compile(r"\b(?:tree|plant)\b")
 
 
@@ -75,8 +75,8 @@ def _carry_nonliving(agent: Agent, box: str, room: str) -> Doing[None]:
     for place in dict.fromkeys(candidates):
         yield from agent.goto(place)
         view = yield from agent.seen()
-        names = [thing.name for thing in view.walk() if _PORTABLE.search(thing.name)]
-        names = [name for name in names if names.count(name) == 1 and not _NOT_PORTABLE.search(name)]
+        names = [thing.name for thing in view.walk() if PORTABLE.search(thing.name)]
+        names = [name for name in names if names.count(name) == 1 and not NOT_PORTABLE.search(name)]
         for name in sorted(names, key=lambda portable: portable == "chair"):
             agent.purpose = f"The {name} is not alive: I focus on it"
             observation = yield from agent.do(f"focus on {name}")

@@ -17,7 +17,7 @@ from rpms.worlds.scienceworld.planner.heat import (
 from rpms.worlds.scienceworld.planner.text import Thing
 
 _WATERS: Final = {"water": "liquid", "ice": "solid", "steam": "gas"}
-_LIQUIDS: Final = ("water", "juice", "mercury", "milk", "oil", "vinegar")
+LIQUIDS: Final = ("water", "juice", "mercury", "milk", "oil", "vinegar")
 _FREEZERS: Final = (("freezer", "kitchen"), ("ultra low temperature freezer", "workshop"))
 _PLATEAU: Final = 15
 """Degrees: a heater that warms by less than this in a dozen ticks is near its end."""
@@ -87,7 +87,7 @@ def state_of(thing: Thing) -> str:
         return first
     if first == "gaseous":
         return "gas"
-    return "liquid" if thing.name.endswith(_LIQUIDS) else "solid"
+    return "liquid" if thing.name.endswith(LIQUIDS) else "solid"
 
 
 def _state(agent: Agent, substance: str, vessel: str) -> Doing[str]:

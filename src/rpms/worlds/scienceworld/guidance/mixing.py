@@ -1,0 +1,96 @@
+"""Chemistry and paint: everything that a product needs into one vessel, and then mix."""
+
+from __future__ import annotations
+
+from rpms.worlds.scienceworld.guidance.needs import Needs
+from rpms.worlds.scienceworld.guidance.scene import Scene, Seen, Test, named
+from rpms.worlds.scienceworld.guidance.substances import focus_once
+from rpms.worlds.scienceworld.guidance.vessels import Vessel, fill
+from rpms.worlds.scienceworld.planner.mix import ingredients
+from rpms.worlds.scienceworld.planner.paint import SECONDARY, VESSELS, halves
+
+
+def follow_recipe(scene: Scene) -> Needs | None:
+    """Read the recipe, gather what it names in one vessel, mix, focus on the product."""
+    goal, recipe = scene.goal, scene.belief.readings.get("recipe", "")
+    product = focus_once(scene, named(goal.target), goal.target)
+    if product is not None or not recipe:
+        return product or _read(scene)
+    names = sorted(ingredients(recipe), key=lambda name: name == "water")
+    vessel = Vessel(scene, lambda seen: any(_called(name)(seen) for name in names))
+    for name in names:
+        rooms = (*(("art studio",) if "paint" in name else ()), scene.room, goal.place)
+        need = fill(vessel, name, _called(name), rooms)
+        if need is not None:
+            return need
+    words = vessel.words
+    return vessel.fetch() or scene.act("all is in it: mix", f"mix {words}", f"look at {words}")
+
+
+def _read(scene: Scene) -> Needs | None:
+    def is_recipe(seen: Seen) -> bool:
+        return seen.name.startswith("recipe")
+
+    found = scene.at_hand(is_recipe)
+    words = scene.call(found) if found else "recipe"
+    return scene.near(is_recipe, "the recipe", (scene.goal.place,)) or scene.act(
+        "the recipe is here: read it", f"read {words}", f"pick up {words}"
+    )
+
+
+def _called(name: str) -> Test:
+    """Whether a thing is an ingredient: `jam` may be found as `red jam`."""
+    return lambda seen: seen.name == name or seen.name.endswith(f" {name}")
+
+
+def mix_paint(scene: Scene) -> Needs | None:
+    """Mix the secondary colour, and for a tertiary one focus on it and add its primary colour."""
+    goal = scene.goal
+    half, primary = halves(goal.target.removesuffix(" paint"))
+    done = _exactly(scene, f"{half} paint") or _exactly(scene, goal.target)
+    if done is not None or not half:
+        return done
+    made = scene.at_hand(named(f"{half} paint"))
+    colours = (half, primary) if made is not None else SECONDARY[half]
+    paints = {f"{colour} paint" for colour in colours}
+    vessel = made.holder if made is not None and made.holder else _vessel(scene, paints)
+    if not vessel:
+        way = scene.be_in(goal.place, f"paint is in the {goal.place}")
+        return way or scene.search("a vessel to mix in", (goal.place,))
+    for paint in sorted(paints):
+        if not any(named(paint)(seen) and seen.holder == vessel for seen in scene.visible()):
+            return _pour(scene, vessel, paint)
+    return scene.act(f"{' and '.join(sorted(paints))} are in the {vessel}: mix", f"mix {vessel}", f"look at {vessel}")
+
+
+def _exactly(scene: Scene, paint: str) -> Needs | None:
+    """Focus on a paint that is there, by its very name, unless that was done."""
+    found = scene.at_hand(named(paint))
+    if found is None or paint in scene.belief.focused:
+        return None
+    return scene.act(f"{paint} is here: focus on it", f"focus on {found.name} in {found.holder or found.place}")
+
+
+def _vessel(scene: Scene, paints: set[str]) -> str:
+    """What to mix in: where some of it is already, else something empty."""
+    fit = [
+        seen
+        for seen in scene.visible()
+        if seen.name in VESSELS and {inner.name for inner in seen.thing.contents or ()} <= paints
+    ]
+    fit.sort(key=lambda seen: (not seen.thing.contents, VESSELS.index(seen.name)))
+    return fit[0].name if fit else ""
+
+
+def _pour(scene: Scene, vessel: str, paint: str) -> Needs:
+    def is_source(seen: Seen) -> bool:
+        return seen.name != vessel and any(inner.name == paint for inner in seen.thing.contents or ())
+
+    found = scene.find(is_source)
+    if found is not None and found.place in (scene.room, "inventory"):
+        words = (f"pour {found.name} containing {paint} into {vessel}", f"pour {scene.call(found)} into {vessel}")
+        return scene.act(f"{paint} is here: pour it into the {vessel}", *words, "look around")
+    if found is None and scene.room == scene.goal.place and not scene.searched(scene.room):
+        return scene.search(paint, (scene.room,))
+    rooms = (scene.goal.place, "workshop", "kitchen", "living room", "bedroom")
+    return scene.have(named(vessel), vessel) or scene.near(is_source, paint, rooms) or scene.act(paint, "look around")

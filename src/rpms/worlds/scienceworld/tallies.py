@@ -1,0 +1,99 @@
+"""What no text says and the commands given tell: how long a block has slid, how much was poured, what was sown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from rpms.worlds.scienceworld.belief import ScienceBelief
+from rpms.worlds.scienceworld.goals import ScienceGoal
+from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.tree import walk
+
+_WAIT: Final = 10
+"""Ticks of the simulator's `wait`; every other command takes one."""
+_POURED: Final = re.compile(r"You pour the contents of the jug into the (.{1,40}? pot \d{1,2})\.")
+_SOWN: Final = re.compile(r"You move the .{1,60} seed to the (.{1,40}? pot \d{1,2})\.")
+
+
+def tally(before: ScienceBelief, after: ScienceBelief) -> ScienceBelief:
+    """Note what follows from the last command and its answer, beside what instruments said."""
+    goal = after.goal
+    if not isinstance(goal, ScienceGoal) or after.failed or after.last_action is None:
+        return after
+    noted = {**dict(_slides(goal, before, after)), **dict(_garden(goal, after)), **dict(_focus(after))}
+    return after.but(readings={**after.readings, **noted}) if noted else after
+
+
+def _slides(goal: ScienceGoal, before: ScienceBelief, after: ScienceBelief) -> Iterator[tuple[str, str]]:
+    """The ticks since a block was put on a plane, and how far it came in them."""
+    said, command = after.observation.casefold(), (after.last_action or "").casefold()
+    for plane in goal.candidates:
+        if said.startswith("you move ") and command.endswith(f" to {plane.casefold()}"):
+            yield f"ticks on {plane}", "0"
+            yield f"speed on {plane}", "0"
+        elif f"ticks on {plane}" in after.readings and before.readings.get(plane) != "100":
+            ticks = ticks_on(after, plane) + (_WAIT if after.last_action == "wait" else 1)
+            yield f"ticks on {plane}", str(ticks)
+            seen = after.readings.get(plane, "")
+            if plane.casefold() in said and seen.isdecimal():
+                yield f"speed on {plane}", f"{int(seen) / ticks:.3f}"
+
+
+def ticks_on(belief: ScienceBelief, plane: str) -> int:
+    """The ticks since a block was put on a plane, until it was seen at the bottom."""
+    return int(belief.readings.get(f"ticks on {plane}", "0"))
+
+
+def speed_on(belief: ScienceBelief, plane: str) -> float:
+    """Per cent of a plane in a tick, as last seen; 0 if never."""
+    return float(belief.readings.get(f"speed on {plane}", "0"))
+
+
+def _focus(after: ScienceBelief) -> Iterator[tuple[str, str]]:
+    """The words of a focus tell one of several plants; the answer calls each of them `plant`."""
+    if after.observation.startswith("You focus on ") and (after.last_action or "").startswith("focus on "):
+        yield "focus", (after.last_action or "").removeprefix("focus on ")
+
+
+def last_focus(belief: ScienceBelief) -> str:
+    """What was last focused on, in the words of the command where it was given in words."""
+    return belief.readings.get("focus", "") or (belief.focused[-1] if belief.focused else "")
+
+
+def _garden(goal: ScienceGoal, after: ScienceBelief) -> Iterator[tuple[str, str]]:
+    """The jugs poured into each pot, the pots with offspring, and the form of the trait that it shows."""
+    poured, sown = _POURED.match(after.observation), _SOWN.match(after.observation)
+    if poured:
+        yield f"jugs in {poured[1]}", str(jugs_in(after, poured[1]) + 1)
+    if sown and goal.trait and "jar" not in (after.last_action or ""):
+        yield f"offspring in {sown[1]}", "not seen"
+    if goal.trait and "stage" in after.observation:
+        for _, pot, _ in walk(after.here):
+            form = _form(goal, pot) if f"offspring in {pot.name}" in after.readings else ""
+            if form:
+                yield f"offspring in {pot.name}", form
+
+
+def jugs_in(belief: ScienceBelief, pot: str) -> int:
+    """How many jugs were poured into a pot."""
+    return int(belief.readings.get(f"jugs in {pot}", "0"))
+
+
+def offspring(readings: Mapping[str, str]) -> dict[str, str]:
+    """The pots with offspring, each with `yes`, `no` or `not seen`: whether it shows the form asked about."""
+    lead = "offspring in "
+    return {name.removeprefix(lead): form for name, form in readings.items() if name.startswith(lead)}
+
+
+def _form(goal: ScienceGoal, pot: Thing) -> str:
+    """Whether the plant in a pot shows the form of the trait; empty where that does not show."""
+    for plant in pot.contents or ():
+        if plant.name.endswith("plant") and goal.trait.startswith("flower"):
+            shown = [inner.raw for inner in plant.contents or () if "flower" in inner.raw.split()]
+        else:
+            shown = [flag for flag in plant.flags if flag.startswith("with ")]
+        if shown:
+            return "yes" if goal.criterion in shown[0].split() else "no"
+    return ""
