@@ -13,8 +13,10 @@ from rpms.worlds.scienceworld.tree import walk
 
 _WAIT: Final = 10
 """Ticks of the simulator's `wait`; every other command takes one."""
+_SURE: Final = 4
+"""Ticks after which a block that is first seen at the bottom may long have been there."""
 _POURED: Final = re.compile(r"You pour the contents of the jug into the (.{1,40}? pot \d{1,2})\.")
-_SOWN: Final = re.compile(r"You move the .{1,60} seed to the (.{1,40}? pot \d{1,2})\.")
+_SOWN: Final = re.compile(r"move .{1,60}? seed in .{1,40}?(?:plant|tree) to (.{1,40}? pot \d{1,2})")
 
 
 def tally(before: ScienceBelief, after: ScienceBelief) -> ScienceBelief:
@@ -37,7 +39,8 @@ def _slides(goal: ScienceGoal, before: ScienceBelief, after: ScienceBelief) -> I
             ticks = ticks_on(after, plane) + (_WAIT if after.last_action == "wait" else 1)
             yield f"ticks on {plane}", str(ticks)
             seen = after.readings.get(plane, "")
-            if plane.casefold() in said and seen.isdecimal():
+            came_late = seen == "100" and ticks > _SURE
+            if plane.casefold() in said and seen.isdecimal() and not came_late:
                 yield f"speed on {plane}", f"{int(seen) / ticks:.3f}"
 
 
@@ -64,10 +67,10 @@ def last_focus(belief: ScienceBelief) -> str:
 
 def _garden(goal: ScienceGoal, after: ScienceBelief) -> Iterator[tuple[str, str]]:
     """The jugs poured into each pot, the pots with offspring, and the form of the trait that it shows."""
-    poured, sown = _POURED.match(after.observation), _SOWN.match(after.observation)
+    poured, sown = _POURED.match(after.observation), _SOWN.fullmatch(after.last_action or "")
     if poured:
         yield f"jugs in {poured[1]}", str(jugs_in(after, poured[1]) + 1)
-    if sown and goal.trait and "jar" not in (after.last_action or ""):
+    if sown and goal.trait and after.observation.startswith("You move "):
         yield f"offspring in {sown[1]}", "not seen"
     if goal.trait and "stage" in after.observation:
         for _, pot, _ in walk(after.here):

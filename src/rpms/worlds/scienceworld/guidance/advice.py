@@ -10,7 +10,7 @@ from rpms.core.goal import Progress
 from rpms.core.memory import SuccessSnippet
 from rpms.core.menu import Suggestion
 from rpms.core.prompt import Turn
-from rpms.core.rules import ActiveRules, Rule
+from rpms.core.rules import ActiveRules, Rule, Tier
 from rpms.core.verdict import Candidate
 from rpms.worlds.scienceworld.belief import INSTRUMENTS, ScienceBelief
 from rpms.worlds.scienceworld.goals import ScienceGoal
@@ -119,40 +119,45 @@ def _things(scene: Scene) -> Iterator[tuple[str, float]]:
             yield f"look at {name}", -1.2
 
 
-_ALWAYS: Final = ("go", "open_door", "look_around", "choose")
 _ACTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "find": ("open", "look_in", "focus_on"),
+    "find": ("open", "focus_on"),
     "take": ("open", "pick_up"),
     "focus": ("focus_on", "look_at", "wait"),
-    "go": ("open",),
-    "move": ("move", "pick_up", "put_down"),
-    "measure": ("use", "look_at", "pick_up", "activate", "move"),
-    "put": ("pick_up", "move", "pour", "open", "use", "activate"),
-    "pour": ("pick_up", "move", "pour", "open"),
-    "heat": ("pick_up", "move", "activate", "open", "use"),
-    "cool": ("pick_up", "move", "open", "wait"),
-    "have": ("pick_up", "move", "activate", "open", "use", "wait"),
-    "check": ("look_at", "use", "wait", "activate"),
+    "go": ("open", "pick_up"),
+    "move": ("move", "pick_up"),
+    "measure": ("use", "look_at", "pick_up"),
+    "put": ("pick_up", "move", "pour"),
+    "pour": ("pour", "open"),
+    "heat": ("pick_up", "move", "activate"),
+    "cool": ("pick_up", "move", "open"),
+    "have": ("pick_up", "move", "activate"),
+    "check": ("look_at", "use", "wait"),
     "read": ("read", "pick_up"),
-    "mix": ("mix", "look_at", "pour"),
-    "plant": ("move", "pick_up", "look_at"),
-    "water": ("activate", "move", "pour", "wait"),
-    "open": ("open", "close_door", "wait"),
-    "wait": ("wait", "look_at", "pour", "move"),
-    "time": ("move", "activate", "deactivate", "look_at", "wait"),
-    "wire": ("connect", "pick_up", "put_down", "activate", "wait"),
+    "mix": ("mix", "look_at"),
+    "plant": ("move", "look_at"),
+    "water": ("activate", "move", "pour"),
+    "open": ("open", "wait"),
+    "wait": ("wait", "look_at", "pour"),
+    "time": ("move", "activate", "look_at"),
+    "wire": ("connect", "activate"),
 }
 """The actions that matter at a sub-goal, by its first word; those of `_ALWAYS` matter at all."""
+_ALWAYS: Final = ("go", "open_door", "look_around")
+_SEARCH: Final = frozenset({"find", "take", "go"})
+"""The sub-goals at which the universal rules on searching matter, and not those on acting."""
 
 
 def focus(rules: ActiveRules, progress: Progress) -> ActiveRules:
-    """Only the schemas that matter at the current sub-goal; rules are few, and each is for this very task."""
+    """Only the schemas and rules that matter at the current sub-goal."""
     kind = progress.sub_goal.partition("_")[0]
-    actions = _ACTIONS.get(kind)
-    if actions is None:
+    if kind not in _ACTIONS:
         return rules
-    return rules.narrowed(kind, lambda schema: schema.name in actions or schema.name in _ALWAYS, _every)
+    return rules.narrowed(
+        kind, lambda schema: schema.name in _ACTIONS[kind] or schema.name in _ALWAYS, lambda rule: _matters(rule, kind)
+    )
 
 
-def _every(_rule: Rule) -> bool:
-    return True
+def _matters(rule: Rule, kind: str) -> bool:
+    if rule.tier is Tier.UNIVERSAL:
+        return (rule.group == "search_strategy") == (kind in _SEARCH) and rule.group != "state_management"
+    return "-FOCUS-" not in rule.id or kind in ("find", "focus")

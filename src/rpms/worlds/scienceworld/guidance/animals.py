@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -9,6 +10,7 @@ from rpms.worlds.scienceworld.conditions import STAGES
 from rpms.worlds.scienceworld.guidance.needs import Needs
 from rpms.worlds.scienceworld.guidance.scene import Scene, Seen, Test, named
 from rpms.worlds.scienceworld.planner.animals import is_animal, life_span, next_stage
+from rpms.worlds.scienceworld.planner.grow import POT
 from rpms.worlds.scienceworld.planner.search import NOT_PORTABLE, PORTABLE
 from rpms.worlds.scienceworld.tallies import last_focus
 from rpms.worlds.scienceworld.tree import alike, read_phrase
@@ -20,15 +22,22 @@ def search_and_carry(scene: Scene) -> Needs | None:
     """Find one thing of the kind, focus on it, carry it to its box."""
     goal = scene.goal
     if not scene.belief.focused:
-        test, rooms = _KINDS[goal.target][0], _KINDS[goal.target][1] or (goal.box_room,)
-        return scene.near(test, f"a {goal.target}", rooms) or _focus(scene, test)
+        fits, rooms = _KINDS[goal.target]
+        counts = Counter(seen.name for seen in scene.things())
+        several = goal.target == "non-living thing"
+
+        def test(seen: Seen) -> bool:
+            return fits(seen) and (not several or counts[seen.name] == 1)
+
+        return scene.near(test, f"a {goal.target}", rooms or (goal.box_room,)) or _focus(scene, test)
     chosen = read_phrase(last_focus(scene.belief))
-    burden = scene.find(lambda seen: alike(seen.name, chosen.head) and seen.holder in (*chosen.places, seen.holder)[:1])
+    pots = [place for place in chosen.places if POT.match(place)]
+    burden = scene.find(lambda seen: alike(seen.name, chosen.head) and seen.holder in (pots or (seen.holder,)))
     if burden is None:
         return scene.search(f"the {chosen.head} focused on", (goal.box_room,))
     if goal.box in burden.above:
         return scene.act("it is in its box", "look around")
-    load = burden.holder if burden.holder.startswith(("flower pot", "self watering")) else burden.name
+    load = burden.holder if POT.match(burden.holder) else burden.name
     lift = scene.find(named(load))
     return (
         (None if lift and lift.carried else scene.near(named(load), load) or scene.pick_up(named(load), load))

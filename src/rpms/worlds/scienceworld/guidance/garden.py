@@ -6,8 +6,8 @@ from collections import Counter
 from typing import Final
 
 from rpms.worlds.scienceworld.guidance.needs import Needs
-from rpms.worlds.scienceworld.guidance.scene import Scene, Seen, named
-from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.guidance.scene import Scene, named
+from rpms.worlds.scienceworld.observations import Thing, room_sight
 from rpms.worlds.scienceworld.planner.grow import FIRST_JUGS, FRUIT_PLANTS, POT
 from rpms.worlds.scienceworld.tallies import jugs_in, offspring
 from rpms.worlds.scienceworld.tree import alike, walk
@@ -40,10 +40,9 @@ def cross(scene: Scene) -> Needs | None:
             f"the trait is {verdict}: focus on the {branch.box}", f"focus on {branch.box}"
         )
     young = offspring(scene.belief.readings)
+    tended = [pot for pot in pots(scene) if len(young) < _ENOUGH or pot.name in young]
     return (
-        (None if young else _sow(scene, 2))
-        or _sow_offspring(scene, young)
-        or _pollinate(scene, _tend(scene, [pot for pot in pots(scene) if not young or pot.name in young]))
+        (None if young else _sow(scene, 2)) or _sow_offspring(scene, young) or _pollinate(scene, _tend(scene, tended))
     )
 
 
@@ -177,11 +176,12 @@ def _pollinate(scene: Scene, otherwise: Needs | None) -> Needs | None:
 # Heredity
 
 
-def _on_plants(scene: Scene) -> list[Seen]:
-    """The seeds that hang on plants."""
+def _on_plants(scene: Scene) -> list[Thing]:
+    """The seeds that hang on plants. They fall and grow: only a fresh look tells."""
+    sight = room_sight(scene.belief.observation) if scene.last == "look around" else None
     return [
-        Seen(thing, above, _HOME)
-        for _, thing, above in walk(scene.belief.rooms.get(_HOME, ()))
+        thing
+        for _, thing, above in walk(sight.things if sight else ())
         if thing.name.endswith(" seed") and above and above[0].endswith("plant")
     ]
 
@@ -204,7 +204,7 @@ def _verdict(scene: Scene) -> str:
     """Dominant or recessive, once the offspring tells; empty before."""
     goal = scene.goal
     if goal.trait.startswith("seed"):
-        shown = Counter(goal.criterion in seen.thing.raw.split() for seen in _on_plants(scene))
+        shown = Counter(goal.criterion in seed.raw.split() for seed in _on_plants(scene))
     else:
         shown = Counter(form == "yes" for form in offspring(scene.belief.readings).values() if form != "not seen")
     if shown.total() < _ENOUGH or shown[True] == shown[False]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rpms.worlds.scienceworld.guidance.needs import Needs
-from rpms.worlds.scienceworld.guidance.scene import Scene, Seen, Test, named
+from rpms.worlds.scienceworld.guidance.scene import INVENTORY, Scene, Seen, Test, named
 from rpms.worlds.scienceworld.guidance.substances import focus_once
 from rpms.worlds.scienceworld.guidance.vessels import Vessel, fill
 from rpms.worlds.scienceworld.planner.mix import ingredients
@@ -50,17 +50,17 @@ def mix_paint(scene: Scene) -> Needs | None:
     done = _exactly(scene, f"{half} paint") or _exactly(scene, goal.target)
     if done is not None or not half:
         return done
-    made = scene.at_hand(named(f"{half} paint"))
-    colours = (half, primary) if made is not None else SECONDARY[half]
-    paints = {f"{colour} paint" for colour in colours}
-    vessel = made.holder if made is not None and made.holder else _vessel(scene, paints)
-    if not vessel:
+    made = scene.at_hand(named(f"{half} paint")) is not None
+    paints = {f"{colour} paint" for colour in ((half, primary) if made else SECONDARY[half])}
+    pot = _pot(scene, paints)
+    if pot is None:
         way = scene.be_in(goal.place, f"paint is in the {goal.place}")
         return way or scene.search("a vessel to mix in", (goal.place,))
-    for paint in sorted(paints):
-        if not any(named(paint)(seen) and seen.holder == vessel for seen in scene.visible()):
-            return _pour(scene, vessel, paint)
-    return scene.act(f"{' and '.join(sorted(paints))} are in the {vessel}: mix", f"mix {vessel}", f"look at {vessel}")
+    inside = {inner.name for inner in pot.thing.contents or ()}
+    for paint in sorted(paints - inside):
+        return _pour(scene, pot, paint)
+    words = scene.call(pot)
+    return scene.act(f"{' and '.join(sorted(paints))} are in the {pot.name}: mix", f"mix {words}", f"look at {words}")
 
 
 def _exactly(scene: Scene, paint: str) -> Needs | None:
@@ -71,26 +71,33 @@ def _exactly(scene: Scene, paint: str) -> Needs | None:
     return scene.act(f"{paint} is here: focus on it", f"focus on {found.name} in {found.holder or found.place}")
 
 
-def _vessel(scene: Scene, paints: set[str]) -> str:
-    """What to mix in: where some of it is already, else something empty."""
+def _pot(scene: Scene, paints: set[str]) -> Seen | None:
+    """What to mix in: where some of it is already, else something empty where the paints are."""
+
+    def worth(seen: Seen) -> tuple[int, bool, int]:
+        return len(seen.thing.contents or ()), seen.carried, -VESSELS.index(seen.name)
+
+    home = scene.room == scene.goal.place
     fit = [
         seen
         for seen in scene.visible()
-        if seen.name in VESSELS and {inner.name for inner in seen.thing.contents or ()} <= paints
+        if seen.name in VESSELS
+        and {inner.name for inner in seen.thing.contents or ()} <= paints
+        and (home or seen.thing.contents)
     ]
-    fit.sort(key=lambda seen: (not seen.thing.contents, VESSELS.index(seen.name)))
-    return fit[0].name if fit else ""
+    return max(fit, key=worth, default=None)
 
 
-def _pour(scene: Scene, vessel: str, paint: str) -> Needs:
+def _pour(scene: Scene, pot: Seen, paint: str) -> Needs:
     def is_source(seen: Seen) -> bool:
-        return seen.name != vessel and any(inner.name == paint for inner in seen.thing.contents or ())
+        return seen != pot and any(inner.name == paint for inner in seen.thing.contents or ())
 
-    found = scene.find(is_source)
-    if found is not None and found.place in (scene.room, "inventory"):
-        words = (f"pour {found.name} containing {paint} into {vessel}", f"pour {scene.call(found)} into {vessel}")
-        return scene.act(f"{paint} is here: pour it into the {vessel}", *words, "look around")
+    found, into = scene.find(is_source), scene.call(pot)
+    if found is not None and found.place in (scene.room, INVENTORY):
+        words = (f"pour {found.name} containing {paint} into {into}", f"pour {scene.call(found)} into {into}")
+        return scene.act(f"{paint} is here: pour it into the {pot.name}", *words, "look around")
     if found is None and scene.room == scene.goal.place and not scene.searched(scene.room):
         return scene.search(paint, (scene.room,))
     rooms = (scene.goal.place, "workshop", "kitchen", "living room", "bedroom")
-    return scene.have(named(vessel), vessel) or scene.near(is_source, paint, rooms) or scene.act(paint, "look around")
+    carried = None if pot.carried else scene.act(f"carry the {pot.name} along", f"pick up {into}")
+    return carried or scene.near(is_source, paint, rooms) or scene.act(paint, "look around")

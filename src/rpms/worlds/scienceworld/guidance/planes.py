@@ -27,6 +27,8 @@ def compare(scene: Scene) -> Needs | None:
     fast = goal.criterion in ("least", "steepest")
     pick = max if fast else min
     chosen = pick(goal.candidates, key=lambda plane: speed_on(belief, plane))
+    if len({speed_on(belief, plane) for plane in goal.candidates}) == 1:
+        return scene.act("the block was as fast on both, which decides nothing", "look around", "wait1")
     return scene.act(f"the block was {'faster' if fast else 'slower'} there", f"focus on {chosen}")
 
 
@@ -46,6 +48,8 @@ def _slide(scene: Scene, plane: str, watch: Seen | None) -> Needs:
         if on:
             return scene.act("stop the watch and read it", "deactivate stopwatch", *ways)
         return scene.act(f"time the block on the {plane}", *ways)
+    if scene.belief.readings.get(plane) == "100":
+        return scene.act("the block came down unseen: time it again", f"pick up {scene.call(block)}")
     if watch is not None and not on:
         return scene.act("start the stopwatch", "activate stopwatch", f"look at {plane}")
     slow = ticks_on(scene.belief, plane) > 2 and scene.last == f"look at {plane}"
