@@ -155,7 +155,7 @@ def test_a_jvm_that_dies_fails_its_games_and_the_next_reset_has_a_new_one(boil):
         dead = boil._live().jvm.pid
         os.kill(dead, signal.SIGKILL)
         for game in (boil, other):
-            with pytest.raises(WorldError, match=f"process {dead}.* ended: exit code -9"):
+            with pytest.raises(WorldError, match=r"^the ScienceWorld JVM ended: exit code -9$"):
                 game.step("look around")
             with pytest.raises(WorldError):
                 game.look()
@@ -163,6 +163,27 @@ def test_a_jvm_that_dies_fails_its_games_and_the_next_reset_has_a_new_one(boil):
         assert boil._live().jvm.pid != dead
         assert other.reset().observation.startswith("Your task is to melt")
         assert other._live().jvm is boil._live().jvm
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize("deaths", [1, 2])
+def test_a_reset_during_which_the_jvm_dies_is_done_again_once(monkeypatch, deaths):
+    real, died = bridge.Simulator.call, []
+
+    def deadly(simulator, method, *arguments, **options):
+        if method == "load" and len(died) < deaths:
+            died.append(simulator.jvm)
+            os.kill(simulator.jvm.pid, signal.SIGKILL)
+        return real(simulator, method, *arguments, **options)
+
+    monkeypatch.setattr(bridge.Simulator, "call", deadly)
+    with ScienceWorldGame("boil", 0) as game:
+        if deaths == 1:
+            assert game.reset().observation.startswith("Your task is to boil")
+        else:
+            with pytest.raises(WorldError, match=r"^the ScienceWorld JVM ended: exit code -9$"):
+                game.reset()
+    assert len(set(died)) == deaths
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")

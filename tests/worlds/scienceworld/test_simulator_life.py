@@ -157,6 +157,25 @@ def test_kill_9_of_the_parent_ends_its_jvm_though_a_forked_worker_lives_on():
             os.kill(worker, signal.SIGKILL)
 
 
+def test_the_folder_of_a_killed_process_is_removed_by_the_next_start_and_one_in_use_is_not(tmp_path):
+    def start(end: str) -> str:
+        return f"import tempfile; tempfile.tempdir = {str(tmp_path)!r}; say(shared_jvm().pid); {end}"
+
+    with python(start("time.sleep(60)")) as killed, python(start("time.sleep(60)")) as in_use:
+        (jvm,) = numbers(killed)
+        numbers(in_use)
+        os.kill(killed.pid, signal.SIGKILL)
+        assert is_gone(jvm)
+        left = sorted(tmp_path.iterdir())
+        assert len(left) == 2
+        for folder in left:
+            os.utime(folder, (0, 0))  # old enough to be looked at
+        with python(start("sys.exit(0)")) as cleaner:
+            assert cleaner.wait(60) == 0
+        assert len(list(tmp_path.iterdir())) == 1
+        assert runs(in_use.pid)
+
+
 def test_kill_9_while_the_jvm_is_starting_leaves_none():
     program = """
     import rpms.worlds.scienceworld.jvm as module

@@ -51,6 +51,10 @@ def test_tasks_are_listed_in_order_and_by_name():
         (lambda: ScienceWorldGame("boil", -1), "boil has no variation -1"),
         (lambda: ScienceWorldGame("boil", 0, "openDoor"), "no simplification 'openDoor': did you mean 'openDoors'"),
         (lambda: ScienceWorldGame("power-component", 0, "noElectricalAction"), "cannot be done with"),
+        (
+            lambda: tasks.list_tasks("dev", 1, ["boil", "power-component"], "noElectricalAction"),
+            "power-component cannot be done with the simplification 'noElectricalAction'",
+        ),
         (lambda: tasks.list_tasks("validation"), "no split 'validation': the splits are train, dev, test"),
         (lambda: tasks.list_tasks("dev", 0), "must be 1 or more, not 0"),
     ],

@@ -20,7 +20,7 @@ import threading
 from typing import Final
 
 from rpms.core.errors import WorldError
-from rpms.worlds.scienceworld.jvm import Jvm, shared_jvm
+from rpms.worlds.scienceworld.jvm import Jvm, JvmEnded, shared_jvm
 
 Value = str | int | float | bool | None
 _INTERFACE: Final = "scienceworld.runtime.pythonapi.PythonInterface"
@@ -43,7 +43,7 @@ class Simulator:
         try:
             self._socket = socket.create_connection(("127.0.0.1", jvm.port), timeout=timeout_s)
         except OSError:
-            raise WorldError(jvm.obituary()) from None
+            raise JvmEnded(jvm.obituary()) from None
         self._answers = self._socket.makefile("rb")
         try:
             self._send(f"{protocol.AUTH_COMMAND_NAME}\n{jvm.token}\n", "authentication", timeout_s)
@@ -90,16 +90,20 @@ class Simulator:
 
     def _isolated_interface(self) -> str:
         """Make the interface from classes loaded for it alone, and return Java's name for it."""
-        array = self._protocol.ARRAY_COMMAND_NAME
-        url = self._create("java.net.URL", f"s{self.jvm.simulator_url}\n")
-        create_array = f"{array}{self._protocol.ARRAY_CREATE_SUB_COMMAND_NAME}sjava.net.URL\ni1\n"
-        urls = self._send(f"{create_array}{self._protocol.END_COMMAND_PART}", "URL[]", self.timeout_s)[1:]
-        fill_array = f"{array}{self._protocol.ARRAY_SET_SUB_COMMAND_NAME}{urls}\ni0\nr{url}\n"
-        self._send(f"{fill_array}{self._protocol.END_COMMAND_PART}", "URL[]", self.timeout_s)
+        array, end = self._protocol.ARRAY_COMMAND_NAME, self._protocol.END_COMMAND_PART
+        size = len(self.jvm.class_path)
+        create_array = f"{array}{self._protocol.ARRAY_CREATE_SUB_COMMAND_NAME}sjava.net.URL\ni{size}\n{end}"
+        urls = self._send(create_array, "URL[]", self.timeout_s)[1:]
+        helpers = [urls]
+        for place, address in enumerate(self.jvm.class_path):
+            url = self._create("java.net.URL", f"s{address}\n")
+            fill_array = f"{array}{self._protocol.ARRAY_SET_SUB_COMMAND_NAME}{urls}\ni{place}\nr{url}\n{end}"
+            self._send(fill_array, "URL[]", self.timeout_s)
+            helpers.append(url)
         loader = self._create("java.net.URLClassLoader", f"r{urls}\n", f"{self._protocol.NULL_TYPE}\n")
         program = self._call_on(loader, "loadClass", f"s{_INTERFACE}\n")[1:]
         interface = self._call_on(program, "newInstance")[1:]
-        for helper in (url, urls, loader, program):
+        for helper in (*helpers, loader, program):
             self._detach(helper)
         return interface
 
@@ -122,7 +126,7 @@ class Simulator:
         """
         if not self._open or self.jvm.ended_because is not None:
             self._abandon()
-            raise WorldError(self.jvm.obituary() if self.jvm.ended_because else "this simulator is closed")
+            raise JvmEnded(self.jvm.obituary()) if self.jvm.ended_because else WorldError("this simulator is closed")
         try:
             self._socket.settimeout(timeout_s)
             self._socket.sendall(command.encode("utf-8", "replace"))
@@ -138,7 +142,7 @@ class Simulator:
             raise
         if not answer:
             self._abandon()
-            raise WorldError(self.jvm.obituary())
+            raise JvmEnded(self.jvm.obituary())
         success = self._protocol.RETURN_MESSAGE + self._protocol.SUCCESS
         if not answer.startswith(success):
             explanation = self._explanation(answer)

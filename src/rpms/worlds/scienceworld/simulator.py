@@ -8,6 +8,7 @@ from typing import Final, Self
 from rpms.core.errors import WorldError
 from rpms.worlds.base import Outcome
 from rpms.worlds.scienceworld.bridge import Simulator, borrow, give_back
+from rpms.worlds.scienceworld.jvm import JvmEnded
 from rpms.worlds.scienceworld.menus import MenuAnswer, menu_options, only_reading, player_choice
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, task_at
 
@@ -21,7 +22,7 @@ class ScienceWorldGame:
     """One variation of one task, played in the process's JVM by the server's own calls.
 
     A simulator that hangs or dies raises `WorldError`, here and in every other game of its JVM; `reset` then starts
-    the episode anew in a fresh JVM.
+    the episode anew in a fresh JVM. Where the JVM dies during a `reset`, that is done once by itself.
 
     Ambiguity menus. Where the command names exactly one option the adapter answers the menu and the player sees the
     result alone; else the menu is the observation, and costs no time. The next command answers it by number (spaces
@@ -44,6 +45,15 @@ class ScienceWorldGame:
 
     def reset(self) -> Outcome:
         """Start the task from its beginning; the observation is the task's description and the room."""
+        try:
+            return self._start()
+        except JvmEnded as first:
+            try:
+                return self._start()
+            except WorldError as second:
+                raise WorldError(f"{first}, and then {second}" if str(first) != str(second) else str(first)) from second
+
+    def _start(self) -> Outcome:
         self.menus.clear()
         self._pending = ()
         if self._simulator is None or not self._simulator.usable:

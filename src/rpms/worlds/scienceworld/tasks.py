@@ -113,8 +113,12 @@ def task_at(name: str, variation: int) -> Task:
     return Task(id=f"{name}/{variation}", split=kind.split_of(variation), type=name, source=source)
 
 
-def list_tasks(split: str, per_task: int | None = None, tasks: Sequence[str] | None = None) -> list[Task]:
+def list_tasks(
+    split: str, per_task: int | None = None, tasks: Sequence[str] | None = None, simplifications: str = ""
+) -> list[Task]:
     """List the variations of a split, in order: the first `per_task` of each task, by default of the paper's 26.
+
+    With simplifications under which one of the tasks cannot be done, there is no list.
 
     >>> len(list_tasks("test", per_task=10))
     241
@@ -126,6 +130,8 @@ def list_tasks(split: str, per_task: int | None = None, tasks: Sequence[str] | N
     if per_task is not None and per_task < 1:
         raise InputError(f"the number of variations of each task must be 1 or more, not {per_task}")
     kinds = [kind_named(name) for name in (PAPER_TASKS if tasks is None else dict.fromkeys(tasks))]
+    for kind in kinds:
+        canonical_simplifications(simplifications, kind.name)
     return [task_at(kind.name, variation) for kind in kinds for variation in kind.variations(split)[:per_task]]
 
 

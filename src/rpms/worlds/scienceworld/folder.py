@@ -1,0 +1,64 @@
+"""A temporary folder that does not outlive its owner for long.
+
+A process killed outright leaves its folder behind. Its lock went with it, so the next owner of a folder can tell what
+is left over from what is in use, by whatever process of whatever container.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Final
+
+if sys.platform != "win32":
+    import fcntl
+
+_PREFIX: Final = "rpms-jvm-"
+_YOUNG_S: Final = 60.0
+"""A folder that has just been made may not be locked yet."""
+
+
+class OwnFolder:
+    """A new temporary folder, locked until it is removed or its process ends."""
+
+    def __init__(self) -> None:
+        _remove_left_over()
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._lock = _locked(self.path)
+
+    def remove(self) -> None:
+        """Remove the folder. Calling it twice does no harm."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go of the folder; in a forked child it stays with the parent, whose lock is not touched."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def _remove_left_over() -> None:
+    for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _YOUNG_S and (lock := _locked(path)) is not None:
+                shutil.rmtree(path, ignore_errors=True)
+                os.close(lock)
+
+
+def _locked(path: Path) -> int | None:
+    """Return a lock on a folder, or None where another has it or there are no locks."""
+    if sys.platform == "win32":
+        return None
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
