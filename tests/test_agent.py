@@ -67,6 +67,14 @@ def test_a_task_without_an_observation_is_added_to_the_first_one():
     assert agent.decision.prompt.text.count("put a hot apple in fridge.") == 1
 
 
+def test_a_task_that_states_itself_is_not_stated_twice():
+    agent = rpms.Agent("scienceworld", condition="baseline")
+    agent.reset("Your task is to boil water. First, focus on the substance.")
+    agent.act("This room is called the hallway. In it, you see: \n\tthe agent\n")
+    assert agent.decision.prompt.text.count("Your task is to boil water.") == 1
+    assert "Your task is to: Your" not in agent.decision.prompt.text
+
+
 def test_an_explanation_has_belief_rules_memories_and_every_block():
     agent = rpms.Agent("alfworld")
     steps_of(agent, 0)

@@ -121,7 +121,10 @@ class Agent:
 
     def _stating_the_task(self, observation: str, goal: Goal) -> str:
         stated = self._task.strip() in observation or (goal.text and goal.text in observation)
-        return observation if stated else f"{observation}\nYour task is to: {self._task}"
+        if stated:
+            return observation
+        lead = "" if self._task.lstrip().casefold().startswith("your task is to") else "Your task is to: "
+        return f"{observation}\n{lead}{self._task.strip()}"
 
     def _turn(self, made: _Made, result: str) -> Turn:
         """The last step as the history tells of it, now that its result is known."""

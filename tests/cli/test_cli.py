@@ -145,6 +145,13 @@ class TestRules:
         said = rpms("rules", "show", "alfworld", "--goal", "cool some apple and put it in microwave.")
         assert "active for pick_cool_then_place_in_recep:apple:cool:microwave" in said.out
 
+    def test_a_goal_may_be_a_tasks_name(self, rpms: Rpms):
+        said = rpms("rules", "show", "scienceworld", "--goal", "boil").out
+        assert "active for F3:boil" in said
+        assert "F3-BOIL-001" in said
+        assert "F3-MELT-001" not in said
+        assert "unknown goal 'apple'" in rpms("rules", "show", "alfworld", "--goal", "apple").line
+
     def test_an_unknown_goal_lists_the_types(self, rpms: Rpms):
         assert "goal types: look_at_obj_in_light" in rpms("rules", "show", "alfworld", "--goal", "nope").line
 
@@ -199,6 +206,27 @@ class TestRun:
         assert now.keys() == files.keys()
         assert sum(now[file] == files[file] for file in files) == 1
         assert RunFolder(out).summary().won == 2
+
+    def test_without_a_folder_the_same_command_finds_its_own_again(self, rpms: Rpms, tmp_path: Path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        command = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--model", "planner")
+        assert "episodes are in runs/alfworld-builtin-planner" in rpms(*command).out
+        (file,) = (tmp_path / "runs" / "alfworld-builtin-planner" / "episodes").iterdir()
+        written = file.stat().st_mtime_ns
+        assert rpms(*command).code == 0
+        assert file.stat().st_mtime_ns == written
+        assert "runs/alfworld-builtin-planner-baseline" in rpms(*command, "--condition", "baseline").out
+
+    def test_tasks_by_type_and_by_id(self, rpms: Rpms, tmp_path: Path):
+        said = rpms("run", "alfworld", "--task", "look_at_obj_in_light", "--limit", 1, "--out", tmp_path / "run")
+        (row,) = RunFolder(tmp_path / "run").summary().rows
+        assert (said.code, row.type) == (0, "look_at_obj_in_light")
+        rpms("run", "alfworld", "--tasks", f"{row.task},pick_two_obj_and_place", "--out", tmp_path / "more")
+        assert {each.type for each in RunFolder(tmp_path / "more").summary().rows} == {
+            "look_at_obj_in_light",
+            "pick_two_obj_and_place",
+        }
+        assert "no task 'nope'" in rpms("run", "alfworld", "--task", "nope", "--out", tmp_path / "run").line
 
     def test_another_protocol_in_the_same_folder_is_refused(self, rpms: Rpms, tmp_path: Path):
         out = tmp_path / "run"

@@ -50,6 +50,11 @@ def test_a_bare_name_is_one_of_the_four(tmp_path):
     assert {case.name: case.condition for case in found.cases} == CONDITIONS
 
 
+def test_a_worlds_option_may_be_a_bare_number(tmp_path):
+    found = study(tmp_path, "options: {per_task: 3, tasks: boil}\nconditions: {baseline: }")
+    assert found.choice.options == {"per_task": "3", "tasks": "boil"}
+
+
 def test_switches_that_make_no_difference_make_none(tmp_path):
     found = study(
         tmp_path,

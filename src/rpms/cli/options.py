@@ -24,6 +24,15 @@ from rpms.worlds.base import Setting, Task, World
 
 WorldName = Annotated[str, typer.Argument(help="The world, such as alfworld.")]
 SplitName = Annotated[str | None, typer.Option(help="The split; the world's own first one by default.")]
+TaskNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--task",
+        "--tasks",
+        help="Only these tasks, by type, name or id; with commas between, or given again.",
+        show_default=False,
+    ),
+]
 DataFolder = Annotated[Path | None, typer.Option(help="A folder of game files; ALFWorld: $ALFWORLD_DATA by default.")]
 EngineName = Annotated[str, typer.Option(help="Which simulator plays: native, or the original one.")]
 ModelName = Annotated[str, typer.Option(help="`planner`, or provider/name; `rpms models` lists them.")]
@@ -140,10 +149,44 @@ def drawn(tasks: Sequence[Task], number: int | None, seed: int) -> Sequence[Task
     return [task for place, task in enumerate(tasks) if place in chosen]
 
 
-def named_task(world: World, tasks: Callable[[], Sequence[Task]], wanted: str | None, variation: int | None) -> Task:
-    """A task by number, id or name and variation."""
+def tasks_named(
+    world: World, split: str, setting: Setting, wanted: Sequence[str] | None
+) -> tuple[Sequence[Task], Setting]:
+    """The tasks of a split that go by some names, all without any; the setting says which, where the world can."""
+    names = [name.strip() for given in wanted or () for name in given.split(",") if name.strip()]
+    if not names:
+        return world.tasks(split, setting), setting
+    if hasattr(world, "variation"):  # such a world leaves some tasks out unless they are named
+        kinds = dict.fromkeys(name.partition("/")[0] for name in names)
+        setting = replace(setting, options={**setting.options, "tasks": ",".join(kinds)})
+    every = world.tasks(split, setting)
+    for name in names:
+        if not any(_goes_by(task, name) for task in every):
+            types = ", ".join(sorted({task.type for task in every}))
+            raise InputError(f"no task {name!r} in {split}: give an id, or a type out of {types}")
+    return [task for task in every if any(_goes_by(task, name) for name in names)], setting
+
+
+def _goes_by(task: Task, name: str) -> bool:
+    return name in (task.type, task.id) or ("/" not in name and task.id.startswith(name))
+
+
+def named_task(
+    world: World,
+    tasks: Callable[[Setting], Sequence[Task]],
+    setting: Setting,
+    wanted: str | None,
+    variation: int | None,
+) -> Task:
+    """A task by number, id or name and variation; by name also one that the split leaves out by default."""
     if variation is None:
-        return choose_task(tasks(), wanted)
+        try:
+            return choose_task(tasks(setting), wanted)
+        except InputError:
+            name = (wanted or "").partition("/")[0]
+            if not hasattr(world, "variation") or not name or name.isdecimal():
+                raise
+            return choose_task(tasks(replace(setting, options={**setting.options, "tasks": name})), wanted)
     find = getattr(world, "variation", None)
     if find is None or wanted is None:
         raise InputError("--variation goes with --task NAME, in a world whose tasks have variations (scienceworld)")

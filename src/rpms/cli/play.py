@@ -30,7 +30,7 @@ _STYLES = {Fate.KEPT: "green", Fate.WARNED: "yellow", Fate.DROPPED: "red"}
 
 def play_one(
     world: options.WorldName,
-    task: Annotated[str | None, typer.Option(help="A task's number or id; the first by default.")] = None,
+    task: Annotated[str | None, typer.Option(help="A task's number, name or id; the first by default.")] = None,
     variation: Annotated[int | None, typer.Option(help="Of --task NAME, in ScienceWorld.")] = None,
     split: options.SplitName = None,
     data: options.DataFolder = None,
@@ -51,7 +51,9 @@ def play_one(
     """Play one task and show every step: observation, belief, rules, memories with verdicts, action."""
     found = find_world(world)
     setting = options.make_setting(found, data, engine, option)
-    chosen = options.named_task(found, lambda: found.tasks(split or found.splits[0], setting), task, variation)
+    chosen = options.named_task(
+        found, lambda given: found.tasks(split or found.splits[0], given), setting, task, variation
+    )
     knowledge = knowledge_of(found)
     chosen_condition = options.make_condition(
         condition,

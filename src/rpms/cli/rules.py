@@ -25,7 +25,8 @@ app = typer.Typer(help="Look at a world's rule manual, and check one of your own
 def show(
     world: Annotated[str, typer.Argument(help="The world, such as alfworld.")],
     goal: Annotated[
-        str | None, typer.Option(help="A goal type, or a goal as the world states it: only what is active for it.")
+        str | None,
+        typer.Option(help="A goal type, a task's name, or a goal as the world states it: only what is active for it."),
     ] = None,
 ) -> None:
     """Print a manual, whole or as it is active for a goal, with the tokens it costs in a prompt."""
@@ -51,7 +52,7 @@ def show(
 
 
 def _goal(manual: RuleManual, parsed: Goal | None, given: str | None) -> Goal | None:
-    """The goal that was meant: a type that the manual knows by name, or a goal's text."""
+    """The goal that was meant: a type or a task that the manual knows by name, or a goal's text."""
     if given is None or parsed is None:
         return None
     types = sorted({type_ for rule in manual.rules for type_ in rule.goals})
@@ -60,6 +61,9 @@ def _goal(manual: RuleManual, parsed: Goal | None, given: str | None) -> Goal | 
         raise InputError(f"{given!r} fits several goal types: {', '.join(matches)}")
     if matches:
         return Goal(matches[0])
+    about = [rule.goals for rule in manual.rules if rule.locality is not None and given in rule.locality.objects]
+    if about and all(len(goals) == 1 for goals in about) and len(frozenset.union(*about)) == 1:
+        return Goal(next(iter(about[0])), given)  # a task's name, as ScienceWorld's rules give it
     if parsed.type == "unknown":
         raise InputError(f"unknown goal {given!r}; goal types: {', '.join(types)}")
     return parsed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -30,8 +31,12 @@ _ERRORS_SHOWN = 3
 
 def run_split(
     world: options.WorldName,
-    out: Annotated[Path, typer.Option(help="The run's folder; one that exists is continued.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The run's folder; one that exists is continued. By default runs/WORLD-SPLIT-MODEL."),
+    ] = None,
     split: options.SplitName = None,
+    task: options.TaskNames = None,
     limit: Annotated[int | None, typer.Option(help="Only the first so many tasks.")] = None,
     per_task: Annotated[int | None, typer.Option(help="Only the first so many tasks of each type.", min=1)] = None,
     sample: Annotated[int | None, typer.Option(help="Only so many tasks, drawn at random with --seed.", min=1)] = None,
@@ -75,7 +80,8 @@ def run_split(
     found = find_world(world)
     simulator, played_by = options.play_on(engine)
     setting = options.make_setting(found, data, simulator, option)
-    tasks = options.first_of_each_type(found.tasks(split or found.splits[0], setting), per_task)
+    chosen, setting = options.tasks_named(found, split or found.splits[0], setting, task)
+    tasks = options.first_of_each_type(chosen, per_task)
     tasks = options.drawn(tasks, sample, seed)
     decoding = Decoding(max_tokens=max_tokens or found.max_tokens, temperature=temperature)
     decoding = replace(decoding, extra=tuple(map(parse_parameter, parameter or ())), seed=seed if temperature else None)
@@ -101,6 +107,7 @@ def run_split(
         seed=seed,
     )
     console = Console(emoji=False, highlight=False)
+    out = out or default_folder(world, split or found.splits[0], model, condition)
     known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
     try:
         listener = progress(console, known)
@@ -112,6 +119,16 @@ def run_split(
     console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
     if summary.rows and all(row.failed for row in summary.rows):
         raise typer.Exit(1)
+
+
+def default_folder(world: str, split: str, model: str, condition: str) -> Path:
+    """Where a run goes that was given no folder: the same command finds it again.
+
+    >>> default_folder("scienceworld", "dev", "openai/gpt-4o", "baseline").name
+    'scienceworld-dev-openai-gpt-4o-baseline'
+    """
+    names = (world, split, model, "" if condition == "full" else condition)
+    return Path("runs", "-".join(re.sub(r"[^\w.]+", "-", name).strip("-.")[-60:] for name in names if name))
 
 
 def print_summary(console: Console, summary: RunSummary, spent: Spending) -> None:

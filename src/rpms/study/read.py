@@ -37,7 +37,7 @@ class _Choice(_Strict):
     split: str | None = None
     part: str = "1/1"
     limit: int | None = Field(default=None, ge=1)
-    options: dict[str, str] = Field(default_factory=dict)
+    options: dict[str, str | int] = Field(default_factory=dict)
 
     @field_validator("part")
     @classmethod
@@ -49,7 +49,8 @@ class _Choice(_Strict):
 
     def choice(self) -> Choice:
         number, _, of = self.part.partition("/")
-        return Choice(self.split, Part(int(number), int(of)), self.limit, self.options)
+        options = {name: str(value) for name, value in self.options.items()}
+        return Choice(self.split, Part(int(number), int(of)), self.limit, options)
 
 
 class _Learn(_Choice):
