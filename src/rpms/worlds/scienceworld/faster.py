@@ -50,9 +50,9 @@ def write_faster_classes(jar: Path, folder: Path) -> bool:
 
 
 def _edit_object(it: ClassFile) -> None:
-    # int hashCode() { return (int) this.uuid; }
-    number = it.field(_OBJECT, "uuid", "J")
-    it.add_method("hashCode", "()I", op.ALOAD_0 + op.GETFIELD + number + op.L2I + op.IRETURN, stack=2, variables=1)
+    # int hashCode() { return 31 * (int) this.uuid; }
+    number = op.ALOAD_0 + op.GETFIELD + it.field(_OBJECT, "uuid", "J") + op.L2I
+    it.add_method("hashCode", "()I", number + op.BIPUSH + b"\x1f" + op.IMUL + op.IRETURN, stack=2, variables=1)
     # `found = found ++ more` becomes `found ++= more`, in a function and in the loop inside it
     things, scala = "scala/collection/mutable/Set", "scala/collection"
     union = it.interface_method(things, "$plus$plus", f"(L{scala}/GenTraversableOnce;)L{things};")
