@@ -8,7 +8,6 @@ from typing import Final
 from rpms.core.goal import Progress
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.goals import ScienceGoal
-from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.procedures import procedure
 from rpms.worlds.scienceworld.tallies import tally
 from rpms.worlds.scienceworld.update import update as perceive
@@ -59,19 +58,11 @@ def progress(goal: ScienceGoal, belief: ScienceBelief) -> Progress:
 
 
 def moment(belief: ScienceBelief) -> str:
-    """All that is known of the world, as one text: where it is the same, nothing has changed or was found out."""
-    forests = sorted((room, _shape(things)) for room, things in belief.rooms.items())
-    facts = (
-        sorted((room, sorted(ways.items(), key=str)) for room, ways in belief.exits.items()),
-        sorted(belief.temperatures.items()),
-        sorted(belief.readings.items()),
-        sorted(belief.connections),
-        sorted(belief.broken),
-        belief.focused,
-        belief.menu,
-    )
-    return f"{forests}{_shape(belief.inventory)}{facts}"
+    """All that is known of the world, as a number: where it is the same, nothing has changed or was found out.
 
-
-def _shape(things: tuple[Thing, ...]) -> str:
-    return ";".join(f"{thing.name}{sorted(thing.flags)}({_shape(thing.contents or ())})" for thing in things)
+    Numbers are compared within one episode alone, and mean nothing outside the process that made them.
+    """
+    exits = frozenset((room, frozenset(ways.items())) for room, ways in belief.exits.items())
+    known = (belief.rooms, belief.temperatures, belief.readings)
+    told = (belief.inventory, belief.connections, belief.broken, belief.focused, belief.menu)
+    return str(hash((exits, *(frozenset(facts.items()) for facts in known), *told)))

@@ -9,6 +9,7 @@ from typing import Final
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.spots import meant
 from rpms.worlds.scienceworld.tree import walk
 
 _WAIT: Final = 10
@@ -16,7 +17,9 @@ _WAIT: Final = 10
 _SURE: Final = 4
 """Ticks after which a block that is first seen at the bottom may long have been there."""
 _POURED: Final = re.compile(r"You pour the contents of the jug into the (.{1,40}? pot \d{1,2})\.")
-_SOWN: Final = re.compile(r"move .{1,60}? seed in .{1,40}?(?:plant|tree) to (.{1,40}? pot \d{1,2})")
+_SOWN: Final = re.compile(r"move .{1,60}? seed in .{1,60}?(?:plant|tree)\b.{0,60}? to (.{1,40}?pot \d{1,2})\b.*")
+_PLACES: Final = re.compile(r" \(in ([^,()]{1,80})[^()]{0,200}\)")
+"""How the simulator's options name the place of a thing, the nearest first."""
 
 
 def tally(before: ScienceBelief, after: ScienceBelief) -> ScienceBelief:
@@ -24,15 +27,20 @@ def tally(before: ScienceBelief, after: ScienceBelief) -> ScienceBelief:
     goal = after.goal
     if not isinstance(goal, ScienceGoal) or after.failed or after.last_action is None:
         return after
-    noted = {**dict(_slides(goal, before, after)), **dict(_garden(goal, after)), **dict(_focus(after))}
+    command = _PLACES.sub(r" in \1", meant(before, after.last_action))
+    noted = {
+        **dict(_slides(goal, before, after, command)),
+        **dict(_garden(goal, after, command)),
+        **dict(_focus(after, command)),
+    }
     return after.but(readings={**after.readings, **noted}) if noted else after
 
 
-def _slides(goal: ScienceGoal, before: ScienceBelief, after: ScienceBelief) -> Iterator[tuple[str, str]]:
+def _slides(goal: ScienceGoal, before: ScienceBelief, after: ScienceBelief, command: str) -> Iterator[tuple[str, str]]:
     """The ticks since a block was put on a plane, and how far it came in them."""
-    said, command = after.observation.casefold(), (after.last_action or "").casefold()
+    said = after.observation.casefold()
     for plane in goal.candidates:
-        if said.startswith("you move ") and command.endswith(f" to {plane.casefold()}"):
+        if said.startswith("you move ") and f" to {plane.casefold()}" in command:
             yield f"ticks on {plane}", "0"
             yield f"speed on {plane}", "0"
         elif f"ticks on {plane}" in after.readings and before.readings.get(plane) != "100":
@@ -54,10 +62,10 @@ def speed_on(belief: ScienceBelief, plane: str) -> float:
     return float(belief.readings.get(f"speed on {plane}", "0"))
 
 
-def _focus(after: ScienceBelief) -> Iterator[tuple[str, str]]:
+def _focus(after: ScienceBelief, command: str) -> Iterator[tuple[str, str]]:
     """The words of a focus tell one of several plants; the answer calls each of them `plant`."""
-    if after.observation.startswith("You focus on ") and (after.last_action or "").startswith("focus on "):
-        yield "focus", (after.last_action or "").removeprefix("focus on ")
+    if after.observation.startswith("You focus on ") and command.startswith("focus on "):
+        yield "focus", command.removeprefix("focus on ")
 
 
 def last_focus(belief: ScienceBelief) -> str:
@@ -65,9 +73,9 @@ def last_focus(belief: ScienceBelief) -> str:
     return belief.readings.get("focus", "") or (belief.focused[-1] if belief.focused else "")
 
 
-def _garden(goal: ScienceGoal, after: ScienceBelief) -> Iterator[tuple[str, str]]:
+def _garden(goal: ScienceGoal, after: ScienceBelief, command: str) -> Iterator[tuple[str, str]]:
     """The jugs poured into each pot, the pots with offspring, and the form of the trait that it shows."""
-    poured, sown = _POURED.match(after.observation), _SOWN.fullmatch(after.last_action or "")
+    poured, sown = _POURED.match(after.observation), _SOWN.fullmatch(command)
     if poured:
         yield f"jugs in {poured[1]}", str(jugs_in(after, poured[1]) + 1)
     if sown and goal.trait and after.observation.startswith("You move "):

@@ -105,7 +105,7 @@ def _possible(scene: Scene, needs: Needs) -> Iterator[tuple[str, float]]:
 
 
 def _things(scene: Scene) -> Iterator[tuple[str, float]]:
-    for seen in scene.visible():
+    for seen in scene.visible:
         name, flags = scene.call(seen), seen.thing.flags
         if seen.name in INSTRUMENTS and not seen.carried:
             yield f"pick up {name}", 0.8
@@ -115,7 +115,7 @@ def _things(scene: Scene) -> Iterator[tuple[str, float]]:
             yield f"activate {name}", -1.5
         elif "on" in flags:
             yield f"deactivate {name}", -2.5
-        if not seen.above:
+        if not seen.above and (flags or seen.thing.contents is not None):
             yield f"look at {name}", -1.2
 
 

@@ -23,7 +23,7 @@ def search_and_carry(scene: Scene) -> Needs | None:
     goal = scene.goal
     if not scene.belief.focused:
         fits, rooms = _KINDS[goal.target]
-        counts = Counter(seen.name for seen in scene.things())
+        counts = Counter(seen.name for seen in scene.things)
         several = goal.target == "non-living thing"
 
         def test(seen: Seen) -> bool:
@@ -85,7 +85,7 @@ def by_life_span(scene: Scene) -> Needs | None:
         return way or scene.act("see which animals are here", "look around")
     spans = {
         seen.name: span
-        for seen in scene.visible()
+        for seen in scene.visible
         if not seen.above and not seen.carried and (span := life_span(seen.name)) is not None
     }
     if not spans or done >= len(order):
@@ -100,7 +100,7 @@ def animal_stages(scene: Scene) -> Needs | None:
     way = scene.be_in("outside", "animals are outside")
     if way is not None:
         return way
-    names = [seen.name for seen in scene.visible() if not seen.above and not seen.carried]
+    names = [seen.name for seen in scene.visible if not seen.above and not seen.carried]
     found = next_stage(names, scene.goal.target, scene.belief.focused)
     if found is None:
         return _await(scene, f"the next life stage of the {scene.goal.target} is not seen yet")

@@ -23,7 +23,7 @@ def power(scene: Scene) -> Needs | None:
     if start is not None:
         return start
     wires = _wires(scene)
-    source = next((seen.name for seen in scene.visible() if seen.name in SOURCES[scene.goal.source]), "")
+    source = next((seen.name for seen in scene.visible if seen.name in SOURCES[scene.goal.source]), "")
     if not source or len(wires) < 2:
         return scene.search("a power source and two wires", _WORKSHOP)
     parts = (target, source, *wires[:2])
@@ -72,7 +72,7 @@ def conductivity(scene: Scene) -> Needs | None:
     if scene.room != "workshop":
         return scene.have(test, target) or scene.be_in("workshop", "electrical parts are in the workshop")
     wires = _wires(scene)
-    bulb = next((seen.name for seen in scene.visible() if BULB.match(seen.name)), "")
+    bulb = next((seen.name for seen in scene.visible if BULB.match(seen.name)), "")
     if len(wires) < 3 or not bulb:
         return scene.search("three wires and a light bulb", _WORKSHOP)
     if found.carried:
@@ -103,7 +103,7 @@ def _look_or_wait(scene: Scene) -> tuple[str, str]:
 
 
 def _wires(scene: Scene) -> list[str]:
-    return list(dict.fromkeys(seen.name for seen in scene.visible() if WIRE.match(seen.name)))
+    return list(dict.fromkeys(seen.name for seen in scene.visible if WIRE.match(seen.name)))
 
 
 def _join(scene: Scene, joints: Sequence[Joint]) -> Needs | None:

@@ -109,7 +109,7 @@ def _soil(scene: Scene, count: int) -> Needs | None:
     """Have soil in so many free pots: what lies here, or else dug up outside."""
     bare = [pot for pot in pots(scene) if not _sown(pot) and pot not in _ready(scene)]
     missing = min(count - len(_ready(scene)), len(bare))
-    held = [seen for seen in scene.visible() if seen.carried and seen.name == "soil"]
+    held = [seen for seen in scene.visible if seen.carried and seen.name == "soil"]
     if missing <= 0:
         return None
     loose = scene.at_hand(lambda seen: seen.name == "soil" and not seen.above and not seen.carried)
@@ -192,11 +192,11 @@ def _sow_offspring(scene: Scene, young: dict[str, str]) -> Needs | None:
         return None
     if not _on_plants(scene):
         return None
-    plant = _kind(scene)
+    kind = _kind(scene)
     return (
         _soil(scene, _OFFSPRING - len(young))
         or _at_home(scene)
-        or (_plant(scene, f"{plant} seed in {plant} plant") if _ready(scene) else None)
+        or (_plant(scene, f"{kind} seed in {kind} plant") if _ready(scene) else None)
     )
 
 

@@ -80,7 +80,7 @@ def _pot(scene: Scene, paints: set[str]) -> Seen | None:
     home = scene.room == scene.goal.place
     fit = [
         seen
-        for seen in scene.visible()
+        for seen in scene.visible
         if seen.name in VESSELS
         and {inner.name for inner in seen.thing.contents or ()} <= paints
         and (home or seen.thing.contents)

@@ -6,8 +6,10 @@ that is not met is what to see to, in whatever state the belief is.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from rpms.worlds.scienceworld.belief import ScienceBelief
@@ -70,34 +72,43 @@ class Scene:
 
     # Finding and naming
 
-    def things(self) -> Iterator[Seen]:
-        """Everything known, here and carried first."""
-        yield from self.visible()
-        for room, forest in self.belief.rooms.items():
-            if room != self.room:
-                yield from (Seen(thing, above, room) for _, thing, above in walk(forest))
+    @cached_property
+    def things(self) -> tuple[Seen, ...]:
+        """Everything known, carried and here first."""
+        elsewhere = (
+            Seen(thing, above, room)
+            for room, forest in self.belief.rooms.items()
+            if room != self.room
+            for _, thing, above in walk(forest)
+        )
+        return (*self.visible, *elsewhere)
 
-    def visible(self) -> Iterator[Seen]:
+    @cached_property
+    def visible(self) -> tuple[Seen, ...]:
         """What is carried or here."""
-        yield from (Seen(thing, above, INVENTORY) for _, thing, above in walk(self.belief.inventory))
-        yield from (Seen(thing, above, self.room) for _, thing, above in walk(self.belief.here))
+        carried = (Seen(thing, above, INVENTORY) for _, thing, above in walk(self.belief.inventory))
+        here = (Seen(thing, above, self.room) for _, thing, above in walk(self.belief.here))
+        return (*carried, *here)
 
     def find(self, test: Test) -> Seen | None:
         """The nearest thing that fits, wherever it was seen."""
-        return next(filter(test, self.things()), None)
+        return next(filter(test, self.things), None)
 
     def at_hand(self, test: Test) -> Seen | None:
         """A thing that fits and is carried or here."""
-        return next(filter(test, self.visible()), None)
+        return next(filter(test, self.visible), None)
 
     def held(self, name: str) -> Seen | None:
         """A thing of a name that is carried, itself or in something."""
-        return next((seen for seen in self.visible() if seen.carried and seen.name == name), None)
+        return next((seen for seen in self.visible if seen.carried and seen.name == name), None)
 
     def call(self, seen: Seen) -> str:
         """How a command names it: with its place where there are several of its name."""
-        alike = sum(other.name == seen.name for other in self.visible())
-        return f"{seen.name} in {seen.holder or seen.place}" if alike > 1 else seen.name
+        return f"{seen.name} in {seen.holder or seen.place}" if self._names[seen.name] > 1 else seen.name
+
+    @cached_property
+    def _names(self) -> Counter[str]:
+        return Counter(seen.name for seen in self.visible)
 
     # Needs
 

@@ -54,7 +54,7 @@ class Vessel:
 
     @property
     def pot(self) -> Seen | None:
-        known = list(self.scene.things())
+        known = list(self.scene.things)
         pots = [seen for seen in known if seen.name == VESSEL]
         if not pots and self.scene.searched("kitchen"):
             pots = [seen for seen in known if seen.name in _SPARE and not seen.thing.contents]
