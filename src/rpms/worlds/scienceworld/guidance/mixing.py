@@ -23,8 +23,10 @@ def follow_recipe(scene: Scene) -> Needs | None:
         need = fill(vessel, name, _called(name), rooms)
         if need is not None:
             return need
-    words = vessel.words
-    return vessel.fetch() or scene.act("all is in it: mix", f"mix {words}", f"look at {words}")
+    words, pot = vessel.words, vessel.pot
+    return (scene.be_in(pot.place) if pot and not pot.carried else None) or scene.act(
+        "all is in it: mix", f"mix {words}", f"look at {words}"
+    )
 
 
 def _read(scene: Scene) -> Needs | None:

@@ -101,11 +101,14 @@ def _transfer(vessel: Vessel, what: str, test: Test) -> Needs:
     found = scene.at_hand(test)
     if found is None:
         return scene.act(f"{what} is not where it was", "look around")
+    holder = scene.at_hand(lambda seen: bool(found.holder) and seen.name == found.holder)
+    if holder is not None and holder.name.endswith("jar") and "open" not in holder.thing.flags:
+        return scene.act(f"{what} is in a jar: open it first", f"open {scene.call(holder)}")
     ways = [f"move {scene.call(found)} to {into}"]
-    if found.holder:
-        ways += [f"pour {found.holder} containing {found.name} into {into}", f"pour {found.holder} into {into}"]
-        ways += [f"open {found.holder}"]
-    return scene.act(f"{what} is here: move or pour it into the {vessel.name}", *ways, f"look at {into}")
+    if holder is not None:
+        ways += [f"pour {holder.name} containing {found.name} into {into}", f"pour {holder.name} into {into}"]
+    text = f"{what} is here: move or pour it into the {vessel.name}"
+    return scene.act(text, *ways, f"look at {into}")
 
 
 def _draw_water(vessel: Vessel) -> Needs | None:
