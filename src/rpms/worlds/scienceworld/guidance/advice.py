@@ -54,10 +54,7 @@ def guide(
     needs = needs_of(scene)
     lines = [f"  Now: {needs.text}"]
     if needs.rooms:
-        lines.append(f"  Likeliest unsearched rooms: {', '.join(needs.rooms[:_LIKELY_SHOWN])}")
-    door = needs.do[0].removeprefix("open door to ") if needs.do else ""
-    if door in ROOMS and belief.way_open(door) is False:
-        lines.append(f"  The door to the {door} is closed: open it first")
+        lines[0] += f"; likeliest unsearched rooms: {', '.join(needs.rooms[:_LIKELY_SHOWN])}"
     if history and not history[-1].failed and history[-1].action.partition(" ")[0] in _DEEDS:
         lines.append(f"  Just done: {history[-1].action}")
     if belief.failed:

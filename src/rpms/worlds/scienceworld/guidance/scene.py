@@ -122,9 +122,11 @@ class Scene:
             return None
         if not self.room:
             return self.act("where am I?", "look around")
-        hops = route(self.room, room) or tuple(self.belief.exits.get(self.room, ()))[:1]
-        text = why or f"go to the {room}"
-        return self.act(text, *(self.enter(hop) for hop in hops[:1]))
+        hop = next(iter(route(self.room, room) or self.belief.exits.get(self.room, ())), "")
+        if not hop:
+            return self.act(f"no way to the {room} is known", "look around")
+        way = f"go to {hop}" if self.belief.way_open(hop) else f"the door to {hop} is closed: open it"
+        return self.act(f"{why or f'the {room} is next'}; {way}", self.enter(hop))
 
     def enter(self, room: str) -> str:
         """The command that comes first on the way to a room next door."""
@@ -158,9 +160,9 @@ class Scene:
         likelier = bool(left) and left[0] in first and self.room not in first
         if not self.room or (self.room in left and not likelier):
             commands = tuple(self.uncover()) if self.room in self.belief.looked else ()
-            return Needs(f"{what} not seen yet", commands or ("look around",), left)
-        way = self.be_in(left[0]) if left else None
-        return Needs(f"{what} not seen yet", way.do if way else ("look around",), left)
+            return Needs(f"look for {what}: {(*commands, 'look around')[0]}", commands or ("look around",), left)
+        way = self.be_in(left[0], f"look for {what}") if left else None
+        return Needs(way.text, way.do, left) if way else self.act(f"look for {what}", "look around")
 
     def searched(self, room: str) -> bool:
         """Whether a room was looked at and nothing is shut there, or open and not yet looked into."""
