@@ -71,16 +71,16 @@ def test_what_is_injected_stays_near_the_papers_size(task):
 
 @pytest.mark.parametrize("words", ["stove", "metal pot", "the sink", "agent", "thermometer"])
 def test_focusing_on_furniture_is_refused(words):
-    verdict = judged(snippet(f"focus on {words}"), after())
+    verdict = judged(snippet(f"focus on {words}"), in_kitchen(("activate stove", "The stove is now activated.")))
     assert (verdict.fate, verdict.rule) == (Fate.DROPPED, "F3-FOCUS-001")
 
 
 def test_focusing_on_what_the_task_names_is_not():
     belief = after(opening=OPENINGS["use-thermometer"])
-    assert judged(snippet("focus on thermometer"), belief, "use-thermometer").fate is Fate.KEPT
-    assert judged(snippet("focus on water"), after()).fate is Fate.KEPT
+    assert judged(snippet("focus on thermometer"), belief, "use-thermometer").fate is Fate.WARNED, "it may be here"
+    assert judged(snippet("focus on water"), after()).fate is Fate.WARNED
     chair = after(opening=OPENINGS["find-non-living-thing"])
-    assert judged(snippet("focus on chair"), chair, "find-non-living-thing").fate is Fate.KEPT
+    assert judged(snippet("focus on chair"), chair, "find-non-living-thing").fate is Fate.WARNED
 
 
 def test_a_plan_through_a_closed_door_must_open_it_first():
@@ -104,7 +104,7 @@ def test_a_broken_device_is_not_tried_again():
     belief = in_kitchen(("activate stove", "The stove appears broken, and can't be activated or deactivated."))
     objection = objection_to_action("activate stove", active("boil"), Situation(belief, goal("boil")))
     assert objection.conflict
-    assert objection.fact == "stove is broken"
+    assert objection.fact == "stove is broken or no device"
 
 
 def test_a_lesson_that_a_door_was_shut_is_dropped_once_it_is_open():

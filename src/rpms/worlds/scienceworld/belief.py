@@ -6,13 +6,13 @@ agent is and what it carries change by its own actions alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
-from rpms.worlds.scienceworld.focus import is_decoy
+from rpms.worlds.scienceworld.answers import ANSWERS
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.tree import alike, find, read_phrase, walk
@@ -33,6 +33,8 @@ class ScienceBelief:
     """What is known to be carried."""
     inventory_known: bool = False
     """Whether nothing else is carried: true once an inventory was seen."""
+    lost: bool = False
+    """Whether something that was carried may still be so without being known."""
     rooms: Mapping[str, tuple[Thing, ...]] = field(default_factory=dict)
     """What was last seen in each room; all of it only in those that are in `looked`."""
     looked: frozenset[str] = frozenset()
@@ -158,7 +160,7 @@ class ScienceBelief:
         return self.exits.get(self.room or "", {}).get(room)
 
     def truth(self, atom: Atom, /) -> Truth:
-        answer = _ANSWERS.get(atom.predicate)
+        answer = ANSWERS.get(atom.predicate)
         if answer is None:
             return Truth.UNKNOWN
         arity, ask = answer
@@ -180,48 +182,3 @@ class ScienceBelief:
     def but(self, **changes: object) -> ScienceBelief:
         """The same belief with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
-
-
-def _room_named(words: str) -> str:
-    """The room a command names: `the kitchen`, `door to kitchen`."""
-    head = words.casefold().strip()
-    for lead in ("to ", "through ", "the ", "door to ", "the "):
-        head = head.removeprefix(lead)
-    return head.removesuffix(" door")
-
-
-def _near(belief: ScienceBelief, room: str) -> bool | None:
-    name = _room_named(room)
-    return True if name == belief.room else belief.next_door(name)
-
-
-def _shut(belief: ScienceBelief, room: str) -> bool | None:
-    is_open = belief.way_open(_room_named(room))
-    return None if is_open is None else not is_open
-
-
-def _flag(yes: str, no: str) -> Callable[[ScienceBelief, str], bool | None]:
-    def ask(belief: ScienceBelief, name: str) -> bool | None:
-        thing = belief.see(name)
-        if thing is None or thing.flags.isdisjoint({yes, no}):
-            return None
-        return yes in thing.flags
-
-    return ask
-
-
-def _works(belief: ScienceBelief, name: str) -> bool | None:
-    return False if f"{name.casefold()} in {belief.room}" in belief.broken else None
-
-
-_ANSWERS: Mapping[str, tuple[int, Callable[..., bool | None]]] = {
-    "near": (1, _near),
-    "adjoins": (2, lambda belief, room, other: belief.adjoin(_room_named(room), _room_named(other))),
-    "shut": (1, _shut),
-    "carried": (1, lambda belief, name: belief.carries(name) or None),
-    "decoy": (1, lambda belief, name: is_decoy(belief.goal, name)),
-    "open": (1, _flag("open", "closed")),
-    "running": (1, _flag("on", "off")),
-    "works": (1, _works),
-}
-"""Predicate → number of arguments, and who answers."""

@@ -36,7 +36,10 @@ def required_instruments(entry: Entry) -> tuple[str, ...]:
 
 
 def compatible(belief: Belief, entry: Entry) -> str:
-    """Say why an entry does not suit the belief, nothing if it does. Schemas carry no state and suit every one."""
+    """Say why an entry does not suit the belief, nothing if it does. Schemas carry no state and suit every one.
+
+    An instrument must be known to be carried: an inventory never looked at holds none that was not seen picked up.
+    """
     if isinstance(entry, VerifiedSchema) or not isinstance(belief, ScienceBelief):
         return ""
     missing = [name for name in required_instruments(entry) if not belief.carries(name)]

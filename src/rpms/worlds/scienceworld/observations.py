@@ -314,14 +314,20 @@ _REFUSALS: Final = re.compile(
     r"No known action matches that input\."
     r"|Unknown action\b"
     r"|Ambiguous request:"
-    r"|It's not clear how to "
+    r"|It'?s not clear how to "
+    r"|I'm not sure how to "
+    r"|You must disconnect "
+    r"|Connections must specify "
+    r"|Something can't "
+    r"|[^\n]{1,120}? is already connected, and must be "
     r"|You (?:can't|cannot|aren't) "
     r"|The door is not open\."
     r"|That (?:thing doesn't|container is empty|is not|isn't|can't)"
     r"|There is only one thing "
     r"|Mixing the contents of "
-    r"|The [^\n]{1,120}? (?:is not (?:moveable|edible|openable|closeable|something|a |currently )|isn't "
-    r"|does not contain|doesn't |can't |appears broken)"
+    r"|The [^\n]{1,120}? (?:is not (?:moveable|movable|edible|openable|closeable|open|something|a |currently )|isn't "
+    r"|is empty, so |does not contain|doesn't |can't |aren't able "
+    r"|appears broken)"
 )
 
 

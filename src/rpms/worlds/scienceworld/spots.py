@@ -88,7 +88,7 @@ def find_spot(belief: ScienceBelief, phrase: Phrase, name: str = "", *, carried_
     Where words alone would fit both a thing carried and one in the room, the simulator asks which; so the first found
     is as good as any.
     """
-    for words in (phrase, Phrase(name.casefold())) if name else (phrase,):
+    for words in (phrase, Phrase(name.casefold(), (), phrase.places)) if name else (phrase,):
         if not words.head:
             continue
         for carried in (carried_first, not carried_first):
@@ -113,4 +113,4 @@ def doubted(belief: ScienceBelief, spot: Spot) -> ScienceBelief:
     """What is put on something carried that may hold nothing may end up beside it; on the ground, it does."""
     holder = thing_at(belief, spot)
     doubtful = spot.carried and (holder.contents is None or holder.name == "ground")
-    return belief.but(inventory_known=False) if doubtful else belief
+    return belief.but(inventory_known=False, lost=True) if doubtful else belief

@@ -56,6 +56,8 @@ def read_phrase(words: str) -> Phrase:
     """
     text = _PLACES.sub(lambda match: " in " + match[1].replace(", in ", " in "), words.casefold())
     head, *places = (plain_name(piece) for piece in _JOINT.split(text))
+    if "inventory" in places:  # a menu goes on to say that it is the agent's, and where the agent is
+        places = places[: places.index("inventory") + 1]
     name, _, within = head.partition(" containing ")
     return Phrase(name, tuple(plain_name(piece) for piece in within.split(" and ")) if within else (), tuple(places))
 
@@ -90,6 +92,11 @@ def _begins(one: str, other: str) -> bool:
     """Whether a longer name begins as a shorter one: `unknown substance B`, `drawing of a boat`, `plane with a …`."""
     rest = one[len(other) :] if one.startswith(f"{other} ") else ""
     return rest.startswith((" of ", " with ")) or len(rest) == 2
+
+
+def is_vague(head: str) -> bool:
+    """Whether words may name almost anything, or any matter."""
+    return head in _ANY or head == "substance" or head.endswith(" substance")
 
 
 def _fits(thing: Thing, phrase: Phrase) -> bool:

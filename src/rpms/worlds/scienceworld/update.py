@@ -41,7 +41,7 @@ def update(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         steps=belief.steps + (action is not None),
     )
     if heard.refused(observation):
-        after = _broken(after, observation)
+        after = _broken(after, observation, command)
         return after.but(failed=frozenset(sorted(after.failed | {action or ""})[:_FAILED_KEPT]))
     loose, observation = heard.disconnections(observation)
     for name in loose:
@@ -108,7 +108,7 @@ def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
 def _held(belief: ScienceBelief, listing: Forest) -> ScienceBelief:
     """Take in an inventory; what may fly off by itself is not counted on."""
     kept = tuple(thing for thing in listing if not thing.restless)
-    return _noted(belief.but(inventory=merge(kept, belief.inventory), inventory_known=True), kept)
+    return _noted(belief.but(inventory=merge(kept, belief.inventory), inventory_known=True, lost=False), kept)
 
 
 def _looked_inside(belief: ScienceBelief, place: RoomSight, command: Named) -> ScienceBelief:
@@ -150,11 +150,17 @@ def _placed(belief: ScienceBelief, thing: Thing, command: Named) -> ScienceBelie
     return with_thing(belief, spot, replace(holder, contents=(*(holder.contents or ()), thing)))
 
 
-def _broken(belief: ScienceBelief, observation: str) -> ScienceBelief:
+def _broken(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
     done = heard.deed(observation)
     if done is None or done.verb != "broken":
         return belief
-    return belief.but(broken=belief.broken | {f"{done.object} in {belief.room}"})
+    belief = belief.but(broken=belief.broken | {f"{done.object} in {belief.room}"})
+    return belief if find_spot(belief, command.one, done.object) else _unseen(belief, Thing(done.object))
+
+
+def _unseen(belief: ScienceBelief, thing: Thing) -> ScienceBelief:
+    """Note a thing in this room that no listing has shown, but an answer was about."""
+    return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, thing)})
 
 
 # What is done
@@ -197,7 +203,7 @@ def _pour(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
         if source is not None:
             belief = with_thing(belief, source, replace(thing_at(belief, source), contents=()))
     if done.place == "inventory":  # it is not said which of several vessels was emptied, nor what is liquid
-        return belief.but(inventory_known=False)
+        return belief.but(inventory_known=False, lost=True)
     target = find_spot(belief, command.two, done.place)
     if target is None:
         here = (*belief.here, *poured) if done.place == belief.room else belief.here
@@ -224,7 +230,7 @@ def _eat(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
 def _mix(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     product = Thing(heard.plain_name(done.object.casefold()))
     if command.one.head == "inventory":  # what of it went into the product is not said
-        return belief.but(inventory=(), inventory_known=False)
+        return belief.but(inventory=(), inventory_known=False, lost=True)
     spot = find_spot(belief, command.one)
     return belief if spot is None else with_thing(belief, spot, replace(thing_at(belief, spot), contents=(product,)))
 
@@ -261,8 +267,7 @@ def _switch(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     flag = _FLAGS[done.place]
     spot = find_spot(belief, command.one, done.object)
     if spot is None:
-        unseen = Thing(done.object, None, frozenset({flag}))
-        return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, unseen)})
+        return _unseen(belief, Thing(done.object, None, frozenset({flag})))
     thing = thing_at(belief, spot)
     return with_thing(belief, spot, replace(thing, flags=(thing.flags - {_OPPOSITES[flag]}) | {flag}))
 
@@ -294,7 +299,7 @@ def _read(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
 
 
 def _dig(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
-    return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, Thing(done.object))})
+    return _unseen(belief, Thing(done.object))
 
 
 _DEEDS: Final[Mapping[str, Callable[[ScienceBelief, Deed, Named], ScienceBelief]]] = {

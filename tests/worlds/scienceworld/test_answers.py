@@ -1,0 +1,156 @@
+"""The facts behind the manual's preconditions: what a belief knows, and what it leaves open."""
+
+import pytest
+from laboratory import GOAL, HALLWAY, KITCHEN, after, goal, in_kitchen
+
+from rpms.core.arbitration import Arbitration, judge
+from rpms.core.belief import Situation, StateSignature
+from rpms.core.consistency import executable_from_here
+from rpms.core.facts import Atom, Truth
+from rpms.core.guard import review
+from rpms.core.memory import SuccessSnippet
+from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.play.setup import manual_of
+from rpms.worlds.scienceworld import world
+from rpms.worlds.scienceworld.answers import ANSWERS
+
+MANUAL = manual_of(world)
+RULES = MANUAL.active("F3", "boil")
+ALWAYS = {"look_around", "inventory", "task", "wait", "reset_task", "choose"}
+BACK = (
+    ("go to hallway", "You move to the hallway."),
+    ("look around", HALLWAY.replace("(that is closed)", "(that is open)")),
+)
+INVENTORY = ("inventory", "In your inventory, you see:\n\tan orange\n")
+
+
+def truth(belief, predicate, *args):
+    return belief.truth(Atom(predicate, args))
+
+
+def refusal(belief, command):
+    return review(command, RULES, Situation(belief, goal("boil")))
+
+
+def snippet(*actions):
+    return SuccessSnippet(GOAL, StateSignature.parse("room=kitchen|inventory=empty|progress=0"), "find", actions)
+
+
+def test_every_predicate_of_the_manual_is_answered():
+    assert set(MANUAL.predicates) == set(ANSWERS)
+    for name, predicate in MANUAL.predicates.items():
+        assert ANSWERS[name][0] == len(predicate.args), name
+
+
+def test_all_but_what_always_works_has_preconditions():
+    assert {schema.name for schema in MANUAL.actions if not schema.preconditions} == ALWAYS
+
+
+def test_what_is_seen_or_carried_is_here():
+    belief = in_kitchen(("pick up thermometer", "You move the thermometer to the inventory."), *BACK)
+    assert truth(belief, "here", "thermometer") is Truth.TRUE
+    assert truth(belief, "here", "thermometer in inventory") is Truth.TRUE
+    assert truth(belief, "here", "kitchen") is Truth.TRUE, "a room next door can be looked at"
+    assert truth(belief, "here", "air") is Truth.TRUE
+
+
+def test_what_stays_where_it_was_seen_is_not():
+    belief = in_kitchen(*BACK)
+    assert truth(belief, "here", "sink") is Truth.FALSE
+    assert truth(belief, "here", "thermometer") is Truth.FALSE
+    assert truth(after(), "here", "stove") is Truth.FALSE, "it cannot be carried, and is not in this room"
+
+
+@pytest.mark.parametrize("name", ["orange", "water", "adult bee", "substance", "organism", "terminal 1", "jug", "x y"])
+def test_what_may_have_come_about_or_along_is_left_open(name):
+    assert truth(in_kitchen(*BACK), "here", name) is Truth.UNKNOWN
+
+
+def test_a_room_not_looked_at_may_hold_anything():
+    belief = after(("go to workshop", "You move to the workshop."))
+    assert truth(belief, "here", "stove") is Truth.UNKNOWN
+
+
+def test_an_open_lid_that_was_not_looked_under_may_hide_things():
+    opened = in_kitchen(INVENTORY, ("open cupboard", "The cupboard is now open."))
+    assert truth(in_kitchen(INVENTORY), "here", "jug") is Truth.FALSE
+    assert truth(opened, "here", "jug") is Truth.UNKNOWN
+
+
+def test_a_vessel_by_another_name_may_be_meant():
+    jar = KITCHEN.replace("a stopwatch, which is deactivated. ", "a seed jar (containing an apple seed)")
+    belief = in_kitchen(INVENTORY, ("look around", jar))
+    assert truth(belief, "here", "ceramic cup") is Truth.UNKNOWN
+
+
+def test_within_is_answered():
+    belief = in_kitchen()
+    assert truth(belief, "within", "orange", "bowl") is Truth.TRUE
+    assert truth(belief, "within", "bowl", "counter") is Truth.TRUE
+    assert truth(belief, "within", "thermometer", "sink") is Truth.FALSE
+    assert truth(belief, "within", "gold", "sink") is Truth.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("go to oven", "no door leads from here to oven"),
+        ("go to kitchen", "no door leads from here to kitchen"),
+        ("open thermometer", "thermometer has nothing to open or close"),
+        ("pick up oven", "oven cannot be carried as it is"),
+        ("pick up water", "water cannot be carried as it is"),
+        ("move orange to stopwatch", "stopwatch is closed or no container"),
+        ("dunk stopwatch into sink", "stopwatch is closed or no container"),
+        ("mix thermometer", "nothing is in thermometer"),
+        ("activate bowl", "bowl is broken or no device"),
+        ("use bowl on orange", "bowl is no tool"),
+        ("read oven", "oven cannot be read"),
+        ("eat thermometer", "thermometer cannot be eaten"),
+        ("flush sink", "sink cannot be flushed"),
+        ("connect stove to sink", "stove is neither here nor carried"),
+    ],
+)
+def test_the_guard_gives_its_reason(command, reason):
+    assert refusal(in_kitchen(), command).reason == reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("open cupboard", "close oven", "pick up table", "put down thermometer", "eat red apple", "mix substance"),
+        *("connect door to hallway to bowl", "move orange to organism", "activate stopwatch", "open door to hallway"),
+    ],
+)
+def test_what_the_simulator_may_do_passes(command):
+    assert refusal(in_kitchen(), command) is None
+
+
+def test_a_closed_lid_is_to_be_opened_first():
+    assert refusal(in_kitchen(), "move orange to cupboard").remedy == "open cupboard"
+
+
+def test_what_is_elsewhere_is_where_it_was_last_seen():
+    assert refusal(in_kitchen(*BACK), "activate sink").text == "sink is neither here nor carried; first: go to kitchen"
+    assert refusal(in_kitchen(), "move orange to stopwatch").remedy == ""
+
+
+def test_a_plan_is_followed_from_room_to_room():
+    situation = Situation(in_kitchen(*BACK), goal("boil"))
+    fates = {
+        actions: judge(snippet(*actions), RULES, situation, Arbitration.HARD_SOFT).fate
+        for actions in (
+            ("activate sink",),
+            ("go to kitchen", "activate sink"),
+            ("go to kitchen", "pick up thermometer", "go to hallway", "use thermometer on picture"),
+        )
+    }
+    assert list(fates.values()) == [Fate.DROPPED, Fate.WARNED, Fate.WARNED]
+
+
+def test_consistency_by_precondition_follows_the_effects():
+    situation = Situation(in_kitchen(), goal("boil"))
+    plans = [("move orange to cupboard",), ("open cupboard", "move orange to cupboard")]
+    found = executable_from_here(
+        [Candidate(snippet(*plan), 1.0, 1.0, Verdict(Fate.KEPT)) for plan in plans], situation, RULES
+    )
+    assert {each.entry.actions: each.verdict.fate for each in found} == {plans[0]: Fate.FILTERED, plans[1]: Fate.KEPT}
