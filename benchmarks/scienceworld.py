@@ -77,6 +77,7 @@ def steps_and_starts() -> None:
     game.reset()
     our_first = time.perf_counter() - started
     print(f"first episode, with the JVM's start: env {env_first:.2f} s, rpms {our_first:.2f} s")
+    print(f"edited classes: {'in use' if len(jvm.shared_jvm().class_path) > 1 else 'none, this jar is not known'}")
 
     env_s: dict[tuple[str, int], float] = {}
     our_s: dict[tuple[str, int], float] = {}

@@ -1,8 +1,8 @@
 """Small edits to a compiled Java class, as the Java virtual machine specification (chapter 4) lays it out.
 
 A class is its constants, a head (flags, names, interfaces), fields, methods and a tail; all but the constants and the
-methods that are edited stay as they are, byte for byte. New code must not branch: then it needs no table of stack
-frames, and a dozen instructions suffice.
+methods that are edited stay as they are, byte for byte. New code may branch forward once and no more: so its table of
+stack frames is a line, and two dozen instructions suffice.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import struct
 from typing import Final
 
+NOP: Final = b"\x00"
+ACONST_NULL: Final = b"\x01"
 ALOAD_0: Final = b"\x2a"
 ALOAD_1: Final = b"\x2b"
 DUP: Final = b"\x59"
@@ -28,6 +30,7 @@ INVOKEINTERFACE: Final = b"\xb9"
 NEW: Final = b"\xbb"
 ANEWARRAY: Final = b"\xbd"
 CHECKCAST: Final = b"\xc0"
+IFNONNULL: Final = b"\xc7"
 IRETURN: Final = b"\xac"
 ARETURN: Final = b"\xb0"
 RETURN: Final = b"\xb1"
@@ -105,9 +108,12 @@ class ClassFile:
         """Add a public field that is null until it is set."""
         self._fields.append(struct.pack(">H", _PUBLIC) + self.text(name) + self.text(of_type) + bytes(2))
 
-    def add_method(self, name: str, of_type: str, code: bytes, *, stack: int, variables: int) -> None:
-        """Add a public method."""
-        self._methods.append(self._assembled(struct.pack(">H", _PUBLIC), name, of_type, code, stack, variables))
+    def add_method(
+        self, name: str, of_type: str, code: bytes, *, stack: int, variables: int, target: int | None = None
+    ) -> None:
+        """Add a public method. `target` is where its branch goes, if it has one: there the stack must be empty."""
+        method = self._assembled(struct.pack(">H", _PUBLIC), name, of_type, code, stack, variables, target)
+        self._methods.append(method)
 
     def replace_method(self, name: str, of_type: str, code: bytes, *, stack: int) -> None:
         """Give a method other instructions."""
@@ -122,10 +128,10 @@ class ClassFile:
         self.replace_method(name, of_type, instructions[:-1] + code + RETURN, stack=max(stack, _number(old, 14)))
 
     def exchange(self, name: str, of_type: str, old: bytes, new: bytes) -> None:
-        """Replace one instruction of a method by another of the same length."""
+        """Replace instructions of a method by others of the same length, wherever it has them."""
         at = self._find(name, of_type)
-        if self._methods[at].count(old) != 1 or len(old) != len(new):
-            raise ValueError(f"{name} does not have the instruction once")
+        if old not in self._methods[at] or len(old) != len(new):
+            raise ValueError(f"{name} does not have the instructions")
         self._methods[at] = self._methods[at].replace(old, new)
 
     def _constant(self, kind: int, value: bytes) -> bytes:
@@ -145,8 +151,13 @@ class ClassFile:
                 return at
         raise ValueError(f"no method {name}{of_type}")
 
-    def _assembled(self, flags: bytes, name: str, of_type: str, code: bytes, stack: int, variables: int) -> bytes:
-        body = struct.pack(">HHI", stack, variables, len(code)) + code + bytes(4)
+    def _assembled(
+        self, flags: bytes, name: str, of_type: str, code: bytes, stack: int, variables: int, target: int | None = None
+    ) -> bytes:
+        # One frame, 64 bytes from the start at most, with the variables as they were: its number is its place.
+        frames = b"" if target is None else self.text("StackMapTable") + struct.pack(">IHB", 3, 1, target)
+        tables = struct.pack(">HH", 0, 1 if frames else 0) + frames
+        body = struct.pack(">HHI", stack, variables, len(code)) + code + tables
         head = flags + self.text(name) + self.text(of_type)
         return head + struct.pack(">H", 1) + self.text("Code") + struct.pack(">I", len(body)) + body
 

@@ -1,4 +1,4 @@
-"""Three of the simulator's classes, edited when a JVM starts so that a step takes about a third of its time.
+"""Three of the simulator's classes, edited when a JVM starts so that a step takes a third of its time.
 
 The jar stays as it is: the edited classes go to the JVM's own folder, which is searched before the jar. A jar whose
 classes are not those edited here (another release) is run unedited, only slower. What a game says is not touched, but
@@ -7,6 +7,8 @@ for the order of things in lists and menus, which is by chance in the original:
 - Objects are told apart by number but hashed by identity. With `-XX:hashCode=2`, which makes runs repeat themselves,
   every set of objects is searched one by one. Hashed by their number, which is counted anew for each game, sets are
   fast and ordered the same every time.
+- What an object contains was copied into a new set whenever it was asked for, several times for each object at each
+  step; the copy is kept until the contents change.
 - Collecting the contents of a room copied the set collected so far for each object in it.
 - To match a command, every name of every object is split into words by a regular expression, at every step. A name's
   words never change: they are kept until the next game is loaded.
@@ -30,6 +32,13 @@ _PARSERS: Final = "scienceworld/input/InputParser$"
 """What all parsers share: Scala's companion object, one of its kind, in its own field `MODULE$`."""
 _ANY, _TEXT = "Ljava/lang/Object;", "Ljava/lang/String;"
 _MAP, _FUNCTION = "java/util/HashMap", "java/util/function/Function"
+_SCALA: Final = "scala/collection"
+_SET, _COPY = f"{_SCALA}/mutable/Set", f"{_SCALA}/immutable/Set"
+_HOLDINGS: Final = (
+    ("containedObjects", "getContainedObjects", (_OBJECT, "addObject", "removeObjectFromContainer")),
+    ("portals", "getPortals", ("scienceworld/objects/portal/Portal", "addPortal", "removePortal")),
+)
+"""The sets of an object: the field, the method that copies it, and what it holds with the methods that change it."""
 _KEPT: Final = ("words", f"L{_MAP};")
 """The new field: from a name to its words."""
 
@@ -53,16 +62,38 @@ def _edit_object(it: ClassFile) -> None:
     # int hashCode() { return 31 * (int) this.uuid; }
     number = op.ALOAD_0 + op.GETFIELD + it.field(_OBJECT, "uuid", "J") + op.L2I
     it.add_method("hashCode", "()I", number + op.BIPUSH + b"\x1f" + op.IMUL + op.IRETURN, stack=2, variables=1)
+    for field, reader, writers in _HOLDINGS:
+        _keep_copy(it, field, reader, writers)
     # `found = found ++ more` becomes `found ++= more`, in a function and in the loop inside it
-    things, scala = "scala/collection/mutable/Set", "scala/collection"
-    union = it.interface_method(things, "$plus$plus", f"(L{scala}/GenTraversableOnce;)L{things};")
-    add = it.interface_method(things, "$plus$plus$eq", f"(L{scala}/TraversableOnce;)L{scala}/generic/Growable;")
+    union = it.interface_method(_SET, "$plus$plus", f"(L{_SCALA}/GenTraversableOnce;)L{_SET};")
+    add = it.interface_method(_SET, "$plus$plus$eq", f"(L{_SCALA}/TraversableOnce;)L{_SCALA}/generic/Growable;")
     collect, reference = "getContainedObjectsAndPortalsRecursive", "Lscala/runtime/ObjectRef;"
     for name, of_type in (
-        (collect, f"(ZZ)L{scala}/immutable/Set;"),
+        (collect, f"(ZZ)L{_COPY};"),
         (f"$anonfun${collect}$3", f"(Z{reference}ZL{_OBJECT};)V"),
     ):
         it.exchange(name, of_type, op.INVOKEINTERFACE + union, op.INVOKEINTERFACE + add)
+
+
+def _keep_copy(it: ClassFile, field: str, reader: str, writers: tuple[str, str, str]) -> None:
+    """Let `reader` return the same copy of the set `field` until one of the writers has asked for the set."""
+    kept, own = it.field(_OBJECT, f"{field}Copy", f"L{_COPY};"), it.method(_OBJECT, field, f"()L{_SET};")
+    it.add_field(f"{field}Copy", f"L{_COPY};")
+    # Set copied() { if (this.copy == null) this.copy = this.own().toSet(); return this.copy; }
+    copy = op.INVOKESPECIAL + own + op.INVOKEINTERFACE + it.interface_method(_SET, "toSet", f"()L{_COPY};") + b"\1\0"
+    fill = op.ALOAD_0 + op.ALOAD_0 + copy + op.PUTFIELD + kept
+    check = op.ALOAD_0 + op.GETFIELD + kept + op.IFNONNULL + bytes([0, 3 + len(fill)])
+    code = check + fill + op.ALOAD_0 + op.GETFIELD + kept + op.ARETURN
+    it.add_method(f"{field}Copied", f"()L{_COPY};", code, stack=2, variables=1, target=len(check + fill))
+    copied = op.INVOKESPECIAL + it.method(_OBJECT, f"{field}Copied", f"()L{_COPY};")
+    it.exchange(reader, f"(Z)L{_COPY};", copy, copied.ljust(len(copy), op.NOP))
+    # Set changing() { this.copy = null; return this.own(); }
+    code = op.ALOAD_0 + op.ACONST_NULL + op.PUTFIELD + kept + op.ALOAD_0 + op.INVOKESPECIAL + own + op.ARETURN
+    it.add_method(f"{field}Changing", f"()L{_SET};", code, stack=2, variables=1)
+    changing = op.INVOKESPECIAL + it.method(_OBJECT, f"{field}Changing", f"()L{_SET};")
+    thing, *names = writers
+    for name, result in zip(names, "VZ", strict=True):
+        it.exchange(name, f"(L{thing};){result}", op.INVOKESPECIAL + own, changing)
 
 
 def _edit_parsers(it: ClassFile) -> None:
