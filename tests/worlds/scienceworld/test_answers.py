@@ -66,6 +66,11 @@ def test_what_may_have_come_about_or_along_is_left_open(name):
     assert truth(in_kitchen(*BACK), "here", name) is Truth.UNKNOWN
 
 
+def test_what_the_agent_has_moved_may_be_anywhere():
+    there = ("move thermometer to hallway", "You move the thermometer to the hallway.")
+    assert truth(in_kitchen(there), "here", "thermometer") is not Truth.FALSE
+
+
 def test_a_room_not_looked_at_may_hold_anything():
     belief = after(("go to workshop", "You move to the workshop."))
     assert truth(belief, "here", "stove") is Truth.UNKNOWN

@@ -111,6 +111,8 @@ def _left_behind(belief: ScienceBelief, name: str) -> bool:
         return False
     if kind and is_fixed(kind):
         return True
+    if any(alike(moved, name) for moved in belief.handled):
+        return False
     elsewhere = any(alike(thing.name, name) for forest in belief.rooms.values() for _, thing, _ in walk(forest))
     unseen = any(thing.contents is None and "open" in thing.flags for thing, _ in belief.visible())
     sure = elsewhere and not belief.lost and bool(kind or is_animal(name))

@@ -179,6 +179,7 @@ def _go(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
 
 
 def _move(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+    belief = belief.but(handled=belief.handled | {done.object})
     belief, thing = take(belief, command, done.object, carried_first=done.place != "inventory")
     if done.place == "inventory":
         return belief if thing.restless else belief.but(inventory=(*belief.inventory, thing))
@@ -200,6 +201,7 @@ def _pour(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     else:
         source = find_spot(belief, command.one, done.object)
         poured = () if source is None else thing_at(belief, source).contents or ()
+        belief = belief.but(handled=belief.handled | {thing.name for thing in poured}, lost=belief.lost or not poured)
         if source is not None:
             belief = with_thing(belief, source, replace(thing_at(belief, source), contents=()))
     if done.place == "inventory":  # it is not said which of several vessels was emptied, nor what is liquid
