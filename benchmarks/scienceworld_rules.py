@@ -1,0 +1,202 @@
+"""How well the manual's preconditions agree with ScienceWorld, action by action.
+
+    python benchmarks/scienceworld_rules.py [--games 60] [--steps 60] [--seed 0]
+
+Walks through train variations: some of the steps follow the planner, some are taken from the simulator's own list of
+valid actions, and some are commands made of every template and the names that the text has shown so far, what is here
+as often as all else. Each command is judged by the guard before it is executed, and what the simulator then says
+decides: *allowed* is what it did, *refused* what it answered with a refusal or did not know. A question which of
+several was meant is neither.
+
+The simulator's list alone would not do: it leaves out names that its parser takes, and it names what is behind closed
+lids, which its parser does not take. So at some states the guard is held against the whole list, and what it would
+block of it is executed: what the simulator then does counts as blocked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import cycle, islice
+from pathlib import Path
+
+from rpms.core.belief import Situation
+from rpms.core.condition import FULL, compose
+from rpms.core.decide import decide
+from rpms.core.guard import review
+from rpms.core.recall import EpisodicMemory
+from rpms.core.rules import PARAMETER, ActiveRules
+from rpms.play.setup import knowledge_of
+from rpms.worlds.scienceworld import world
+from rpms.worlds.scienceworld.belief import ScienceBelief
+from rpms.worlds.scienceworld.simulator import ScienceWorldGame
+from rpms.worlds.scienceworld.tasks import KINDS
+from rpms.worlds.scienceworld.tree import walk as every
+
+LISTED_EVERY = 12
+"""At every so many steps the whole list of valid actions is asked for, which takes as long as twenty steps."""
+NEVER = ("reset_task", "choose", "task")
+"""Left out of made-up commands: the first undoes the walk, the others always work or answer questions. A focus is rare
+among them, as most end an episode."""
+
+ROOMS = ("", " unseen")
+"""Refusals are counted apart where the room was not looked at: there the text has revealed nothing yet."""
+Tally = Counter[tuple[str, str]]
+"""(action, what) → how many."""
+
+
+class Walk:
+    """One episode: a belief and a simulator kept in step, the guard asked before every command."""
+
+    def __init__(self, game: ScienceWorldGame, dice: random.Random, tally: Tally) -> None:
+        self.game, self.dice, self.tally = game, dice, tally
+        self.outcome = game.reset()
+        self.goal = world.goal(self.outcome.observation)
+        self.mind = compose(FULL, knowledge_of(world), EpisodicMemory(world=world.name))
+        self.rules: ActiveRules = self.mind.manual.active(self.goal.type, self.goal.object)
+        self.belief = world.update(world.start(self.goal), None, self.outcome.observation)
+        self.done = False
+
+    def blocks(self, command: str) -> bool:
+        """Whether the guard would not let a command through."""
+        return review(command, self.rules, Situation(self.belief, self.goal)) is not None
+
+    def step(self, command: str) -> None:
+        """Judge a command, execute it, count."""
+        action, blocked, before = _action(command, self.rules), self.blocks(command), self.belief
+        seen = ROOMS[before.room not in before.looked]
+        self.outcome = self.game.step(command)
+        answer = self.outcome.observation
+        self.belief = world.update(self.belief, command, answer)
+        if action == "choose" or answer.startswith("Ambiguous request"):
+            self.tally["", "questions"] += 1
+        elif world.infeasible(answer):
+            self.tally[action, f"refused{seen}"] += 1
+            self.tally[action, f"recognised{seen}"] += blocked
+        else:
+            self.tally[action, "allowed"] += 1
+            self.tally[action, "blocked"] += blocked
+            if blocked:
+                refusal = review(command, self.rules, Situation(before, self.goal))
+                print(f"BLOCKED {self.game.task.id}: {command!r}: {refusal}; the simulator: {answer[:100]!r}")
+        self.tally["", "contradictions"] += len(world.contradictions(self.belief, self.game))
+        self.done = self.outcome.done
+
+    def against_the_list(self) -> None:
+        """Hold the guard against every action on the simulator's own list, and execute what it would block."""
+        listed = self.game.admissible()
+        self.tally["", "listed"] += len(listed)
+        against = [command for command in listed if self.blocks(command)]
+        self.tally["", "listed and blocked"] += len(against)
+        self.dice.shuffle(against)
+        one_of_each = {_action(command, self.rules): command for command in against}
+        for command in one_of_each.values():
+            if self.blocks(command) and not self.done:
+                self.step(command)
+                self.tally["", "listed and tried"] += 1
+
+    def next_command(self) -> str:
+        """The planner's, a valid one, or one made up."""
+        chance = self.dice.random()
+        if self.belief_menu:
+            return "0"
+        if chance < 0.25:
+            decision = decide(self.mind, self.goal, self.belief, "look around", self.game.look(), ())
+            return world.command(world.planner(decision)[1], self.belief).text
+        if chance < 0.3:
+            return self.dice.choice(self.game.admissible())
+        return self.made_up()
+
+    @property
+    def belief_menu(self) -> bool:
+        assert isinstance(self.belief, ScienceBelief)
+        return bool(self.belief.menu)
+
+    def made_up(self) -> str:
+        """A command of any template, with names that were shown: what is here as often as all else."""
+        assert isinstance(self.belief, ScienceBelief)
+        schemas = [schema for schema in self.rules.environment if schema.name not in NEVER]
+        schema = self.dice.choice(schemas)
+        if schema.name == "focus_on":
+            schema = self.dice.choice(schemas)
+        syntax = self.dice.choice(schema.syntax)
+        known = [thing.name for forest in self.belief.rooms.values() for _, thing, _ in every(forest)]
+        near = [thing.name for thing, _ in self.belief.visible()] or known
+        rooms = sorted(self.belief.exits) or ["hallway"]
+
+        def name(parameter: str) -> str:
+            if parameter == "place" and (syntax.startswith("go") or "door" in syntax or self.dice.random() < 0.1):
+                return self.dice.choice(rooms)
+            return self.dice.choice(near if self.dice.random() < 0.5 else known)
+
+        return PARAMETER.sub(lambda match: name(match[1]), syntax)
+
+
+def _action(command: str, rules: ActiveRules) -> str:
+    instance = rules.instance(command)
+    return instance.schema.name if instance else "no action"
+
+
+def variations(number: int, dice: random.Random) -> Iterator[tuple[str, int]]:
+    """So many train variations, all tasks in turn."""
+    for task in islice(cycle(KINDS), number):
+        yield task, dice.choice(KINDS[task].variations("train"))
+
+
+def share(part: int, whole: int) -> str:
+    """A share in words; a dash of nothing."""
+    return f"{100 * part / whole:.1f}%" if whole else "-"
+
+
+def table(tally: Tally) -> Iterator[str]:
+    """The lines of a Markdown table."""
+    yield "| action | allowed | blocked | refused | recognised | refused in a room not looked at | recognised |"
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    actions = sorted({action for action, _ in tally if action})
+    for action in (*actions, "all"):
+        count = {
+            what: sum(n for (a, w), n in tally.items() if a and w == what and action in (a, "all"))
+            for what in ("allowed", "blocked", *(f"{w}{room}" for w in ("refused", "recognised") for room in ROOMS))
+        }
+        cells = [action if action == "all" else f"`{action.replace('_', ' ')}`"]
+        cells += [f"{count['allowed']:,}", f"{count['blocked']:,}"]
+        for room in ROOMS:
+            refused = count[f"refused{room}"]
+            cells += [f"{refused:,}", share(count[f"recognised{room}"], refused)]
+        yield f"| {' | '.join(cells)} |"
+
+
+def main() -> None:
+    """Walk, count, print."""
+    here = Path(__file__).resolve().parent  # a neighbour has the simulator's name, and must not be found in its place
+    sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != here]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=60)
+    parser.add_argument("--steps", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    dice, tally = random.Random(args.seed), Tally()
+    for task, variation in variations(args.games, dice):
+        with ScienceWorldGame(task, variation) as game:
+            walk = Walk(game, dice, tally)
+            for number in range(args.steps):
+                if number % LISTED_EVERY == LISTED_EVERY - 1 and not walk.belief_menu:
+                    walk.against_the_list()
+                if walk.done:
+                    break
+                walk.step(walk.next_command())
+                tally["", "steps"] += 1
+    print("\n".join(table(tally)))
+    print(
+        f"\n{args.games} games, {tally['', 'steps']:,} steps, {tally['', 'questions']:,} questions which was meant, "
+        f"{tally['', 'contradictions']} contradictions.\nOf {tally['', 'listed']:,} actions listed as valid the guard "
+        f"would block {tally['', 'listed and blocked']:,}; {tally['', 'listed and tried']:,} of them were executed, "
+        "and are in the table."
+    )
+
+
+if __name__ == "__main__":
+    main()
