@@ -158,6 +158,14 @@ def test_planes_are_compared_by_the_time_that_commands_took():
     )
 
 
+def test_a_look_at_the_room_does_not_slow_a_block_that_has_left_its_plane():
+    seen = ("look at inclined plane C", "approximately 62% down the plane")
+    moved = ("move wood block to inclined plane B", "You move the wood block to the inclined plane.")
+    belief = on_planes(*slid("C", seen), moved)
+    later = world.update(belief, "look around", PLANES)
+    assert later.readings["speed on inclined plane C"] == belief.readings["speed on inclined plane C"] == "62.000"
+
+
 def test_a_block_that_came_down_unseen_is_timed_again():
     waited = ("wait", "You decide to wait for 10 iterations.")
     late = on_planes(*slid("C", waited, ("look at inclined plane C", "at the bottom of the plane")))

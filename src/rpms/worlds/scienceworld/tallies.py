@@ -12,8 +12,9 @@ from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.spots import meant
 from rpms.worlds.scienceworld.tree import walk
 
-_WAIT: Final = 10
-"""Ticks of the simulator's `wait`; every other command takes one."""
+_TICKS: Final = {"wait": 11, "wait1": 2, "inventory": 0, "look around": 0, "task": 0}
+"""Ticks of the simulator's clock; every other command that it understands takes one."""
+_NOT_UNDERSTOOD: Final = ("No known action", "Unknown action", "Ambiguous request", "It's not clear how")
 _SURE: Final = 4
 """Ticks after which a block that is first seen at the bottom may long have been there."""
 _POURED: Final = re.compile(r"You pour the contents of the jug into the (.{1,40}? pot \d{1,2})\.")
@@ -25,7 +26,7 @@ _PLACES: Final = re.compile(r" \(in ([^,()]{1,80})[^()]{0,200}\)")
 def tally(before: ScienceBelief, after: ScienceBelief) -> ScienceBelief:
     """Note what follows from the last command and its answer, beside what instruments said."""
     goal = after.goal
-    if not isinstance(goal, ScienceGoal) or after.failed or after.last_action is None:
+    if not isinstance(goal, ScienceGoal) or after.observation.startswith(_NOT_UNDERSTOOD) or after.last_action is None:
         return after
     command = _PLACES.sub(r" in \1", meant(before, after.last_action))
     noted = {
@@ -37,19 +38,29 @@ def tally(before: ScienceBelief, after: ScienceBelief) -> ScienceBelief:
 
 
 def _slides(goal: ScienceGoal, before: ScienceBelief, after: ScienceBelief, command: str) -> Iterator[tuple[str, str]]:
-    """The ticks since a block was put on a plane, and how far it came in them."""
+    """The ticks since a block was put on a plane, and how far it had come in them when it was seen.
+
+    What a command shows comes before the tick that it takes.
+    """
     said = after.observation.casefold()
     for plane in goal.candidates:
+        ticks = ticks_on(after, plane)
         if said.startswith("you move ") and f" to {plane.casefold()}" in command:
-            yield f"ticks on {plane}", "0"
+            yield f"ticks on {plane}", "1"
             yield f"speed on {plane}", "0"
-        elif f"ticks on {plane}" in after.readings and before.readings.get(plane) != "100":
-            ticks = ticks_on(after, plane) + (_WAIT if after.last_action == "wait" else 1)
-            yield f"ticks on {plane}", str(ticks)
+        elif ticks and before.readings.get(plane) != "100" and _loaded(after, plane):
+            yield f"ticks on {plane}", str(ticks + _TICKS.get(command, 1))
             seen = after.readings.get(plane, "")
             came_late = seen == "100" and ticks > _SURE
             if plane.casefold() in said and seen.isdecimal() and not came_late:
                 yield f"speed on {plane}", f"{int(seen) / ticks:.3f}"
+
+
+def _loaded(belief: ScienceBelief, plane: str) -> bool:
+    """Whether something is on a plane."""
+    return any(
+        thing.name == plane and thing.contents for forest in belief.rooms.values() for _, thing, _ in walk(forest)
+    )
 
 
 def ticks_on(belief: ScienceBelief, plane: str) -> int:

@@ -96,8 +96,8 @@ def _pour(scene: Scene, pot: Seen, paint: str) -> Needs:
 
     found, into = scene.find(is_source), scene.call(pot)
     if found is not None and found.place in (scene.room, INVENTORY):
-        words = (f"pour {found.name} containing {paint} into {into}", f"pour {scene.call(found)} into {into}")
-        return scene.act(f"{paint} is here: pour it into the {pot.name}", *words, "look around")
+        words = f"pour {found.name} containing {paint} into {into}"
+        return scene.act(f"{paint} is here: pour it into the {pot.name}", words, "look around")
     if found is None and scene.room == scene.goal.place and not scene.searched(scene.room):
         return scene.search(paint, (scene.room,))
     rooms = (scene.goal.place, "workshop", "kitchen", "living room", "bedroom")

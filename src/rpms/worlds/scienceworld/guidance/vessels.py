@@ -106,7 +106,7 @@ def _transfer(vessel: Vessel, what: str, test: Test) -> Needs:
         return scene.act(f"{what} is in a jar: open it first", f"open {scene.call(holder)}")
     ways = [f"move {scene.call(found)} to {into}"]
     if holder is not None:
-        ways += [f"pour {holder.name} containing {found.name} into {into}", f"pour {holder.name} into {into}"]
+        ways.append(f"pour {holder.name} containing {found.name} into {into}")
     text = f"{what} is here: move or pour it into the {vessel.name}"
     return scene.act(text, *ways, f"look at {into}")
 
