@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from rpms.cli.options import drawn
 from rpms.core.condition import BASELINE, CONDITIONS, FULL, Condition
 from rpms.core.enforcement import ALONE, STRICT
 from rpms.core.recall import EpisodicMemory
@@ -62,7 +63,8 @@ def main() -> None:
     parser.add_argument("--split", default="valid_seen")
     parser.add_argument("--memory", type=Path)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--limit", type=int)
+    parser.add_argument("--sample", type=int, help="only so many games, drawn at random")
+    parser.add_argument("--seed", type=int, default=0, help="for the draw")
     parser.add_argument("--steps", type=int)
     parser.add_argument("--max-tokens", type=int)
     parser.add_argument("--batch", type=int, default=256)
@@ -77,6 +79,8 @@ def main() -> None:
         chosen = {name: chosen[name] for name in names}
     memory = read_memory(options.memory, world.name) if options.memory else EpisodicMemory(world=world.name)
     model = NamedModel(options.model, world.name, ModelOptions(batch=options.batch))()
+    setting = Setting(options.data)
+    games = drawn(world.tasks(options.split, setting), options.sample, options.seed)
     begun = time.monotonic()
 
     def play(name: str, condition: Condition) -> RunSummary:
@@ -85,10 +89,11 @@ def main() -> None:
             options.model,
             lend(model),
             split=options.split,
-            limit=options.limit,
+            tasks=games,
+            seed=options.seed,
             condition=condition,
             memory=memory,
-            setting=Setting(options.data),
+            setting=setting,
             decoding=Decoding(max_tokens=options.max_tokens or world.max_tokens),
             step_budget=options.steps,
         )

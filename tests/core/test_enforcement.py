@@ -17,7 +17,7 @@ from rpms.core.guard import ask_again, review
 from rpms.core.loops import find_loop
 from rpms.core.memory import Origin, SuccessSnippet
 from rpms.core.menu import Suggestion, make_menu
-from rpms.core.prompt import Part, Turn
+from rpms.core.prompt import Layout, Part, Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate, Verdict
@@ -139,10 +139,39 @@ def test_the_strict_preset_shows_menu_and_notice():
     mind = compose(replace(FULL, enforcement=STRICT), rich, EpisodicMemory())
     history = [Turn("o", "open pen 1", failed=True)] * 2
     decision = decide(mind, COOL_APPLE, CLOSED.belief, None, "o", history)
-    assert "[Possible Actions - choose one]\n  - go to drawer 9" in decision.prompt.text
+    assert "[Possible Actions - choose the one that the goal needs now]\n  - go to drawer 9" in decision.prompt.text
     assert "  Now: open the fridge" in decision.prompt.text
     assert "has failed twice in a row" in decision.prompt.text
     assert mind.arbitration is Arbitration.HARD_SOFT
+
+
+def test_with_a_menu_the_goal_stands_beside_it_and_the_example_is_one_of_choosing():
+    rich = replace(knowledge(), suggest=lambda *_: suggestions(), voice=replace(knowledge().voice, choosing="Choose."))
+    for layout in Layout:
+        shown = []
+        for beyond in (PAPER, replace(PAPER, menu=3)):
+            mind = compose(replace(FULL, enforcement=beyond, layout=layout), rich, EpisodicMemory())
+            shown.append(decide(mind, COOL_APPLE, CLOSED.belief, None, "o", ()).prompt)
+        paper, menu = ([block.part for block in prompt.blocks] for prompt in shown)
+        assert paper == [part for part in layout.value if part in paper]
+        assert menu[-2:] == [Part.GOAL, Part.MENU]
+        assert [prompt.text.count("Choose.") for prompt in shown] == [0, 1]
+        noticed = shown[1].noticing("no", "[Notice]", layout)
+        assert [block.part for block in noticed.blocks][-3:] == [Part.GOAL, Part.NOTICE, Part.MENU]
+
+
+def test_only_recent_turns_are_shown_and_without_their_thoughts():
+    history = [Turn(f"seen {n}", f"go to drawer {n}", f"thinking {n}") for n in range(6)]
+    texts, cuts = [], []
+    for turns in (0, 2):
+        mind = compose(replace(FULL, enforcement=replace(PAPER, recent=turns)), knowledge(), EpisodicMemory())
+        prompt = decide(mind, COOL_APPLE, CLOSED.belief, None, "o", history).prompt
+        texts.append(prompt.text)
+        cuts.append([item for part, item in prompt.cut if part is Part.HISTORY])
+    assert all(f"Thought: thinking {n}" in texts[0] for n in range(6))
+    assert "thinking" not in texts[1]
+    assert [f"seen {n}\n" in texts[1] for n in range(6)] == [True, False, False, False, True, True]
+    assert (len(cuts[0]), len(cuts[1])) == (0, 3)
 
 
 def test_an_unknown_preset_is_one_line():

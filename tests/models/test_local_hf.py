@@ -196,6 +196,26 @@ def test_a_thought_has_a_budget_and_a_choice_that_begins_another_can_be_made(mod
     assert len(seen) > 1
 
 
+def test_the_action_is_the_likeliest_choice_as_a_whole(model, monkeypatch):
+    monkeypatch.setattr("rpms.models.hf_choices.SCORES_AT_ONCE", 1)  # one row at a time
+    asked = [replace(request(turns=n, decoding=Decoding(max_tokens=70)), choices=CHOICES) for n in range(3)]
+    with ThreadPoolExecutor(3) as pool:
+        answers = list(pool.map(model.answer, asked))
+    letters = model._letters
+    for one, answer in zip(asked, answers, strict=True):
+        made = row(model, one)
+        thought = answer.text.partition("\nAction: ")[0]
+        before = made.prompt + letters.encode(thought.removeprefix("Thought:"))
+        weights = []
+        for choice in made.choices:
+            ids = torch.tensor([before + choice])
+            with torch.inference_mode():
+                scores = model._model(ids).logits[0].float().log_softmax(-1)
+            inside = sum(scores[at - 1, ids[0, at]].item() for at in range(len(before) + 1, ids.shape[1]))
+            weights.append(inside + scores[-1, sorted(made.ends)].logsumexp(-1).item())
+        assert answer.text.endswith(f"\nAction: {CHOICES[weights.index(max(weights))]}")
+
+
 def test_a_row_ends_with_its_action_line(model):
     letters = model._letters
     written = "Thought: x\nAction: look\nObs: I made this up"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rpms.core.advice import Adviser, Guide, no_guidance, no_notice
 from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action
@@ -79,7 +79,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
     return Mind(
         update=knowledge.update,
         progress=knowledge.progress,
-        voice=knowledge.voice if informed else knowledge.voice.silent(),
+        voice=_voice(knowledge.voice, informed=informed, choosing=beyond.menu > 0),
         manual=knowledge.manual if condition.rules else RuleManual(),
         memory=memory if condition.memory else EpisodicMemory(),
         consistent=consistent if condition.state_filter else compatible_by(accept_everything),
@@ -87,7 +87,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         arbitration=condition.arbitration if condition.rules else Arbitration.NONE,
         retrieval=knowledge.retrieval,
         layout=condition.layout,
-        budget=knowledge.budget,
+        budget=replace(knowledge.budget, turns=beyond.recent),
         schemas=knowledge.manual,
         adviser=Adviser(
             guide=knowledge.guide if beyond.guidance else no_guidance,
@@ -99,3 +99,9 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         focus=knowledge.focus if beyond.compact else show_all,
         enforcement=beyond,
     )
+
+
+def _voice(voice: Voice, *, informed: bool, choosing: bool) -> Voice:
+    """A world's voice: with the example of choosing from a menu where there is one, silent where nothing is known."""
+    spoken = replace(voice, example=voice.choosing) if choosing and voice.choosing else voice
+    return spoken if informed else spoken.silent()

@@ -184,7 +184,7 @@ def _serialise(
     yield from standing_blocks(mind.voice, rules, mind.count)
     for part, items in lines.items():
         yield make_block(part, mind.voice.headings.get(part, HEADINGS.get(part, "")), items, mind.count)
-    yield from transcript(history, observation, mind.count)
+    yield from transcript(history, observation, mind.count, thoughts=not mind.enforcement.recent)
 
 
 def _note_crowded_out(candidates: tuple[Candidate, ...], prompt: Prompt) -> tuple[Candidate, ...]:

@@ -68,6 +68,8 @@ class Enforcement:
     judged_by: JudgedBy = JudgedBy.ENTRY
     compact: bool = False
     """Whether only the rules and actions that matter at the current sub-goal are shown."""
+    recent: int = 0
+    """Past turns that are shown, without their thoughts; 0 for all of them as they were. The belief knows the rest."""
 
 
 PAPER = Enforcement()
@@ -80,6 +82,7 @@ STRICT = Enforcement(
     consistency=Consistency.PRECONDITION,
     judged_by=JudgedBy.ACTION,
     compact=True,
+    recent=3,
 )
 PRESETS = {"paper": PAPER, "strict": STRICT}
 
@@ -97,10 +100,12 @@ ALONE = {
     "guard": replace(PAPER, guard=GuardMode.BLOCK),
     "menu": replace(PAPER, menu=5),
     "menu-unranked": replace(PAPER, menu=5, ranked=False),
+    "menu, held": replace(PAPER, menu=5, constrained=Constrained.AUTO),
     "guidance": replace(PAPER, guidance=True),
     "loops": replace(PAPER, loops=True),
     "consistency": replace(PAPER, consistency=Consistency.PRECONDITION),
     "by-action": replace(PAPER, judged_by=JudgedBy.ACTION),
     "compact": replace(PAPER, compact=True),
+    "recent": replace(PAPER, recent=3),
 }
 """Each part by itself, for measuring what it adds."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
 
@@ -111,6 +111,8 @@ class Budget:
     """The whole prompt: fits the smallest context windows in use with room for an answer."""
     memory: int = 280
     """The memory block alone, which keeps the injected blocks within the paper's 800 to 1200 tokens."""
+    turns: int = 0
+    """Past turns after the opening one, of which the last are kept; 0 for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ class Prompt:
         known = parts.get(Part.NOTICE)
         items = (*known.items, text) if known else (text,)
         parts[Part.NOTICE] = make_block(Part.NOTICE, heading, items, count)
-        return replace(self, blocks=tuple(parts[part] for part in layout.value if part in parts))
+        return replace(self, blocks=_in_order(parts, layout))
 
     def without(self, parts: Iterable[Part]) -> Prompt:
         """The same prompt with some parts left out."""
@@ -169,7 +171,9 @@ def make_block(part: Part, heading: str, items: Sequence[str], count: TokenCount
     return Block(part, heading, tuple(items), count(heading) + sum(map(count, items)))
 
 
-def transcript(history: Sequence[Turn], observation: str, count: TokenCounter = estimate_tokens) -> tuple[Block, Block]:
+def transcript(
+    history: Sequence[Turn], observation: str, count: TokenCounter = estimate_tokens, *, thoughts: bool = True
+) -> tuple[Block, Block]:
     """The history H and the observation o_t as two blocks that read as one transcript.
 
     The two texts of one step are, to the letter, the start of the next step's, and the opening observation, which
@@ -177,7 +181,7 @@ def transcript(history: Sequence[Turn], observation: str, count: TokenCounter = 
     """
     items: list[str] = []
     for number, turn in enumerate(history):
-        thought = f"Thought: {turn.thought}\n" if turn.thought else ""
+        thought = f"Thought: {turn.thought}\n" if turn.thought and thoughts else ""
         items.append(f"{_heard(number, turn.observation)}\n{thought}Action: {turn.action}")
     return (
         make_block(Part.HISTORY, "", items, count),
@@ -200,11 +204,22 @@ def build(blocks: Iterable[Block], layout: Layout, budget: Budget, count: TokenC
     cut: list[tuple[Part, str]] = []
     if Part.MEMORY in parts:
         parts[Part.MEMORY] = _fill(parts[Part.MEMORY], budget.memory, cut, count)
+    if Part.HISTORY in parts and budget.turns:
+        parts[Part.HISTORY] = _keep_last(parts[Part.HISTORY], budget.turns, cut, count)
     for part, at, keep in ((Part.MEMORY, -1, 0), (Part.DOMAIN, -1, 0), (Part.HISTORY, 1, 1)):
         spare = budget.prompt - sum(block.tokens for block in parts.values() if block.items)
         if spare < 0 and part in parts:
             _trim(parts, part, parts[part].tokens + spare, at, cut, count, keep)
-    return Prompt(tuple(parts[part] for part in layout.value if part in parts and parts[part].items), tuple(cut))
+    return Prompt(_in_order({part: block for part, block in parts.items() if block.items}, layout), tuple(cut))
+
+
+def _in_order(parts: Mapping[Part, Block], layout: Layout) -> tuple[Block, ...]:
+    """The blocks in the order of a layout. Where there is a menu, the goal that it serves stands beside it."""
+    order = [part for part in layout.value if part in parts]
+    if Part.MENU in parts and Part.GOAL in parts:
+        order.remove(Part.GOAL)
+        order.insert(order.index(Part.NOTICE if Part.NOTICE in parts else Part.MENU), Part.GOAL)
+    return tuple(parts[part] for part in order)
 
 
 def _fill(block: Block, limit: int, cut: list[tuple[Part, str]], count: TokenCounter) -> Block:
@@ -218,6 +233,13 @@ def _fill(block: Block, limit: int, cut: list[tuple[Part, str]], count: TokenCou
         else:
             cut.append((block.part, item))
     return make_block(block.part, block.heading, kept, count)
+
+
+def _keep_last(block: Block, turns: int, cut: list[tuple[Part, str]], count: TokenCounter) -> Block:
+    """Keep the first item and so many of the last."""
+    kept = max(len(block.items) - turns, 1)
+    cut.extend((block.part, item) for item in block.items[1:kept])
+    return make_block(block.part, block.heading, (*block.items[:1], *block.items[kept:]), count)
 
 
 def _trim(

@@ -24,7 +24,7 @@ HEADINGS: Mapping[Part, str] = {
     Part.BELIEF: "[Current State]",
     Part.MEMORY: "[Past Experience - Learned from History]",
     Part.NOTICE: "[Notice]",
-    Part.MENU: "[Possible Actions - choose one]",
+    Part.MENU: "[Possible Actions - choose the one that the goal needs now]",
 }
 
 
@@ -52,6 +52,8 @@ class Voice:
     headings: Mapping[Part, str] = field(default_factory=lambda: HEADINGS)
     goal: Callable[[Goal, Progress], tuple[str, ...]] = goal_lines
     belief: Callable[[Belief, Progress], tuple[str, ...]] = belief_lines
+    choosing: str = ""
+    """The example where actions are chosen from a menu; the usual one without it."""
 
     def silent(self) -> Voice:
         """The same voice without a word on goal and belief: the baseline's."""

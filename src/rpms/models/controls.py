@@ -60,14 +60,15 @@ def menu_best(name: str) -> MenuModel:
 def menu_random(name: str, seed: str = "0") -> MenuModel:
     """A uniform choice that follows from seed, episode and prompt alone, so that no scheduling changes a result.
 
-    The prompt stands for the step: it holds the history, and an answer that was refused is asked for anew in other
-    words, which draws anew.
+    The prompt stands for the step: it holds the history, what was cut of it included, and an answer that was refused
+    is asked for anew in other words, which draws anew.
     """
     if not seed.isdecimal():
         raise InputError(f"--model {name}: the seed must be a whole number, such as menu-random/1")
 
     def choose(request: Request, length: int) -> int:
-        what = "\x00".join((str(int(seed)), request.episode, request.prompt.text))
+        cut = (item for _, item in request.prompt.cut)
+        what = "\x00".join((str(int(seed)), request.episode, request.prompt.text, *cut))
         digest = hashlib.sha256(what.encode("utf-8", "surrogatepass")).digest()
         return int.from_bytes(digest, "big") % length
 

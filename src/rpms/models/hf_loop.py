@@ -1,7 +1,8 @@
-"""Greedy decoding of a batch in transformers, for prompts that begin alike and answers that end at different times.
+"""Decoding of a batch in transformers, for prompts that begin alike and answers that end at different times.
 
 `generate` computes every row to the end of the longest and every prompt from its start. Here the beginning that all
-prompts share is computed once, and rows that are finished leave the batch.
+prompts share is computed once, and rows that are finished leave the batch. An action that is held to choices is chosen
+as a whole: token by token, four choices that begin with `go` would win over one that is likelier than each of them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import InputError
+from rpms.models.hf_choices import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,24 +53,27 @@ class Loop:
             live = list(range(len(rows)))
             scores, cache, mask = self._read([row.prompt for row in rows])
             while True:
-                chosen = choose(scores, live, [rows[index].allowed() for index in live])
-                # A row that is done may stay for a while, and is given nothing more.
+                # A row that is done or waits may stay for a while, and is given nothing more.
                 following = [
-                    None if rows[index].done else rows[index].take(token)
-                    for index, token in zip(live, chosen, strict=True)
+                    None if rows[index].done or rows[index].waits else rows[index].take(token)
+                    for index, token in zip(live, choose(scores, live), strict=True)
                 ]
+                if all(token is None for token in following):
+                    break
                 left = [place for place, index in enumerate(live) if not rows[index].done]
-                if not left:
-                    return
                 if (len(live) - len(left)) * SMALLEST_LEAVING >= len(live) and hasattr(cache, "batch_select_indices"):
                     keep = torch.tensor(left, device=mask.device)
                     cache.batch_select_indices(keep)
                     mask = mask[keep]
                     live = [live[place] for place in left]
                     following = [following[place] for place in left]
-                mask = torch.nn.functional.pad(mask, (0, 1), value=1)
                 tokens = [[self._pad if token is None else token] for token in following]
+                counts = [[token is not None] for token in following]
+                mask = torch.cat([mask, torch.tensor(counts, device=mask.device).to(mask.dtype)], -1)
                 scores, cache = self._forward(torch.tensor(tokens, device=mask.device), mask, cache)
+            waiting = [place for place, index in enumerate(live) if rows[index].waits]
+            for place, weights in weigh(torch, self._model, [rows[live[at]] for at in waiting], waiting, cache, mask):
+                rows[live[place]].decide(choose.whole(weights, live[place]))
 
     def _read(self, prompts: Sequence[Sequence[int]]) -> tuple[Any, Any, Any]:
         """Compute the prompts: the scores after the last token, the cache, and which of its columns count."""
@@ -134,24 +139,20 @@ class _Chooser:
         if decoding.temperature > 0:
             self._generators = [torch.Generator(device=device).manual_seed(seed) for seed in seeds]
 
-    def __call__(self, scores: Any, live: Sequence[int], allowed: Sequence[list[int] | None]) -> list[int]:
-        scores = self._held(scores, allowed)
-        if self._generators:
-            scores = self._drawn(scores, live)
-        chosen: list[int] = scores.argmax(-1).tolist()
+    def __call__(self, scores: Any, live: Sequence[int]) -> list[int]:
+        chosen: list[int] = (self._drawn(scores, live) if self._generators else scores).argmax(-1).tolist()
         return chosen
 
-    def _held(self, scores: Any, allowed: Sequence[list[int] | None]) -> Any:
-        """The scores with what a row may not write ruled out; one operation for the batch, not one for each row."""
-        torch = self._torch
-        pairs = [(place, token) for place, tokens in enumerate(allowed) for token in tokens or ()]
-        if not pairs:
-            return scores
-        places, tokens = torch.tensor(pairs, device=scores.device).unbind(-1)
-        kept = scores[places, tokens]
-        scores = scores.index_fill(0, places.unique(), -torch.inf)
-        scores[places, tokens] = kept
-        return scores
+    def whole(self, weights: Sequence[float], row: int) -> int:
+        """Pick one of a row's choices by their log probabilities: the best, or one drawn by the temperature."""
+        totals = self._torch.tensor([weights])
+        if self._generators:
+            shares = (totals / self._decoding.temperature).softmax(-1)
+            generator = self._generators[row]
+            totals = (
+                shares / self._torch.empty_like(shares, device=generator.device).exponential_(generator=generator).cpu()
+            )
+        return int(totals.argmax())
 
     def _drawn(self, scores: Any, live: Sequence[int]) -> Any:
         """Scores whose best token is a draw from the distribution (the Gumbel trick, in its exponential form)."""

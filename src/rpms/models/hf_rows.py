@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +26,8 @@ class Letters:
         self.ends = ends
         self._tokenizer = tokenizer
         self._pieces: dict[int, str] = {}
+        self.line_ends = ends | {self.encode("\n")[-1]}
+        """What may follow a complete action."""
 
     def piece(self, token: int) -> str:
         """A token's text by itself, which for a part of a character is a replacement sign."""
@@ -42,39 +43,13 @@ class Letters:
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
 
-@dataclass(slots=True)
-class Trie:
-    """The ways in which the action line can go on, as tokens."""
-
-    next: dict[int, Trie] = field(default_factory=dict)
-    ends: bool = False
-    """Whether a choice is complete here."""
-
-    def add(self, tokens: Sequence[int]) -> None:
-        node = self
-        for token in tokens:
-            node = node.next.setdefault(token, Trie())
-        node.ends = True
-
-    def only_way(self) -> list[int] | None:
-        """The tokens that must follow to the end; None while there is something to choose."""
-        tokens: list[int] = []
-        node = self
-        while node.next:
-            if node.ends or len(node.next) > 1:
-                return None
-            token, node = next(iter(node.next.items()))
-            tokens.append(token)
-        return tokens
-
-
 class _Phase(Enum):
     FREE = auto()
     """Anything; the row ends by itself, at a stop sequence or with its action line."""
     THOUGHT = auto()
     """Anything up to the end of the line; then the action."""
     ACTION = auto()
-    """Only what continues a choice."""
+    """Nothing by token: one of the choices follows as a whole."""
 
 
 class Row:
@@ -82,8 +57,7 @@ class Row:
 
     Without choices, it ends at a token that ends answers, at a stop sequence, at the limit, or as soon as a line that
     begins with `Action:` is complete: nothing after it would be read. With choices, it begins with `Thought:`, is free
-    to the end of that line or of the thought's budget, and goes on with `Action:` and one of the choices. Tokens that
-    leave nothing to choose are not computed.
+    to the end of that line or of the thought's budget, and then waits for its action, which `decide` takes whole.
     """
 
     def __init__(self, prompt: Sequence[int], decoding: Decoding, choices: tuple[str, ...], letters: Letters) -> None:
@@ -93,7 +67,8 @@ class Row:
         self._letters = letters
         self._decoding = decoding
         self._marks = frozenset(stop[-1] for stop in decoding.stop if stop) | {"\n", "\ufffd"}
-        self._trie = Trie()
+        self.choices: list[list[int]] = []
+        """The ways in which the answer can end, as tokens: `Action:` and one of the choices."""
         self._phase = _Phase.FREE
         self._thought_left = 0
         self.prompt = list(prompt)
@@ -103,8 +78,7 @@ class Row:
             self._thought_left = thought_tokens(decoding.max_tokens)
             self.written = letters.encode(THOUGHT)
             self.prompt += self.written
-            for choice in choices:
-                self._trie.add(letters.encode(f"{ACTION} {choice}"))
+            self.choices = [letters.encode(f"{ACTION} {choice}") for choice in choices]
 
     def fresh(self) -> Row:
         """The same row before anything was chosen, provided that this one was never written."""
@@ -112,35 +86,31 @@ class Row:
         row.written = list(self.written)
         return row
 
-    def allowed(self) -> list[int] | None:
-        """The tokens to choose from next; None for all of them."""
-        if self._phase is _Phase.THOUGHT and self._thought_left <= 0:
-            self._phase = _Phase.ACTION
-        if self._phase is not _Phase.ACTION or self.done:
-            return None
-        ends = self._letters.ends if self._trie.ends else ()
-        return [*self._trie.next, *ends]
+    @property
+    def ends(self) -> frozenset[int]:
+        """The tokens that end a choice."""
+        return self._letters.line_ends
+
+    @property
+    def waits(self) -> bool:
+        """Whether the thought is written and the action is to be chosen."""
+        return self._phase is _Phase.ACTION and not self.done
 
     def take(self, token: int) -> int | None:
-        """Take the token that was chosen. Returns the one to compute next, or None where the row is done."""
+        """Take the token that was chosen. Returns the one to compute next, or None where the row is done or waits."""
         if self._phase is _Phase.THOUGHT:
-            if token not in self._letters.ends and "\n" not in self._letters.piece(token):
-                self._thought_left -= 1
-                return self._write(token)
-            # The line ends: what ended it gives way to the label, whose first token is the same for every choice.
-            self._phase = _Phase.ACTION
-            token = next(iter(self._trie.next))
-        if token in self._letters.ends:
+            if self._thought_left <= 0 or token in self._letters.ends or "\n" in self._letters.piece(token):
+                self._phase = _Phase.ACTION  # what ended the line gives way to the action's label
+                return None
+            self._thought_left -= 1
+        elif token in self._letters.ends:
             return self._end("stop")
-        if self._phase is _Phase.ACTION:
-            self._trie = self._trie.next[token]
-            self.written.append(token)
-            rest = self._trie.only_way()
-            if rest is not None:
-                self.written += rest
-                return self._end("stop")
-            return token if len(self.written) < self._decoding.max_tokens else self._end("length")
         return self._write(token)
+
+    def decide(self, choice: int) -> None:
+        """End with one of the choices."""
+        self.written += self.choices[choice]
+        self._end("stop")
 
     @property
     def text(self) -> str:

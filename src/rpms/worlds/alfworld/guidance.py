@@ -73,6 +73,7 @@ class Needs:
     do: tuple[str, ...]
     """Commands that reach the sub-goal where the agent is at the right place."""
     text: str
+    """The same in words, from where the agent is."""
 
 
 def needs_of(goal: Goal, belief: AlfworldBelief) -> Needs:
@@ -82,31 +83,46 @@ def needs_of(goal: Goal, belief: AlfworldBelief) -> Needs:
         return _to_take(goal, belief)
     if kind_of(held) != goal.object:
         places = tuple(place for place in belief.places if affordances().fits(kind_of(held), kind_of(place)))
-        do = tuple(f"put {held} in/on {place}" for place in places)
-        return Needs("", places, True, do, f"{held} is not needed: put it down, then find {goal.object}")
+        return _with(held, places, f"put {held} down, which is not needed,", "put {0} in/on {1}", belief, door=True)
     if goal.type == LOOK:
         return _to_light(goal, belief, held)
     verb = VERBS.get(goal.type)
     if verb and not belief.is_(held, goal.state):
         tools = tuple(place for place in belief.places if kind_of(place) in TOOLS[verb])
-        do = tuple(f"{verb} {held} with {tool}" for tool in tools)
-        return Needs("", tools, False, do, f"to {verb} {held}, be at {_any(tools)}; it stays in your hand")
+        return _with(held, tools, f"{verb} {held}", verb + " {0} with {1}", belief, door=False)
     keep = belief.gathered()[0] if goal.type == TWO else ""
     places = tuple(
         place for place in belief.places if kind_of(place) == goal.destination and (not keep or place == keep)
     )
-    do = tuple(f"put {held} in/on {place}" for place in places)
-    return Needs("", places, True, do, f"{held} is ready: put it in/on {_any(places)}")
+    return _with(held, places, f"put {held}", "put {0} in/on {1}", belief, door=True)
+
+
+def _with(held: str, places: tuple[str, ...], deed: str, command: str, belief: AlfworldBelief, *, door: bool) -> Needs:
+    """Something is to be done with the held object at one of some places."""
+    here = next((place for place in places if belief.here(place)), None)
+    if here is None:
+        text = f"you hold {held}: go to {_any(places)}, to {deed} there"
+    elif door and belief.closed(here):
+        text = f"you hold {held} and are at {here}, which is closed: open it"
+    else:
+        text = f"you hold {held} and are at {here}: {deed} here"
+    return Needs("", places, door, tuple(command.format(held, place) for place in places), text)
 
 
 def _to_take(goal: Goal, belief: AlfworldBelief) -> Needs:
     keep, placed = belief.gathered() if goal.type == TWO else ("", ())
     known = [(thing, place) for thing, place in targets(goal, belief) if place != keep or thing not in placed]
     if not known:
-        return Needs(goal.object, (), True, (), f"{goal.object} not seen yet")
-    seen = "; ".join(f"{thing} in/on {place}" for thing, place in known[:3])
+        return Needs(goal.object, (), True, (), f"look for {goal.object}")
+    at = next(((thing, place) for thing, place in known if belief.here(place)), None)
+    if at is None:
+        text = f"{'; '.join(f'{thing} is in/on {place}' for thing, place in known[:3])}: go there"
+    elif belief.closed(at[1]):
+        text = f"{at[0]} is in {at[1]} here, which is closed: open it"
+    else:
+        text = f"{at[0]} is here: take it from {at[1]}"
     do = tuple(f"take {thing} from {place}" for thing, place in known)
-    return Needs("", tuple(dict.fromkeys(place for _, place in known)), True, do, f"seen: {seen}")
+    return Needs("", tuple(dict.fromkeys(place for _, place in known)), True, do, text)
 
 
 def _to_light(goal: Goal, belief: AlfworldBelief, held: str) -> Needs:
@@ -117,15 +133,11 @@ def _to_light(goal: Goal, belief: AlfworldBelief, held: str) -> Needs:
         if kind_of(thing) == goal.destination
     ]
     if not lamps:
-        return Needs(goal.destination, (), False, (), f"you hold {held}; {goal.destination} not seen yet")
+        return Needs(goal.destination, (), False, (), f"you hold {held}: look for {goal.destination}")
+    lamp, place = next(((lamp, place) for lamp, place in lamps if belief.here(place)), lamps[0])
+    there = f"{lamp} is here: use {lamp}" if belief.here(place) else f"{lamp} is in/on {place}: go there"
     do = tuple(f"use {lamp}" for lamp, _ in lamps)
-    return Needs(
-        "",
-        tuple(place for _, place in lamps),
-        False,
-        do,
-        f"you hold {held}; {lamps[0][0]} is at {lamps[0][1]}: use it there",
-    )
+    return Needs("", tuple(place for _, place in lamps), False, do, f"you hold {held} and {there}")
 
 
 def _any(places: Sequence[str]) -> str:
@@ -160,14 +172,11 @@ def guide(
     lines = [f"  Now: {needs.text}"]
     if needs.wanted:
         likely = likely_places(needs.wanted, belief, rules, memories)
-        barred = [place for place in likely if belief.here(place) and belief.closed(place)]
+        barred = next((place for place in likely if belief.here(place) and belief.closed(place)), None)
         if barred:
-            lines.append(f"  {barred[0]} here is closed and not searched: open it")
-        lines.append(f"  Likeliest unsearched places: {', '.join(likely[:_LIKELY_SHOWN]) or 'none left'}")
-    elif needs.enter:
-        barred = [place for place in needs.goto if belief.here(place) and belief.closed(place)]
-        if barred:
-            lines.append(f"  {barred[0]} is closed: open it first")
+            lines[0] += f"; you are at {barred}, which is closed and not searched: open it"
+        else:
+            lines[0] += f"; likeliest unsearched places: {', '.join(likely[:_LIKELY_SHOWN]) or 'none left'}"
     if history and not history[-1].failed and history[-1].action.partition(" ")[0] in _DEEDS:
         lines.append(f"  Just done: {history[-1].action}")
     if belief.refused:
