@@ -47,7 +47,7 @@ Enforce = Annotated[
     typer.Option(
         help="One part of the enforcement, NAME=VALUE: guard=off|advise|block, reasks, replace, menu, ranked, "
         "constrained=off|auto|on, guidance, loops, unstick, consistency=world|precondition, "
-        "judged_by=entry|action, compact.",
+        "judged_by=entry|action, compact, recent.",
         show_default=False,
     ),
 ]
