@@ -77,7 +77,9 @@ def _agreed(values: Iterable[bool | None]) -> bool | None:
 
 def _near(belief: ScienceBelief, room: str) -> bool | None:
     name = room_named(room)
-    return False if name == belief.room or ware(name) else belief.next_door(name)
+    if ware(name):
+        return False
+    return True if name == belief.room else belief.next_door(name)
 
 
 def _shut(belief: ScienceBelief, room: str) -> bool | None:
