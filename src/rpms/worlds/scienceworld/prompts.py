@@ -66,6 +66,23 @@ Action: move flower pot 2 to blue box
 Obs: You move the flower pot 2 to the blue box.
 The example ends here. Now the task to solve:"""
 
+CHOOSING = """\
+Here are some turns of an example, with its task: find a(n) plant, focus on it, then move it to the blue box in the \
+workshop.
+Now: look for a plant; open door to greenhouse
+Possible actions: go to workshop; look around; open door to greenhouse; wait1
+Thought: Plants grow in the greenhouse and its door is closed. I open it.
+Action: open door to greenhouse
+Now: lemon tree is here: focus on lemon tree
+Possible actions: focus on lemon tree; go to hallway; look at sink; pick up flower pot 2
+Thought: The lemon tree is a plant and it is here. I focus on it, not on its pot.
+Action: focus on lemon tree
+Now: to move lemon tree, pick up flower pot 2
+Possible actions: go to hallway; look around; pick up flower pot 2; wait1
+Thought: I carry the tree in its pot. I pick up flower pot 2.
+Action: pick up flower pot 2
+The example ends here. Now the task to solve:"""
+
 HEADINGS = {
     Part.UNIVERSAL: "[RULES - Tier 1: Universal Principles]",
     Part.DOMAIN: "[RULES - Tier 2: Domain (this family and task)]",
@@ -89,4 +106,4 @@ def state(belief: Belief, _progress: Progress) -> tuple[str, ...]:
     return tuple(f"  {line}" for line in belief.lines())
 
 
-VOICE = Voice(INSTRUCTION, EXAMPLE, HEADINGS, objective, state)
+VOICE = Voice(INSTRUCTION, EXAMPLE, HEADINGS, objective, state, CHOOSING)
