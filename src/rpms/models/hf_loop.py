@@ -1,8 +1,9 @@
 """Decoding of a batch in transformers, for prompts that begin alike and answers that end at different times.
 
 `generate` computes every row to the end of the longest and every prompt from its start. Here the beginning that all
-prompts share is computed once, and rows that are finished leave the batch. An action that is held to choices is chosen
-as a whole: token by token, four choices that begin with `go` would win over one that is likelier than each of them.
+prompts share is computed once, what earlier prompts began with is not computed again, and rows that are finished leave
+the batch. An action that is held to choices is chosen as a whole: token by token, four choices that begin with `go`
+would win over one that is likelier than each of them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import InputError
 from rpms.models.hf_choices import weigh
+from rpms.models.hf_prefixes import Known, Prefixes, sees_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +26,8 @@ SHORTEST_SHARED = 64
 """Tokens below which a shared beginning is not worth a computation of its own."""
 SMALLEST_LEAVING = 4
 """Rows leave when they are at least one in so many: each leaving copies what is kept of the others."""
+WORTH_A_PASS = 1024
+"""Tokens that take as long to compute as one more pass through the model."""
 MULTIPLE = 8
 """Widths are padded to a multiple of this, which the GPU's kernels are made for."""
 PARAMETERS = ("top_k", "min_p")
@@ -33,8 +37,11 @@ PARAMETERS = ("top_k", "min_p")
 class Loop:
     """Writes the rows of a batch. Not safe to use from several threads."""
 
-    def __init__(self, torch: Any, model: Any, pad: int, *, share: bool = True) -> None:
-        """`share`: whether a shared beginning is computed once; answers are the same but for rounding."""
+    def __init__(self, torch: Any, model: Any, pad: int, *, share: bool = True, keep: int = 0) -> None:
+        """`share`: whether a shared beginning is computed once. `keep`: tokens of earlier prompts to keep for later.
+
+        Answers are the same with and without but for rounding.
+        """
         self._torch = torch
         self._model = model
         self._pad = pad
@@ -44,6 +51,9 @@ class Loop:
         self._last: dict[str, int] = {name: 1 for name in ("logits_to_keep", "num_logits_to_keep") if name in known}
         self.computed_prompt_tokens = 0
         """Tokens of prompts computed so far, padding included, what was shared counted once."""
+        self._prefixes = Prefixes(keep if sees_all(model.config) else 0)
+        self.reused: list[int] = []
+        """Tokens of each prompt of the last batch that an earlier batch had computed."""
 
     def write(self, rows: Sequence[Row], decoding: Decoding, seeds: Sequence[int]) -> None:
         """Write every row to its end. `seeds`: for sampling, one for each row, so that no other row changes it."""
@@ -75,24 +85,48 @@ class Loop:
             for place, weights in weigh(torch, self._model, [rows[live[at]] for at in waiting], waiting, cache, mask):
                 rows[live[place]].decide(choose.whole(weights, live[place]))
 
+    def forget(self) -> bool:
+        """Give up what is kept of earlier prompts, and keep less from now on; returns whether anything was kept."""
+        return self._prefixes.clear()
+
     def _read(self, prompts: Sequence[Sequence[int]]) -> tuple[Any, Any, Any]:
         """Compute the prompts: the scores after the last token, the cache, and which of its columns count."""
+        known = [self._prefixes.find(prompt) for prompt in prompts]
+        self.reused = [one.length for one in known]
+        return self._read_on(prompts, known)
+
+    def _read_on(
+        self, prompts: Sequence[Sequence[int]], known: list[Known], *, ahead: bool = False
+    ) -> tuple[Any, Any, Any]:
+        """`ahead`: whether this is done only to know the prompts when all of the batch are read."""
         torch, device = self._torch, self._model.device
+        new = [len(prompt) - one.length for prompt, one in zip(prompts, known, strict=True)]
+        late, least = _late(new) if self._prefixes.fit(prompts) else ([], len(new) * max(new))
         shared = self._shared(prompts)
         cache = None
-        if shared:
+        if shared and shared + len(prompts) * (max(map(len, prompts)) - shared) <= least:
             beginning = torch.tensor([list(prompts[0][:shared])], device=device)
             _, cache = self._forward(beginning, torch.ones_like(beginning), None)
             if hasattr(cache, "batch_repeat_interleave"):
                 cache.batch_repeat_interleave(len(prompts))
+                known, past = [Known(shared)] * len(prompts), shared
+                self.reused = self.reused if ahead else [0] * len(prompts)
             else:
-                shared, cache = 0, None
-        rests = [list(prompt[shared:]) for prompt in prompts]
-        width = -(-max(map(len, rests)) // MULTIPLE) * MULTIPLE
+                cache = None
+        if cache is None:
+            if late:
+                self._read_on([prompts[place][:-1] for place in late], [known[place] for place in late], ahead=True)
+                known = [self._prefixes.find(prompt) for prompt in prompts]
+            past = _padded(max(one.length for one in known))
+            cache = self._prefixes.past(known, past) if past else None
+        rests = [list(prompt[one.length :]) for prompt, one in zip(prompts, known, strict=True)]
+        width = _padded(max(map(len, rests)))
         tokens = [[self._pad] * (width - len(rest)) + rest for rest in rests]
-        masks = [[1] * shared + [0] * (width - len(rest)) + [1] * len(rest) for rest in rests]
-        mask = torch.tensor(masks, device=device)
+        columns = torch.arange(past + width, device=device)
+        before, after = torch.tensor([[one.length for one in known], list(map(len, rests))], device=device)[..., None]
+        mask = ((columns >= past - before) & (columns < past) | (columns >= past + width - after)).long()
         scores, cache = self._forward(torch.tensor(tokens, device=device), mask, cache)
+        self._prefixes.keep(prompts, known, past, cache, replace=not ahead)
         return scores, cache, mask
 
     def _shared(self, prompts: Sequence[Sequence[int]]) -> int:
@@ -121,6 +155,24 @@ class Loop:
         if isinstance(made, tuple):  # before 4.48, where no cache was passed
             made = importlib.import_module("transformers").DynamicCache.from_legacy_cache(made)
         return output.logits[:, -1].float(), made
+
+
+def _padded(width: int) -> int:
+    return -(-width // MULTIPLE) * MULTIPLE
+
+
+def _late(new: Sequence[int]) -> tuple[list[int], int]:
+    """The rows to read by themselves first, because the others would be padded to them; and the tokens computed then.
+
+    `new`: the tokens that are new in each row. Read first, a row is known but for its last token.
+    """
+    order = sorted(range(len(new)), key=lambda place: -new[place])
+    first, least = 0, len(new) * new[order[0]]
+    for count in range(1, len(new)):
+        cost = count * new[order[0]] + len(new) * new[order[count]] + WORTH_A_PASS
+        if cost < least:
+            first, least = count, cost
+    return order[:first], least
 
 
 class _Chooser:

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
 MEMORY_SHARE = 0.65
 """The part of a GPU's free memory that prompts and answers may take; the rest is for intermediate results."""
+KEPT_SHARE = 0.2
+"""The part of the free memory, out of that share, for what is kept of earlier prompts."""
 CPU_TOKENS = 16_384
-"""Tokens in a batch without a GPU, where larger batches gain nothing."""
+"""Tokens in a batch without a GPU, where larger batches gain nothing; and tokens kept of earlier prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,9 @@ class HFModel:
 
     Weights are loaded once, in bfloat16 on a GPU and float32 elsewhere, and computed by one thread. Decoding is greedy
     unless a temperature is set. Rows are padded on the left and masked, so that an answer depends on the rest of its
-    batch through rounding alone: in bfloat16 two nearly equal words may still change places between two runs. With a
-    temperature, a `seed` makes each prompt's answer repeatable, whatever else is in its batch.
+    batch, and on what is kept of earlier prompts, through rounding alone: in bfloat16 two nearly equal words may still
+    change places between two runs. With a temperature, a `seed` makes each prompt's answer repeatable, whatever else is
+    in its batch.
     """
 
     def __init__(self, name: str, source: str, *, most_prompts: int = 256, limits: BatchLimits | None = None) -> None:
@@ -77,7 +80,7 @@ class HFModel:
         self._letters.encode("x")  # the first use settles a tokenizer's settings, before threads share it
         self._tokenizing = threading.Lock()
         share_keys_and_values(self._torch, self._model)
-        self._loop = Loop(self._torch, self._model, self._tokenizer.pad_token_id or 0)
+        self._loop = Loop(self._torch, self._model, self._tokenizer.pad_token_id or 0, keep=self._kept_tokens())
         self._batcher: Batcher[_Question, Answer] = Batcher(_measure, self._generate, limits)
 
     @property
@@ -136,17 +139,28 @@ class HFModel:
         return tokenizer, model.to(self._device).eval()
 
     def _affordable_tokens(self) -> int:
-        """Tokens whose keys and values fit the share of the free memory."""
+        """Tokens of a batch whose keys and values fit the share of the free memory."""
         if self._device != "cuda":
             return CPU_TOKENS
         config = self._model.config
-        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
-        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        keys_and_values = 2 * config.num_hidden_layers * heads * width * 2
         # While a prompt is read, each token also holds a few rows of the widest layer.
         passing = 2 * 4 * (config.hidden_size + getattr(config, "intermediate_size", 4 * config.hidden_size))
         free, _ = self._torch.cuda.mem_get_info()
-        return max(int(free * MEMORY_SHARE / (keys_and_values + passing)), 4_096)
+        return max(int(free * (MEMORY_SHARE - KEPT_SHARE) / (self._keys_and_values() + passing)), 4_096)
+
+    def _kept_tokens(self) -> int:
+        """Tokens of earlier prompts whose keys and values fit their part of the free memory."""
+        if self._device != "cuda":
+            return CPU_TOKENS
+        free, _ = self._torch.cuda.mem_get_info()
+        return int(free * KEPT_SHARE / self._keys_and_values())
+
+    def _keys_and_values(self) -> int:
+        """Bytes that a token leaves in the cache."""
+        config = self._model.config
+        heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
+        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        return int(2 * config.num_hidden_layers * heads * width * 2)
 
     def _question(self, request: Request) -> _Question:
         """Tokenised by the thread that asks, so that the one that computes is not held up."""
@@ -171,8 +185,8 @@ class HFModel:
             text = tokenizer.apply_chat_template(merged, tokenize=False, add_generation_prompt=True)
         return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def _generate(self, questions: list[_Question]) -> list[Answer]:
-        """Answer one batch; all have the same decoding."""
+    def _generate(self, questions: list[_Question], *, again: bool = False) -> list[Answer]:
+        """Answer one batch; all have the same decoding. `again`: after earlier prompts were given up for it."""
         torch = self._torch
         rows = [question.row.fresh() for question in questions]  # a batch that did not fit is tried again in halves
         try:
@@ -181,10 +195,17 @@ class HFModel:
             problem = f"{len(questions)} prompts of {max(len(row.prompt) for row in rows)} tokens"
         else:
             return [
-                Answer(row.text, Usage(question.tokens, 0, len(row.written), requests=1), row.finish)
-                for question, row in zip(questions, rows, strict=True)
+                Answer(
+                    row.text,
+                    Usage(question.tokens, min(reused, question.tokens), len(row.written), requests=1),
+                    row.finish,
+                )
+                for question, row, reused in zip(questions, rows, self._loop.reused, strict=True)
             ]
+        kept = self._loop.forget()
         torch.cuda.empty_cache()  # outside the handler, where the failed call's tensors are gone
+        if kept and not again:
+            return self._generate(questions, again=True)
         raise OutOfMemoryError(problem)
 
     def _ends(self) -> frozenset[int]:

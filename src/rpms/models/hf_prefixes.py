@@ -1,0 +1,205 @@
+"""What was computed of earlier prompts, kept so that a prompt that begins like one of them computes only what is new.
+
+An agent asks step after step, and its prompts begin alike: instruction, example, rules and a history that grows. Their
+keys and values stay on the device, and each new prompt takes over the longest beginning that it shares with one of
+them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import struct
+from bisect import bisect_left, insort
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+LAYERS_AT_ONCE = 4
+"""Layers copied together: more take fewer copies, and more memory while they are made."""
+CAPACITY = 256
+"""Rows have room for a multiple of so many tokens: the next prompt of an episode often fits into the last one's."""
+REPLACED = 0.75
+"""The part of a kept row that a new one must begin with to take its place."""
+_BYTES = 4
+"""Bytes of a token in a row's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The beginning of a prompt that is kept."""
+
+    length: int = 0
+    """Its tokens; never the prompt's last one, whose scores are wanted."""
+    row: bytes = b""
+    """The row that has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A row to be made."""
+
+    place: int
+    """Of the prompt in its batch."""
+    row: Any
+    known: int
+    """Tokens of the prompt that were not computed in its batch."""
+    length: int
+    """Tokens of the prompt."""
+    there: bool
+    """Whether the row has what is known already."""
+
+
+class Prefixes:
+    """Keys and values of prompts, up to a limit of tokens; what was not used for longest is given up first.
+
+    A row is one tensor [layers, 2, heads, capacity, width], so that it is copied as a whole. Its name is its tokens as
+    big-endian bytes: in their order, the row with most in common with a prompt stands next to where it would stand.
+    """
+
+    def __init__(self, most: int) -> None:
+        """`most`: the tokens to keep; 0 for none."""
+        self._most = most
+        self._rows: dict[bytes, Any] = {}  # the one used last is the last
+        self._names: list[bytes] = []  # sorted
+        self.tokens = 0
+        """Tokens for which the rows have room."""
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def fit(self, prompts: Sequence[Sequence[int]]) -> bool:
+        """Whether so many prompts can be kept at the same time."""
+        return sum(map(_capacity, map(len, prompts))) <= self._most
+
+    def find(self, prompt: Sequence[int]) -> Known:
+        """The longest kept beginning of a prompt; its row counts as used."""
+        if not self._rows:
+            return Known()
+        name = _name(prompt)
+        at = bisect_left(self._names, name)
+        length, row = max((_common(name, near), near) for near in self._names[max(at - 1, 0) : at + 1])
+        length = min(length, len(prompt) - 1)
+        if length <= 0:
+            return Known()
+        self._rows[row] = self._rows.pop(row)
+        return Known(length, row)
+
+    def past(self, known: Sequence[Known], columns: int) -> Any:
+        """A cache of a batch: what is known of each prompt, padded on the left to so many columns."""
+        cache = importlib.import_module("transformers").DynamicCache()
+        layers, _, heads, _, width = next(iter(self._rows.values())).shape
+        for first in range(0, layers, LAYERS_AT_ONCE):
+            some = slice(first, min(first + LAYERS_AT_ONCE, layers))
+            shape = (some.stop - first, 2, len(known), heads, columns, width)
+            batch = next(iter(self._rows.values())).new_zeros(shape)
+            for place, one in enumerate(known):
+                if one.length:
+                    batch[:, :, place, :, columns - one.length :] = self._rows[one.row][some, :, :, : one.length]
+            for layer, (keys, values) in enumerate(batch, first):
+                cache.update(keys, values, layer)
+        return cache
+
+    def keep(
+        self, prompts: Sequence[Sequence[int]], known: Sequence[Known], past: int, cache: Any, *, replace: bool = True
+    ) -> None:
+        """Keep what a batch has computed, as far as there is room.
+
+        The cache has `past` columns that end with what was known of each prompt, and then columns that end with the
+        rest of it. `replace`: whether a row gives way to one that has most of it. A cache of another kind ends the
+        keeping.
+        """
+        layers = _layers(cache) if self._most else []
+        if not layers:
+            self._most = 0
+            return
+        made: dict[bytes, _Copy] = {}
+        for place, (prompt, one) in enumerate(zip(prompts, known, strict=True)):
+            name = _name(prompt)
+            if name in made or name in self._rows or one.row.startswith(name):
+                continue
+            row = self._give_up(one.row) if replace and one.length >= REPLACED * (len(one.row) // _BYTES) else None
+            there = row is not None and row.shape[-2] >= len(prompt)
+            if not there:
+                taken = sum(copy.row.shape[-2] for copy in made.values())
+                row = self._new_row(len(prompt), self._most - taken, layers)
+            if row is not None:
+                made[name] = _Copy(place, row, one.length, len(prompt), there)
+                self.tokens += row.shape[-2]
+        if made:
+            _fill(list(made.values()), past, layers)
+        for name, copy in made.items():  # only now, when they are complete
+            self._rows[name] = copy.row
+            insort(self._names, name)
+
+    def clear(self) -> bool:
+        """Give up everything, and keep half as much from now on; returns whether anything was kept."""
+        anything = bool(self._rows)
+        self._rows, self._names, self.tokens = {}, [], 0
+        self._most //= 2
+        return anything
+
+    def _new_row(self, length: int, most: int, layers: Sequence[tuple[Any, Any]]) -> Any:
+        """An empty row, after giving up what it needs; None where that is more than `most`."""
+        capacity = _capacity(length)
+        if capacity > most:
+            return None
+        while self.tokens + capacity > self._most:
+            self._give_up(next(iter(self._rows)))
+        keys = layers[0][0]
+        _, heads, _, width = keys.shape
+        return keys.new_empty((len(layers), 2, heads, capacity, width))
+
+    def _give_up(self, name: bytes) -> Any:
+        row = self._rows.pop(name, None)
+        if row is not None:
+            self.tokens -= row.shape[-2]
+            del self._names[bisect_left(self._names, name)]
+        return row
+
+
+def sees_all(config: Any) -> bool:
+    """Whether a model's attention reaches back to the start, so that padding between tokens changes nothing."""
+    text = config.get_text_config() if hasattr(config, "get_text_config") else config
+    slides = getattr(text, "sliding_window", None) and getattr(text, "use_sliding_window", True)
+    return not slides and not getattr(text, "attention_chunk_size", None)
+
+
+def _name(tokens: Sequence[int]) -> bytes:
+    return struct.pack(f">{len(tokens)}I", *tokens)
+
+
+def _common(first: bytes, second: bytes) -> int:
+    """Tokens that both names begin with."""
+    size = min(len(first), len(second))
+    differ = int.from_bytes(first[:size], "big") ^ int.from_bytes(second[:size], "big")
+    return (size - -(-differ.bit_length() // 8)) // _BYTES
+
+
+def _capacity(length: int) -> int:
+    return -(-length // CAPACITY) * CAPACITY
+
+
+def _layers(cache: Any) -> list[tuple[Any, Any]]:
+    """Keys and values of every layer; empty where they are not all of one shape [rows, heads, columns, width]."""
+    try:
+        layers = [(keys, values) for keys, values, *_ in cache]
+        shapes = {part.shape for layer in layers for part in layer}
+    except (AttributeError, TypeError, ValueError):  # a cache of another kind
+        return []
+    return layers if len(shapes) == 1 and len(next(iter(shapes))) == 4 else []
+
+
+def _fill(copies: Sequence[_Copy], past: int, layers: Sequence[tuple[Any, Any]]) -> None:
+    """Copy prompts from the columns of a batch to rows."""
+    torch = importlib.import_module("torch")
+    start = past if all(copy.there for copy in copies) else 0
+    for first in range(0, len(layers), LAYERS_AT_ONCE):
+        some = slice(first, first + LAYERS_AT_ONCE)
+        batch = torch.stack([torch.stack([part[:, :, start:] for part in layer]) for layer in layers[some]])
+        for copy in copies:
+            new = batch.shape[-2] - (copy.length - copy.known)
+            copy.row[some, :, :, copy.known : copy.length] = batch[:, :, copy.place, :, new:]
+            if not copy.there:
+                copy.row[some, :, :, : copy.known] = batch[:, :, copy.place, :, past - copy.known : past]
