@@ -209,15 +209,15 @@ def _empty(belief: ScienceBelief, words: str) -> bool | None:
     return not things[0].contents if known and things[0].contents is not None else None
 
 
-def _focused(belief: ScienceBelief, words: str) -> bool:
-    return any(alike(name, read_phrase(words).head) for name in belief.focused)
+def _focused(belief: ScienceBelief, words: str) -> bool | None:
+    return any(alike(name, read_phrase(words).head) for name in belief.focused) or None
 
 
-def _wired(belief: ScienceBelief, words: str) -> bool:
-    """Whether something is joined to a thing, or to one of its terminals."""
+def _wired(belief: ScienceBelief, words: str) -> bool | None:
+    """Whether something is joined to a thing, or to one of its terminals; by another name it may be."""
     name = read_phrase(words)
     ends = [end.casefold() for pair in belief.connections for end in pair]
-    return any(f"{end} ".startswith(f"{name.head} ") or end.endswith(f" on {name.head}") for end in ends)
+    return any(f"{end} ".startswith(f"{name.head} ") or end.endswith(f" on {name.head}") for end in ends) or None
 
 
 ANSWERS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
