@@ -65,25 +65,27 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--sample", type=int, help="only so many games, drawn at random")
     parser.add_argument("--seed", type=int, default=0, help="for the draw")
-    parser.add_argument("--steps", type=int)
+    parser.add_argument(
+        "--steps", type=int, help="an episode's budget; a configuration's own follows its name: full@20"
+    )
     parser.add_argument("--max-tokens", type=int)
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument(
         "--only", default="", help="configurations by name, separated by commas; `;` within a name stands for one"
     )
+    parser.add_argument("--at-once", type=int, help="configurations played at the same time; all by default")
     options = parser.parse_args()
     world = find_world(options.world)
-    chosen = configurations()
-    if options.only:
-        names = [name.replace(";", ",") for name in options.only.split(",")]
-        chosen = {name: chosen[name] for name in names}
+    known = configurations()
+    names = [name.replace(";", ",") for name in options.only.split(",")] if options.only else list(known)
     memory = read_memory(options.memory, world.name) if options.memory else EpisodicMemory(world=world.name)
     model = NamedModel(options.model, world.name, ModelOptions(batch=options.batch))()
     setting = Setting(options.data)
     games = drawn(world.tasks(options.split, setting), options.sample, options.seed)
     begun = time.monotonic()
 
-    def play(name: str, condition: Condition) -> RunSummary:
+    def play(named: str) -> RunSummary:
+        name, _, steps = named.partition("@")
         plan = plan_run(
             world,
             options.model,
@@ -91,19 +93,19 @@ def main() -> None:
             split=options.split,
             tasks=games,
             seed=options.seed,
-            condition=condition,
+            condition=known[name],
             memory=memory,
             setting=setting,
             decoding=Decoding(max_tokens=options.max_tokens or world.max_tokens),
-            step_budget=options.steps,
+            step_budget=int(steps) if steps else options.steps,
         )
-        folder = options.out / "".join(letter if letter.isalnum() else "-" for letter in name)
+        folder = options.out / "".join(letter if letter.isalnum() else "-" for letter in named)
         summary = run(plan, folder, len(plan.tasks))
-        print(f"{time.monotonic() - begun:6.0f} s  {row(name, summary)}", file=sys.stderr, flush=True)
+        print(f"{time.monotonic() - begun:6.0f} s  {row(named, summary)}", file=sys.stderr, flush=True)
         return summary
 
-    with ThreadPoolExecutor(len(chosen)) as pool:
-        futures = {name: pool.submit(play, name, condition) for name, condition in chosen.items()}
+    with ThreadPoolExecutor(options.at_once or len(names)) as pool:
+        futures = {name: pool.submit(play, name) for name in names}
         print("| configuration | won | success | steps | infeasible executed | re-asks/step", end=" ")
         print("| prompt tokens/step | new tokens/step |")
         print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
