@@ -31,10 +31,17 @@ def test_a_room_is_read_as_a_tree():
     view = read_view(KITCHEN)
     assert view is not None
     assert (view.room, view.doors) == ("kitchen", {"bathroom": False, "hallway": True})
-    assert [thing.name for thing in view.things] == ["counter", "fridge", "switch", "soap"]
+    assert [thing.name for thing in view.things] == ["counter", "fridge", "soap", "switch"]
     assert "banana" in [thing.name for thing in view.things[0].walk()]
     assert view.things[1].closed
-    assert view.things[2].flags == {"off"}
+    assert view.things[3].flags == {"off"}
+
+
+def test_a_room_is_the_same_in_whatever_order_it_lists_its_things():
+    other = KITCHEN.replace("a red apple, a banana", "a banana, a red apple").replace("\ta substance called soap\n", "")
+    other = other.replace("\ta counter", "\ta substance called soap\n\ta counter")
+    assert other != KITCHEN
+    assert read_view(other) == read_view(KITCHEN)
 
 
 @pytest.mark.parametrize(
@@ -45,8 +52,8 @@ def test_a_room_is_read_as_a_tree():
             ("a flower pot 6 (containing soil, a pea plant in the reproducing stage with a tall height (that looks"
             " unwell). On the pea plant you see: a purple flower, a round green pea seed. )"),
             [
-                "flower pot 6", "soil", "pea plant in the reproducing stage with a tall height", "purple flower",
-                "round green pea seed",
+                "flower pot 6", "pea plant in the reproducing stage with a tall height", "purple flower",
+                "round green pea seed", "soil",
             ],
         ),
         ("a metal pot (containing a substance called liquid rubber (on fire))", ["metal pot", "liquid rubber"]),
@@ -108,6 +115,33 @@ def test_a_menu_is_answered_with_the_thing_in_its_place():
         "0:\tlook at metal pot (in cupboard, in kitchen)\n1:\tlook at metal pot (in stove, in kitchen)\n"
     )
     assert doing.send(menu).action == "1"
+
+
+def test_a_menu_about_what_is_in_a_vessel_is_answered_with_the_vessel_in_its_place():
+    agent = Agent(places={"metal pot": "inventory"})
+    doing = agent.do("look at ice in metal pot")
+    next(doing)
+    menu = (
+        "Ambiguous request: Please enter the number for the action you intended (or blank to cancel):\n"
+        "0:\tlook at ice (in metal pot, in freezer, in kitchen)\n"
+        "1:\tlook at ice (in metal pot, in inventory, in agent, in kitchen)\n"
+    )
+    assert doing.send(menu).action == "1"
+
+
+def test_a_menu_is_answered_alike_in_whatever_order():
+    menu = "Ambiguous request: Please enter the number\n0:\topen {} (in kitchen)\n1:\topen {} (in kitchen)\n"
+    for names, number in ((("drawer", "cupboard"), "1"), (("cupboard", "drawer"), "0")):
+        doing = Agent().do("open it")
+        next(doing)
+        assert doing.send(menu.format(*names)).action == number
+
+
+def test_what_is_carried_is_not_picked_up_again():
+    agent = Agent(places={"metal pot": "inventory"})
+    assert list(agent.carry("metal pot")) == []
+    agent.places["metal pot"] = "stove"
+    assert next(agent.carry("metal pot")).action == "pick up metal pot"
 
 
 def test_doors_that_were_opened_are_not_opened_again():

@@ -83,10 +83,10 @@ class Agent:
         return STEPS - self.steps
 
     def do(self, action: str, choose: Callable[[str], bool] | None = None) -> Doing[str]:
-        """Do one thing. A menu is answered with its first option that `choose` approves, or else the first."""
+        """Do one thing. A menu is answered with the first option, by its text, that `choose` approves, or any."""
         observation = yield Move(self.purpose, action)
         if observation.startswith("Ambiguous request"):
-            options = _MENU.findall(observation)
+            options = sorted(_MENU.findall(observation), key=lambda option: option[1])
             approve = choose or self._means
             wanted = next((number for number, text in options if approve(text)), None)
             observation = yield Move(self.purpose, wanted or (options[0][0] if options else "0"))
@@ -94,7 +94,8 @@ class Agent:
 
     def _means(self, option: str) -> bool:
         """Whether a menu's option has the things that this agent moved in the places where it moved them."""
-        return all(f"{name} (in {place}" in option for name, place in self.places.items() if f"{name} (" in option)
+        nested = option.replace(" (in ", ", in ")  # `ice (in metal pot, in stove, in kitchen)`
+        return all(f"{name}, in {place}" in nested for name, place in self.places.items() if f"{name}, in " in nested)
 
     def look(self) -> Doing[View]:
         """Look around and return what is seen."""
@@ -172,6 +173,11 @@ class Agent:
         if moved:
             self.places[name] = "inventory"
         return moved[1] if moved else ""
+
+    def carry(self, name: str) -> Doing[None]:
+        """Pick something up unless it is carried already: `pick up` would then take another of the same name."""
+        if self.places.get(name) != "inventory":
+            yield from self.take(name)
 
     def put(self, name: str, place: str) -> Doing[bool]:
         """Move something into or onto something."""

@@ -88,7 +88,7 @@ class Heater:
         while self._left:
             self.name, room = self._left.pop(0)
             agent.purpose = f"I heat the {self.vessel} with the {self.name}"
-            yield from agent.take(self.vessel)
+            yield from agent.carry(self.vessel)
             yield from agent.goto(room)
             if self.name != "stove":
                 yield from agent.do(f"open {self.name}")

@@ -84,7 +84,7 @@ def _liquid_when_cold(agent: Agent, name: str, vessel: str, threshold: float) ->
     """Whether a liquid is still one when it is colder than the threshold."""
     for freezer, room in (("freezer", "kitchen"), ("ultra low temperature freezer", "workshop")):
         agent.purpose = f"I cool it in the {freezer}"
-        yield from agent.take(vessel)
+        yield from agent.carry(vessel)
         yield from agent.goto(room)
         yield from agent.do(f"open {freezer}")
         yield from agent.put(vessel, freezer)

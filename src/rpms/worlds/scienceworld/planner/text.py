@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -12,7 +12,7 @@ from rpms.worlds.scienceworld.observations import parse_thing, plain_name, room_
 
 @dataclass(frozen=True)
 class Thing:
-    """Something seen, with what is seen in or on it."""
+    """Something seen, with what is seen in or on it, in the order of names: the world's own order is by chance."""
 
     name: str
     """In full, with the stage and traits of a plant: `pea plant in the adult stage with a tall height`."""
@@ -45,7 +45,11 @@ class View:
 
 
 def _in_full(thing: observations.Thing) -> Thing:
-    return Thing(plain_name(thing.raw), tuple(map(_in_full, thing.contents or ())), thing.flags)
+    return Thing(plain_name(thing.raw), _sorted(map(_in_full, thing.contents or ())), thing.flags)
+
+
+def _sorted(things: Iterable[Thing]) -> tuple[Thing, ...]:
+    return tuple(sorted(things, key=lambda thing: [inner.name for inner in thing.walk()]))
 
 
 @lru_cache(maxsize=4096)
@@ -61,5 +65,5 @@ def read_view(observation: str) -> View | None:
     sight = room_sight(observation)
     if sight is None:
         return None
-    things = tuple(thing for thing in map(_in_full, sight.things) if thing.name not in ("agent", "air"))
+    things = _sorted(thing for thing in map(_in_full, sight.things) if thing.name not in ("agent", "air"))
     return View(sight.room, things, sight.doors)

@@ -72,7 +72,7 @@ def fill_with_water(agent: Agent, vessel: str) -> Doing[None]:
         works = "now activated" in observation
         if works:
             yield from agent.do(f"deactivate {tap}")
-        yield from agent.take(vessel)
+        yield from agent.carry(vessel)
         if works:
             return
     raise Failed("no tap works")
@@ -133,7 +133,7 @@ def _cool(agent: Agent, substance: str, vessel: str) -> Doing[None]:
     """Cool until the substance is solid."""
     for freezer, room in _FREEZERS:
         agent.purpose = f"I cool the {substance} in the {freezer}"
-        yield from agent.take(vessel)
+        yield from agent.carry(vessel)
         yield from agent.goto(room)
         yield from agent.do(f"open {freezer}")
         yield from agent.put(vessel, freezer)
