@@ -141,7 +141,19 @@ class EpisodicMemory:
 
 _Waiting = tuple[float, int, str, int, "_Branch | _Group", float, int]
 """What a walk has yet to look at: minus the rank it can reach, 1 for an entry, its id, an order among equals, the
-branch or group, the score of the fields known there, and the entry's index in its group."""
+branch, or the entry's group, the score of the fields known there, and the entry's index in its group."""
+
+
+class _Parts(dict[str, float]):
+    """What each name adds to a score in one field of a goal, worked out when it is first met."""
+
+    def __init__(self, similarity: Similarity, weight: float, name: str) -> None:
+        super().__init__()
+        self._similarity, self._weight, self._name = similarity, weight, name
+
+    def __missing__(self, other: str) -> float:
+        part = self[other] = self._weight and self._weight * self._similarity.alike(self._name, other)
+        return part
 
 
 class Walk(Iterator[Candidate]):
@@ -152,8 +164,10 @@ class Walk(Iterator[Candidate]):
     """
 
     def __init__(self, root: _Branch, goal: GoalSignature, retrieval: Retrieval) -> None:
-        self._goal = goal
-        self._similarity = similarity = retrieval.similarity
+        similarity = retrieval.similarity
+        self._objects = _Parts(similarity, similarity.object, goal.object)
+        self._states = _Parts(similarity, similarity.state, goal.state)
+        self._destinations = _Parts(similarity, similarity.destination, goal.destination)
         self._threshold = retrieval.threshold
         self._rest = similarity.state + similarity.destination
         """The most that the fields below a branch of one object can add."""
@@ -164,13 +178,18 @@ class Walk(Iterator[Candidate]):
             if name and UNKNOWN_GOAL in (name, goal.type):
                 continue
             score = 1.0 if not name else similarity.type if name == goal.type else 0.0
-            self._push(branch, score, score + similarity.object + self._rest)
+            self._push([(branch, score, score + similarity.object + self._rest)])
 
-    def _push(self, place: _Branch | _Group, score: float, bound: float) -> None:
-        if bound >= self._threshold:
-            heappush(self._heap, (-min(bound, 1.0) * place.best, 0, "", next(self._order), place, score, 0))
-        elif len(self._missed) < _MISSED_KEPT:
-            self._missed.append((bound, place, score))
+    def _push(self, places: Iterable[tuple[_Branch | _Group, float, float]]) -> None:
+        heap, order, threshold = self._heap, self._order, self._threshold
+        for place, score, bound in places:
+            if bound < threshold:
+                if len(self._missed) < _MISSED_KEPT:
+                    self._missed.append((bound, place, score))
+            elif isinstance(place, _Group):
+                self._push_entry(place, score, 0)
+            else:
+                heappush(heap, (-min(bound, 1.0) * place.best, 0, "", next(order), place, score, 0))
 
     def _push_entry(self, group: _Group, score: float, index: int) -> None:
         if index < len(group.entries):
@@ -179,33 +198,25 @@ class Walk(Iterator[Candidate]):
 
     def __next__(self) -> Candidate:
         while self._heap:
-            negative_rank, is_entry, _, _, place, score, index = heappop(self._heap)
-            if isinstance(place, _Branch):
-                for child in self._open(place, score):
-                    self._push(*child)
-            elif is_entry:
+            negative_rank, _, _, _, place, score, index = heappop(self._heap)
+            if isinstance(place, _Group):
                 self._push_entry(place, score, index + 1)
                 return Candidate(place.entries[index], score, -negative_rank, _CAME_TO_MIND)
-            else:
-                self._push_entry(place, score, 0)
+            self._push(self._open(place, score))
         raise StopIteration
 
     def _open(self, branch: _Branch, score: float) -> list[tuple[_Branch | _Group, float, float]]:
         """What is one level below, with the score so far and the best that is still possible."""
-        places: list[_Branch | _Group] = [*branch.below.values(), *branch.groups.values()]
         if score == 1.0:  # bound to no goal, and so alike to all
-            return [(place, 1.0, 1.0) for place in places]
-        similarity, goal, rest = self._similarity, self._goal, self._rest
+            return [(place, 1.0, 1.0) for place in (*branch.below.values(), *branch.groups.values())]
         if branch.below:
-            known = [score + similarity.object * similarity.alike(goal.object, name) for name in branch.below]
-            return [(place, value, value + rest) for place, value in zip(places, known, strict=True)]
-        known = [
-            score
-            + (similarity.state and similarity.state * similarity.alike(goal.state, state))
-            + similarity.destination * similarity.alike(goal.destination, destination)
-            for state, destination in branch.groups
+            known = [(below, score + self._objects[name]) for name, below in branch.below.items()]
+            return [(below, value, value + self._rest) for below, value in known]
+        states, destinations = self._states, self._destinations
+        return [
+            (group, value := score + states[state] + destinations[destination], value)
+            for (state, destination), group in branch.groups.items()
         ]
-        return [(place, value, value) for place, value in zip(places, known, strict=True)]
 
     def missed(self, most: int) -> tuple[Candidate, ...]:
         """Some entries that θ kept out on the way here, the nearest first: for a page that explains a step."""
