@@ -208,7 +208,8 @@ class Walk(Iterator[Candidate]):
     def _open(self, branch: _Branch, score: float) -> list[tuple[_Branch | _Group, float, float]]:
         """What is one level below, with the score so far and the best that is still possible."""
         if score == 1.0:  # bound to no goal, and so alike to all
-            return [(place, 1.0, 1.0) for place in (*branch.below.values(), *branch.groups.values())]
+            places: list[_Branch | _Group] = [*branch.below.values(), *branch.groups.values()]
+            return [(place, 1.0, 1.0) for place in places]
         if branch.below:
             known = [(below, score + self._objects[name]) for name, below in branch.below.items()]
             return [(below, value, value + self._rest) for below, value in known]
