@@ -250,6 +250,12 @@ class TestRun:
         assert words in rpms("run", "alfworld", "--out", tmp_path / "run", *options).line
         assert not (tmp_path / "run" / "episodes").exists()
 
+    def test_a_task_that_a_simplification_makes_impossible_is_refused(self, rpms: Rpms, tmp_path: Path):
+        command = ("run", "scienceworld", "--task", "power-component", "--out", tmp_path / "run")
+        line = rpms(*command, "--option", "simplifications=noElectricalAction").line
+        assert line == "power-component cannot be done with the simplification 'noElectricalAction'"
+        assert not (tmp_path / "run").exists()
+
     @pytest.mark.parametrize("option", [("--max-tokens", 0), ("--temperature", -1), ("--workers", 0)])
     def test_numbers_out_of_range_are_usage_errors(self, rpms: Rpms, tmp_path: Path, option: tuple[str, int]):
         said = rpms("run", "alfworld", "--out", tmp_path / "run", *option)

@@ -37,6 +37,7 @@ def test_tasks_and_their_number_can_be_chosen():
         ({"per_task": "all"}, "write a number"),
         ({"per_task": "0"}, "1 or more"),
         ({"simplifications": "esy"}, "did you mean 'easy'"),
+        ({"simplifications": "noElectricalAction", "tasks": "boil,power-component"}, "power-component cannot be done"),
     ],
 )
 def test_a_wrong_option_is_one_clear_line(options, problem):

@@ -53,7 +53,8 @@ class ScienceWorld:
         number = options.get("per_task")
         if number is not None and not number.isdecimal():
             raise InputError(f"per_task={number}: write a number")
-        return list_tasks(split, per_task=int(number) if number else None, tasks=names or None)
+        simplifications = options.get("simplifications", "")
+        return list_tasks(split, int(number) if number else None, names or None, simplifications)
 
     def variation(self, name: str, number: int) -> Task:
         """One variation of a task, of whatever split."""
