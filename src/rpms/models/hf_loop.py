@@ -13,6 +13,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import InputError
+from rpms.models.hf_attention import without_plans
 from rpms.models.hf_choices import weigh
 from rpms.models.hf_prefixes import Known, Prefixes, sees_all
 
@@ -59,7 +60,7 @@ class Loop:
         """Write every row to its end. `seeds`: for sampling, one for each row, so that no other row changes it."""
         torch = self._torch
         choose = _Chooser(torch, decoding, seeds, self._model.device)
-        with torch.inference_mode():
+        with torch.inference_mode(), without_plans():
             live = list(range(len(rows)))
             scores, cache, mask = self._read([row.prompt for row in rows])
             while True:
