@@ -153,11 +153,13 @@ def test_a_jvm_that_dies_fails_its_games_and_the_next_reset_has_a_new_one(boil):
         other.reset()
         assert other._live().jvm is boil._live().jvm
         dead = boil._live().jvm.pid
+        for game in (boil, other):
+            game.step("wait1")
         os.kill(dead, signal.SIGKILL)
         for game in (boil, other):
             with pytest.raises(WorldError, match=r"^the ScienceWorld JVM ended: exit code -9$"):
                 game.step("look around")
-            with pytest.raises(WorldError):
+            with pytest.raises(WorldError, match=r"^the ScienceWorld JVM ended: exit code -9$"):
                 game.look()
         assert boil.reset().observation.startswith("Your task is to boil")
         assert boil._live().jvm.pid != dead
@@ -184,6 +186,36 @@ def test_a_reset_during_which_the_jvm_dies_is_done_again_once(monkeypatch, death
             with pytest.raises(WorldError, match=r"^the ScienceWorld JVM ended: exit code -9$"):
                 game.reset()
     assert len(set(died)) == deaths
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_game_whose_jvm_dies_before_the_first_step_is_opened_anew(boil, watched):
+    expected = transcript("boil", 0, ("open door to kitchen", "go to kitchen"))
+    dead = boil._live().jvm.pid
+    os.kill(dead, signal.SIGKILL)
+    if watched:
+        with pytest.raises(WorldError, match=r"^the ScienceWorld JVM ended: exit code -9$"):
+            boil.look()
+    assert [boil.step("open door to kitchen"), boil.step("go to kitchen")] == expected[1:]
+    assert boil._live().jvm.pid != dead
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+def test_a_first_step_is_tried_twice_and_not_again(boil, monkeypatch):
+    real, died = bridge.Simulator.call, []
+
+    def deadly(simulator, method, *arguments, **options):
+        if method == "step" and simulator.jvm.alive:
+            died.append(simulator.jvm)
+            os.kill(simulator.jvm.pid, signal.SIGKILL)
+        return real(simulator, method, *arguments, **options)
+
+    monkeypatch.setattr(bridge.Simulator, "call", deadly)
+    for _ in range(2):
+        with pytest.raises(WorldError, match=r"^the ScienceWorld JVM ended: exit code -9$"):
+            boil.step("look around")
+        assert len(set(died)) == 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")

@@ -200,6 +200,7 @@ def test_a_game_carried_into_a_forked_child_is_refused_there():
     from rpms.worlds.scienceworld.simulator import ScienceWorldGame
     with ScienceWorldGame("boil", 0) as game:
         game.reset()
+        game.step("wait1")
         child = os.fork()
         if child == 0:
             try:

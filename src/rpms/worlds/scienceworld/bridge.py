@@ -126,7 +126,7 @@ class Simulator:
         """
         if not self._open or self.jvm.ended_because is not None:
             self._abandon()
-            raise JvmEnded(self.jvm.obituary()) if self.jvm.ended_because else WorldError("this simulator is closed")
+            raise WorldError("this simulator is closed") if self.jvm.alive else JvmEnded(self.jvm.obituary())
         try:
             self._socket.settimeout(timeout_s)
             self._socket.sendall(command.encode("utf-8", "replace"))

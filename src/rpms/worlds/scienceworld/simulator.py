@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Final, Self
 
 from rpms.core.errors import WorldError
@@ -22,7 +23,7 @@ class ScienceWorldGame:
     """One variation of one task, played in the process's JVM by the server's own calls.
 
     A simulator that hangs or dies raises `WorldError`, here and in every other game of its JVM; `reset` then starts
-    the episode anew in a fresh JVM. Where the JVM dies during a `reset`, that is done once by itself.
+    the episode anew in a fresh JVM. Where the JVM dies before the first step is done, that is done once by itself.
 
     Ambiguity menus. Where the command names exactly one option the adapter answers the menu and the player sees the
     result alone; else the menu is the observation, and costs no time. The next command answers it by number (spaces
@@ -42,18 +43,17 @@ class ScienceWorldGame:
         self._timeout_s = timeout_s
         self._simulator: Simulator | None = None
         self._pending: tuple[str, ...] = ()
+        self._untouched = False
+        """Reset, and not stepped since: in a fresh JVM it is the same game."""
 
     def reset(self) -> Outcome:
         """Start the task from its beginning; the observation is the task's description and the room."""
-        try:
-            return self._start()
-        except JvmEnded as first:
-            try:
-                return self._start()
-            except WorldError as second:
-                raise WorldError(f"{first}, and then {second}" if str(first) != str(second) else str(first)) from second
+        opening = _or_else(self._start, self._start)
+        self._untouched = True
+        return opening
 
     def _start(self) -> Outcome:
+        self._untouched = False
         self.menus.clear()
         self._pending = ()
         if self._simulator is None or not self._simulator.usable:
@@ -64,6 +64,16 @@ class ScienceWorldGame:
         return Outcome(f"{self.task_description()}\n\n{self.look()}")
 
     def step(self, command: str) -> Outcome:
+        untouched, self._untouched = self._untouched, False
+        if not untouched:
+            return self._step(command)
+        return _or_else(lambda: self._step(command), lambda: self._start_and_step(command))
+
+    def _start_and_step(self, command: str) -> Outcome:
+        self._start()
+        return self._step(command)
+
+    def _step(self, command: str) -> Outcome:
         if self._pending:
             options, self._pending = self._pending, ()
             choice = player_choice(options, command)
@@ -148,3 +158,14 @@ class ScienceWorldGame:
         score = round(100 * float(simulator.call("getScore") or 0.0))
         completed = bool(simulator.call("getCompleted"))
         return Outcome(observation, score=float(score), won=completed and score >= 100, done=completed or score < 0)
+
+
+def _or_else(attempt: Callable[[], Outcome], another: Callable[[], Outcome]) -> Outcome:
+    """An attempt, and another where the JVM ended; if that fails too, the error has both causes."""
+    try:
+        return attempt()
+    except JvmEnded as first:
+        try:
+            return another()
+        except WorldError as second:
+            raise WorldError(f"{first}, and then {second}" if str(first) != str(second) else str(first)) from second
