@@ -167,3 +167,13 @@ def test_the_readme_names_every_file():
     for file in (FOLDER / "toolbox_world").iterdir():
         if file.is_file() and file.name != "__init__.py":
             assert f"toolbox_world/{file.name}" in readme
+
+
+def test_what_of_the_enforcement_can_do_nothing_is_said(installed, rpms: Rpms, monkeypatch: pytest.MonkeyPatch):
+    said = rpms("play", "toolbox", "--preset", "strict")
+    assert "note: toolbox: there is no guidance: it has no method `guide`" in said.err
+    assert "no menu" not in said.err
+    assert "the guard is inert" not in said.err
+    assert rpms("play", "toolbox").err == ""
+    monkeypatch.setattr(type(world), "manual", lambda _self: ())
+    assert "note: toolbox: the guard is inert" in rpms("play", "toolbox", "--enforce", "guard=block").err

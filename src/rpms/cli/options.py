@@ -19,6 +19,7 @@ from rpms.core.prompt import Layout
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
 from rpms.play.run import MakeEngine
+from rpms.play.setup import idle_parts
 from rpms.play.threads import Threads
 from rpms.worlds.base import Setting, Task, World
 
@@ -88,6 +89,12 @@ def make_enforcement(name: str, parts: Sequence[str] | None) -> Enforcement:
             raise InputError(f"--enforce {part!r}: {text!r} is no value of {key}") from None
         enforcement = replace(enforcement, **{key: value})
     return enforcement
+
+
+def note_idle_parts(world: World, enforcement: Enforcement) -> None:
+    """Say what of the enforcement can do nothing in a world."""
+    for words in idle_parts(world, enforcement):
+        typer.echo(f"note: {words}", err=True)
 
 
 def make_condition(

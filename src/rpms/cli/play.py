@@ -62,6 +62,7 @@ def play_one(
         layout=layout,
         enforcement=options.make_enforcement(preset, enforce),
     )
+    options.note_idle_parts(found, chosen_condition.enforcement)
     mind = compose(
         chosen_condition, knowledge, options.make_memory(memory or options.embedded_memory(found, split), found)
     )

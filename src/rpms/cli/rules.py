@@ -96,4 +96,4 @@ def check(
         f"effects), {len(manual.predicates)} predicates"
     )
     if not checkable:
-        typer.echo("note: no action has preconditions, so advice cannot be checked against this manual")
+        typer.echo("note: no action has preconditions: the guard is inert, and advice cannot be checked")

@@ -106,8 +106,9 @@ def run_split(
         stuck_after=stuck_after,
         seed=seed,
     )
+    options.note_idle_parts(found, plan.condition.enforcement)
     console = Console(emoji=False, highlight=False)
-    out = out or default_folder(world, split or found.splits[0], model, condition)
+    out = out or default_folder(world, split or found.splits[0], model, condition, preset)
     known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
     try:
         listener = progress(console, known)
@@ -121,13 +122,13 @@ def run_split(
         raise typer.Exit(1)
 
 
-def default_folder(world: str, split: str, model: str, condition: str) -> Path:
+def default_folder(world: str, split: str, model: str, condition: str, preset: str) -> Path:
     """Where a run goes that was given no folder: the same command finds it again.
 
-    >>> default_folder("scienceworld", "dev", "openai/gpt-4o", "baseline").name
-    'scienceworld-dev-openai-gpt-4o-baseline'
+    >>> default_folder("scienceworld", "dev", "openai/gpt-4o", "baseline", "strict").name
+    'scienceworld-dev-openai-gpt-4o-baseline-strict'
     """
-    names = (world, split, model, "" if condition == "full" else condition)
+    names = (world, split, model, "" if condition == "full" else condition, "" if preset == "paper" else preset)
     return Path("runs", "-".join(re.sub(r"[^\w.]+", "-", name).strip("-.")[-60:] for name in names if name))
 
 
