@@ -241,3 +241,43 @@ def test_what_a_game_lists_but_refuses_is_not_held_against_the_manual():
 
     found = findings(game_with(admissible=generous)(), games=2, steps=12, only=("schemas", "refusals"))
     assert {finding.status for finding in found.values()} == {Status.OK}
+
+
+class AskingGame(game.ToolboxGame):
+    """Asks which host is meant by `connect to server`, and forgets the question when something else is said."""
+
+    asking = False
+
+    def step(self, command):
+        asked, self.asking = self.asking, not self.asking and command.startswith("connect to s")
+        if self.asking:
+            return Outcome("Command failed. Which one? 0: server 1, 9: server 2")
+        named = {"0": "connect to server 1", "9": "connect to server 2"} if asked else {}
+        return super().step(named.get(command, command))
+
+    def admissible(self):
+        return ("0", "9") if self.asking else super().admissible()
+
+
+def test_a_question_may_change_what_is_possible_and_a_refusal_may_not():
+    class Silent(AskingGame):
+        def step(self, command):
+            said = super().step(command)
+            return replace(said, observation=said.observation.partition(" Which")[0])
+
+    for kind, fails in ((AskingGame, False), (Silent, True)):
+        asking = world_with(
+            open=lambda self, task, setting, kind=kind: kind(int(task.source["number"])),
+            infeasible=lambda self, observation: observation.startswith("Command failed."),
+        )
+        assert bool(failures(asking(), only=("refusals",))) == fails
+
+
+def test_a_game_that_words_its_list_by_chance_is_not_blamed_for_it():
+    ticks = count()
+
+    def listed(self):
+        chance = {f"connect to desk 1 {next(ticks)}"} if self.at != "desk 1" else set()
+        return tuple(sorted({*self._possible(), *chance}))
+
+    assert not failures(game_with(admissible=listed)(), games=4, only=("refusals",))

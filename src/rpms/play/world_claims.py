@@ -18,7 +18,7 @@ from rpms.models.base import Decoding, Request
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play
 from rpms.play.setup import knowledge_of
-from rpms.play.world_walk import NONSENSE, Subject, Walk, truth_of, view
+from rpms.play.world_walk import NONSENSE, Moment, Subject, Walk, truth_of, view
 from rpms.worlds.base import Outcome, World
 
 
@@ -103,14 +103,38 @@ def refusals(subject: Subject) -> str:
             game.close()
     listed = worked = 0
     for walk in subject.walks:
-        for before, after in walk.steps():
+        asked = False
+        for number, (before, after) in enumerate(walk.steps()):
+            answered, asked = asked, _asks(before, after)
             refused = world.infeasible(after.outcome.observation)
             listed += after.action in before.admissible
             worked += after.action in before.admissible and not refused
-            same = not refused or before.admissible == after.admissible
-            require(same, f"{walk.task.id}: {after.action!r} is refused and changes what is possible")
+            same = not refused or asked or answered or before.admissible == after.admissible
+            wrong = f"{walk.task.id}: {after.action!r} is refused and changes what is possible"
+            require(same or _lists_by_chance(subject, walk, number), wrong)
     require(worked > 0 or not listed, f"infeasible() takes the answers to all {listed} listed commands for refusals")
     return f"{count} nonsense commands refused; of {listed} commands that the games list, {worked} worked"
+
+
+def _asks(before: Moment, after: Moment) -> bool:
+    """Whether a command is answered with a question: nothing is possible now but answers, which its text lists.
+
+    That is no refusal, though nothing was done, and whatever is said next may end it.
+    """
+    new = bool(after.admissible) and not {*after.admissible} & {*before.admissible}
+    return new and all(answer in after.outcome.observation for answer in after.admissible)
+
+
+def _lists_by_chance(subject: Subject, walk: Walk, number: int) -> bool:
+    """Whether the game, asked twice at a moment of a walk, lists different commands: by other names, say."""
+    game = subject.world.open(walk.task, subject.setting)
+    try:
+        game.reset()
+        for earlier in walk.moments[1 : number + 1]:
+            game.step(earlier.action or "")
+        return list(game.admissible()) != list(game.admissible())
+    finally:
+        game.close()
 
 
 def goals(subject: Subject) -> str:

@@ -97,7 +97,10 @@ class ScienceWorldGame:
         return self._outcome(observation)
 
     def admissible(self) -> tuple[str, ...]:
-        """Every valid action, thousands in some rooms: asking takes 20 times as long as a step."""
+        """Every valid action, thousands in some rooms: asking takes 20 times as long as a step.
+
+        What no name tells from another thing is listed under names that the simulator draws by chance.
+        """
         answer = json.loads(self._text("getValidActionObjectCombinationsJSON"))
         return tuple(sorted({str(entry["action"]) for entry in answer["validActions"]}))
 
