@@ -104,7 +104,7 @@ def _show(console: Console, step: Step, *, prompt: bool) -> None:
     decision = step.decision
     console.print()
     console.rule(Text(f"step {step.number}", style="bold"), align="left", style="dim")
-    console.print(Text(step.observation))
+    console.print(_said(step.observation))
     console.print(_belief(decision))
     for candidate in decision.candidates:
         fate = candidate.verdict.fate
@@ -128,9 +128,14 @@ def _show(console: Console, step: Step, *, prompt: bool) -> None:
         console.print(Text(f"  infeasible{': ' + step.objection if step.objection else ''}", style="red"))
 
 
+def _said(observation: str) -> Text:
+    return Text(observation.strip("\n").expandtabs(4))
+
+
 def _belief(decision: Decision) -> Group:
     lines = [Text(f"  {line}", style="blue") for line in decision.belief.lines()]
-    lines.append(Text(f"  sub-goal: {decision.progress.text} ({decision.progress.percent}%)", style="blue"))
+    sub_goal = decision.progress.text.replace("_", " ")
+    lines.append(Text(f"  sub-goal: {sub_goal} ({decision.progress.percent}%)", style="blue"))
     lines.extend(
         Text(f"  rule {line.strip(' -')}", style="magenta")
         for line in situation_lines(decision.rules, Situation(decision.belief, decision.goal))
@@ -140,7 +145,8 @@ def _belief(decision: Decision) -> Group:
 
 def _show_end(console: Console, episode: Episode) -> None:
     if episode.steps:
-        console.print(Text(f"\n{episode.steps[-1].result}"))
+        console.print()
+        console.print(_said(episode.steps[-1].result))
     style = "bold green" if episode.won else "bold red"
     error = f": {episode.error}" if episode.error else ""
     counts = f"{len(episode.steps)} steps, {episode.infeasible} infeasible, score {episode.score:g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,8 @@ from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.registry import find_world
 
 _ERRORS_SHOWN = 3
+_FIGURES = 50
+"""How wide the columns of figures are: what is left is for the names of types, broken at hyphens."""
 
 
 def run_split(
@@ -137,12 +140,12 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     by_type: dict[str, list[EpisodeRow]] = defaultdict(list)
     for row in summary.rows:
         by_type[row.type].append(row)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("type")
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("type", overflow="fold")
     for heading in ("won", "success", "score", "steps", "infeasible", "foreseeable"):
         table.add_column(heading, justify="right")
     for name in sorted(by_type):
-        table.add_row(name, *_cells(by_type[name]))
+        table.add_row(textwrap.fill(name, max(12, console.width - _FIGURES)), *_cells(by_type[name]))
     if len(by_type) != 1:
         table.add_row("all", *_cells(list(summary.rows)), style="bold")
     console.print(table)

@@ -133,7 +133,8 @@ class Lines(Listener):
         self._tally.begin(len(plan.tasks), finished, usages)
         self._next = self._every
         already = f", {len(finished)} of them done before" if finished else ""
-        self._write(f"{plan.world.name} {plan.split}, {plan.model_name}: {len(plan.tasks)} episodes{already}")
+        count = f"{len(plan.tasks)} episode{'' if len(plan.tasks) == 1 else 's'}"
+        self._write(f"{plan.world.name} {plan.split}, {plan.model_name}: {count}{already}")
 
     def finished(self, row: EpisodeRow, usages: Sequence[Usage], file: Path) -> None:
         del file
