@@ -99,7 +99,8 @@ class ScienceWorldGame:
     def admissible(self) -> tuple[str, ...]:
         """Every valid action, thousands in some rooms: asking takes 20 times as long as a step.
 
-        What no name tells from another thing is listed under names that the simulator draws by chance.
+        For checks, never for prompts. What no name tells from another thing is listed under names drawn by chance, out
+        of the numbers that the game itself draws from: one that was asked may go on otherwise, where bees fly.
         """
         answer = json.loads(self._text("getValidActionObjectCombinationsJSON"))
         return tuple(sorted({str(entry["action"]) for entry in answer["validActions"]}))
