@@ -31,7 +31,7 @@ _PARSER: Final = "scienceworld/input/InputParser"
 _PARSERS: Final = "scienceworld/input/InputParser$"
 """What all parsers share: Scala's companion object, one of its kind, in its own field `MODULE$`."""
 _ANY, _TEXT = "Ljava/lang/Object;", "Ljava/lang/String;"
-_MAP, _FUNCTION = "java/util/HashMap", "java/util/function/Function"
+_MAP, _FUNCTION = "java/util/concurrent/ConcurrentHashMap", "java/util/function/Function"  # games run in threads
 _SCALA: Final = "scala/collection"
 _SET, _COPY = f"{_SCALA}/mutable/Set", f"{_SCALA}/immutable/Set"
 _HOLDINGS: Final = (
@@ -127,7 +127,7 @@ def _edit_parsers(it: ClassFile) -> None:
 
 
 def _edit_parser(it: ClassFile) -> None:
-    # InputParser(...) { ...; InputParser$.MODULE$.words = new HashMap(); }, and each game has a new parser
+    # InputParser(...) { ...; InputParser$.MODULE$.words = new ConcurrentHashMap(); }, and each game has a new parser
     forget = (
         (op.GETSTATIC + it.field(_PARSERS, "MODULE$", f"L{_PARSERS};") + op.NEW + it.type(_MAP) + op.DUP)
         + (op.INVOKESPECIAL + it.method(_MAP, "<init>", "()V"))
