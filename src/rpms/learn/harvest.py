@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from rpms.core.belief import Belief, Situation
 from rpms.core.episode import Ending, Episode, Step
-from rpms.core.facts import Truth
+from rpms.core.facts import Atom, Truth
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema, merge
 from rpms.core.rules import ActiveRules, Instance, RuleManual
 from rpms.learn.wording import cause_of_end, in_words, schema_effects, template_of
@@ -52,7 +52,7 @@ class _Episode:
             # what an episode that ended in disaster took for progress may have led there
             yield from self._snippets()
         for step in self.episode.steps:
-            if step.command and self._usable(step):
+            if step.command and self._usable(step) and not self._asked(step) and not self._answers(step):
                 yield from self._of_step(step)
         if self.episode.ending is Ending.LOST:
             yield self._critical(self.episode.steps[-1])
@@ -72,6 +72,14 @@ class _Episode:
         later = self.episode.steps[step.number :]
         return later[0].decision.belief if later else None
 
+    def _asked(self, step: Step) -> bool:
+        """Whether the world answered with a question: neither a deed nor a refusal."""
+        return _has_asked(self._after(step), step)
+
+    def _answers(self, step: Step) -> bool:
+        """Whether a step was decided with a question open."""
+        return _has_asked(step.decision.belief, step)
+
     def _snippets(self) -> Iterator[SuccessSnippet]:
         """Cut the episode where its progress reached a new height, and keep what was done on the way there.
 
@@ -81,7 +89,9 @@ class _Episode:
         best = steps[0].decision.progress.done
         taken: list[Step] = []
         for place, step in enumerate(steps):
-            if not step.infeasible and step.command and self._usable(step):
+            if self._answers(step) and step.command.isdecimal():
+                pass  # the number of an option means nothing elsewhere; what it completed is the command asked about
+            elif (self._asked(step) or not step.infeasible) and step.command and self._usable(step):
                 taken.append(step)
             now = step.decision.progress
             last = place + 1 == len(steps)
@@ -175,6 +185,14 @@ class _Episode:
             failure_message=f"score = {step.score:g}, terminated",
             origins=self._origins(step),
         )
+
+
+_ASKED = Atom("asked", ())
+"""The fact of a world that asks back, such as which of several things was meant."""
+
+
+def _has_asked(belief: Belief | None, step: Step) -> bool:
+    return belief is not None and Situation(belief, step.decision.goal).truth(_ASKED) is Truth.TRUE
 
 
 def _object_of(binding: Mapping[str, str]) -> str:
