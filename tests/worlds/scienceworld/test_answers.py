@@ -105,9 +105,15 @@ def test_within_is_answered():
         ("pick up water", "water cannot be carried as it is"),
         ("move orange to stopwatch", "stopwatch is closed or no container"),
         ("dunk stopwatch into sink", "stopwatch is closed or no container"),
-        ("mix thermometer", "nothing is in thermometer"),
+        ("mix thermometer", "thermometer does not hold several substances"),
         ("activate bowl", "bowl is broken or no device"),
-        ("use bowl on orange", "bowl is no tool"),
+        ("use bowl on orange", "bowl is no tool for orange"),
+        ("use thermometer on oven", "thermometer is no tool for oven"),
+        ("go to kitchen", "this is kitchen"),
+        ("open door to kitchen", "this is kitchen"),
+        ("move orange to workshop", "workshop is neither here nor carried"),
+        ("pour thermometer into sink", "thermometer is closed, built in, or in no vessel"),
+        ("dunk bowl into thermometer", "no liquid is in thermometer"),
         ("read oven", "oven cannot be read"),
         ("eat thermometer", "thermometer cannot be eaten"),
         ("flush sink", "sink cannot be flushed"),
@@ -127,6 +133,50 @@ def test_the_guard_gives_its_reason(command, reason):
 )
 def test_what_the_simulator_may_do_passes(command):
     assert refusal(in_kitchen(), command) is None
+
+
+def test_a_plan_may_come_back_to_the_room_it_starts_from():
+    situation = Situation(in_kitchen(), goal("boil"))
+    there_and_back = snippet("go to hallway", "go to kitchen")
+    assert judge(there_and_back, RULES, situation, Arbitration.HARD_SOFT).fate is not Fate.DROPPED
+
+
+JAR = KITCHEN.replace(
+    "a stopwatch, which is deactivated. ", "a glass jar (containing a substance called sodium chloride)"
+)
+
+
+def test_a_lid_that_no_listing_shows_is_closed_until_it_is_opened():
+    belief = in_kitchen(("look around", JAR))
+    assert truth(belief, "open", "glass jar") is Truth.FALSE
+    assert truth(belief, "here", "sodium chloride") is Truth.FALSE
+    opened = in_kitchen(("look around", JAR), ("open glass jar", "The glass jar is now open."), ("look around", JAR))
+    assert truth(opened, "open", "glass jar") is Truth.TRUE
+    assert truth(opened, "here", "sodium chloride") is Truth.TRUE
+
+
+def test_one_substance_cannot_be_mixed_until_another_is_added():
+    belief = in_kitchen(("look around", JAR))
+    assert truth(belief, "several", "glass jar") is Truth.FALSE
+    moved = world.update(belief, "move orange to glass jar", "You move the orange to the glass jar.")
+    assert truth(moved, "several", "glass jar") is Truth.UNKNOWN
+
+
+def test_what_was_taken_along_unseen_may_hold_anything():
+    taken = in_kitchen(INVENTORY, ("pick up desk", "You move the desk to the inventory."))
+    assert truth(taken, "here", "jug") is Truth.UNKNOWN
+
+
+def test_components_are_connected_by_a_free_contact():
+    joined = (
+        "connect anode on battery to terminal 1 on red wire",
+        "anode on battery is now connected to terminal 1 on red wire",
+    )
+    belief = in_kitchen(joined)
+    assert truth(belief, "joinable", "battery", "table") is Truth.FALSE
+    assert truth(belief, "joinable", "bowl", "bowl") is Truth.FALSE
+    assert truth(belief, "joinable", "anode on battery", "table") is Truth.FALSE
+    assert truth(belief, "joinable", "cathode on battery", "table") is Truth.UNKNOWN
 
 
 def test_a_closed_lid_is_to_be_opened_first():

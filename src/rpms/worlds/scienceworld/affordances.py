@@ -20,26 +20,40 @@ _SWITCHED: Final = frozenset({
     "bathtub", "blast furnace", "freezer", "fridge", "gas generator", "nuclear generator", "oven", "sink", "stopwatch",
     "stove", "switch", "toilet",
 })  # fmt: skip
+_WIRED: Final = frozenset({
+    "battery", "electric buzzer", "electric motor", "gas generator", "light bulb", "nuclear generator", "solar panel",
+    "switch", "wind generator", "wire",
+})  # fmt: skip
+"""What is connected by its terminals, anode or cathode alone."""
 _TOOLS: Final = frozenset({"axe", "lighter", "shovel", "thermometer"})
+_BREAKABLE: Final = _SWITCHED | _WIRED | _TOOLS
+"""What an axe has an effect on."""
+_WITHOUT_HEAT: Final = frozenset({
+    "agent", "animal", "apple", "banana", "battery", "blast furnace", "freezer", "fridge", "inventory", "light bulb",
+    "orange", "oven", "potato", "stopwatch", "stove", "switch",
+})  # fmt: skip
+"""What can be neither measured by a thermometer nor heated by a lighter."""
 _PAPERS: Final = frozenset({"book", "recipe"})
 _FOOD: Final = frozenset({
     "apple", "banana", "bread", "chocolate", "jam", "marshmallow", "orange", "orange juice", "peanut", "potato",
 })  # fmt: skip
-_STUFF: Final = frozenset({"air", "ice", "soap", "sodium chloride", "soil", "steam", "water", "wood"})
-"""Neither wares nor food: they come and go, but are good for none of the uses below."""
-_VESSELS: Final = frozenset({"bowl", "cup", "jug", "metal pot"})
-"""Portable, lidless, and empty until somebody fills them."""
-_LIDLESS: Final = _VESSELS | {
-    "bathtub", "bed", "book shelf", "box", "chair", "couch", "counter", "desk", "fire pit", "flower pot", "fountain",
-    "ground", "mattress", "sink", "stove", "table", "toilet",
-}  # fmt: skip
-_SOLID: Final = _TOOLS | _PAPERS | {
-    "battery", "drawing", "electric buzzer", "electric motor", "gas generator", "light bulb", "nuclear generator",
-    "painting", "picture", "pillow", "solar panel", "steel block", "stopwatch", "switch", "wire", "wood block",
+_METALS: Final = frozenset({"caesium", "gallium", "gold", "lead", "mercury", "tin"})
+_FLOWING: Final = frozenset({"air", "ice", "steam", "water"})
+_STUFF: Final = _METALS | _FLOWING | {"soap", "sodium chloride", "soil", "wood"}
+"""Neither wares nor food, and good for none of the uses below."""
+_LIDLESS: Final = frozenset({
+    "bathtub", "bed", "book shelf", "bowl", "box", "chair", "couch", "counter", "cup", "desk", "fire pit",
+    "flower pot", "fountain", "ground", "jug", "mattress", "metal pot", "sink", "stove", "table", "toilet",
+})  # fmt: skip
+_SOLID: Final = _TOOLS | _PAPERS | _WIRED | {
+    "brick", "drawing", "painting", "picture", "pillow", "steel block", "stopwatch", "wood block",
 }  # fmt: skip
 """What nothing can be put into."""
 _WARES: Final = _LIDDED | _LIDLESS | _SOLID
-_ANIMAL: Final = re.compile(r"(?:hatchling|juvenile|adult|baby) .*|.* (?:egg|pupa)")
+_KNOWN: Final = _WARES | _FOOD | _STUFF | {"paint"}
+_ANIMAL: Final = re.compile(
+    r"(?:hatchling|juvenile|adult|baby) .*|dead (?!.* (?:tree|plant)$).*|.* (?:egg|pupa)|caterpillar|tadpole"
+)
 _TAIL: Final = re.compile(r" (?:\d+|\(.*\)|of .*)$")
 
 
@@ -49,32 +63,63 @@ def ware(name: str) -> str:
     >>> ware("ultra low temperature freezer"), ware("red light bulb"), ware("book (Beowulf)"), ware("apple tree")
     ('freezer', 'light bulb', 'book', '')
     """
+    return _tail(name, _WARES)
+
+
+def _tail(name: str, kinds: frozenset[str]) -> str:
     words = _TAIL.sub("", name.casefold())
-    while words and words not in _WARES:
+    while words and words not in kinds:
         words = words.partition(" ")[2]
     return words
+
+
+def _kind(name: str) -> str:
+    """A ware, food, stuff, `paint` or `animal`; empty if nothing is known of it."""
+    return _tail(name, _KNOWN) or ("animal" if is_animal(name) else "")
 
 
 _USES: Final = {
     "lid": _LIDDED,
     "switch": _SWITCHED,
-    "tool": _TOOLS,
     "paper": _PAPERS,
     "food": _FOOD,
     "flushed": frozenset({"toilet"}),
 }
 
 
-def serves(use: str, name: str) -> bool | None:
-    """Whether a thing has a lid or a switch, or is a tool, a paper, food, or flushed; None if unknown.
+def serves(use: str, name: str, *, shown: bool = False) -> bool | None:
+    """Whether a thing has a lid or a switch, or is a paper, food, or flushed; None if unknown.
 
-    >>> serves("food", "stove"), serves("food", "red apple"), serves("food", "apple tree")
-    (False, None, None)
+    What a listing has shown by a name that is none of these is good for none but food, which may be anything that grew.
+
+    >>> serves("food", "stove"), serves("food", "pea"), serves("lid", "pea"), serves("lid", "pea", shown=True)
+    (False, None, None, False)
     """
-    kind = ware(name) or name
-    if kind in _WARES | _FOOD | _STUFF:
-        return kind in _USES[use]
-    return False if is_animal(name) or name.endswith(" paint") else None
+    kind = _kind(name)
+    return kind in _USES[use] if kind or (shown and use != "food") else None
+
+
+def is_wired(name: str) -> bool:
+    """Whether it is connected by its terminals alone."""
+    return ware(name) in _WIRED
+
+
+def helps(tool: str, name: str) -> bool | None:
+    """Whether a tool has an effect on a thing; None if unknown.
+
+    >>> helps("shovel", "ground"), helps("shovel", "soil"), helps("axe", "stove"), helps("axe", "tree")
+    (True, False, True, None)
+    """
+    kind = _kind(name)
+    match ware(tool):
+        case "shovel":
+            return kind == "ground"
+        case "axe":
+            return kind in _BREAKABLE if kind else None
+        case "thermometer" | "lighter":
+            return False if (kind or name) in _WITHOUT_HEAT else None
+        case _:
+            return False
 
 
 _ALSO: Final = {"drawer": "wood table", "seed jar": "ceramic cup"}
@@ -97,12 +142,22 @@ def is_fixed(name: str) -> bool:
 
 def takes_things(name: str) -> bool | None:
     """Whether things can be put into it as it is; None where a lid decides, or where nothing is known."""
-    kind = ware(name) or name
-    if kind in _SOLID | _FOOD | _STUFF or is_animal(name) or name.endswith(" paint"):
-        return False
-    return True if kind in _LIDLESS else None
+    kind = _kind(name)
+    if kind in _LIDLESS:
+        return True
+    return None if kind in _LIDDED or not kind else False
 
 
-def is_vessel(name: str) -> bool:
-    """Whether it is empty until somebody fills it."""
-    return ware(name) in _VESSELS
+def starts_closed(name: str) -> bool:
+    """Whether a thing has a lid that no listing shows: it is closed until it is opened."""
+    return ware(name) in ("drawer", "glass jar")
+
+
+def is_inert(name: str) -> bool:
+    """Whether a thing neither lives nor flows: by itself it comes into no room."""
+    return _kind(name) in _KNOWN - _FLOWING
+
+
+def is_food(name: str) -> bool:
+    """Whether it is food: it may grow on a plant, and be carried from the start."""
+    return _kind(name) in _FOOD

@@ -11,11 +11,15 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rpms.worlds.scienceworld.affordances import (
+    helps,
     is_animal,
     is_fixed,
-    is_vessel,
+    is_food,
+    is_inert,
+    is_wired,
     may_be_called,
     serves,
+    starts_closed,
     takes_things,
     ware,
 )
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 _ALWAYS: Final = frozenset({"agent", "air", "inventory", "self"})
 _UNLISTED: Final = re.compile(r".*\b(?:terminal|anode|cathode|door|drain|sewer)\b.*")
 """What is there without being shown."""
+_CONTACT: Final = re.compile(r".*\b(?:terminal|anode|cathode)\b.*")
 _FLUID: Final = re.compile(r"(?:liquid|gaseous) .*|water|steam|air")
 
 
@@ -40,22 +45,26 @@ class Found(NamedTuple):
     holders: tuple[str, ...]
     shut: bool
     """Whether it is behind a closed lid."""
+    carried: bool
 
 
-def found(forest: Forest, phrase: Phrase, root: str) -> list[Found]:
+def found(belief: ScienceBelief, forest: Forest, phrase: Phrase, root: str) -> list[Found]:
     """Everything in a forest that words may mean."""
-    every = []
+    every, carried = [], root == "inventory"
     for path in find(forest, phrase, root):
         above = [at(forest, path[:depth]) for depth in range(1, len(path))]
-        shut = any("closed" in holder.flags for holder in above)
-        every.append(Found(at(forest, path), tuple(holder.name for holder in reversed(above)), shut))
+        shut = any(_is_open(belief, holder) is False for holder in above)
+        every.append(Found(at(forest, path), tuple(holder.name for holder in reversed(above)), shut, carried))
     return every
 
 
 def meant(belief: ScienceBelief, words: str) -> list[Found]:
     """Everything known here and in the inventory that words may mean."""
     phrase = read_phrase(words)
-    return [*found(belief.here, phrase, belief.room or ""), *found(belief.inventory, phrase, "inventory")]
+    return [
+        *found(belief, belief.here, phrase, belief.room or ""),
+        *found(belief, belief.inventory, phrase, "inventory"),
+    ]
 
 
 def room_named(words: str) -> str:
@@ -82,6 +91,10 @@ def _near(belief: ScienceBelief, room: str) -> bool | None:
     return True if name == belief.room else belief.next_door(name)
 
 
+def _inside(belief: ScienceBelief, room: str) -> bool | None:
+    return None if belief.room is None else room_named(room) == belief.room
+
+
 def _shut(belief: ScienceBelief, room: str) -> bool | None:
     is_open = belief.way_open(room_named(room))
     return None if is_open is None else not is_open
@@ -100,7 +113,7 @@ def _here(belief: ScienceBelief, words: str) -> bool | None:
         return None
     matches = meant(belief, words)
     if matches:
-        return None if is_vague(phrase.head) or all(match.shut for match in matches) else True
+        return None if is_vague(phrase.head) else not all(match.shut for match in matches)
     if belief.room not in belief.looked or " to " in words:
         return None
     return False if _left_behind(belief, phrase.head) else None
@@ -113,12 +126,26 @@ def _left_behind(belief: ScienceBelief, name: str) -> bool:
         return False
     if kind and is_fixed(kind):
         return True
-    if any(alike(moved, name) for moved in belief.handled):
+    if any(alike(moved, name) for moved in belief.handled) or _hidden(belief):
         return False
     elsewhere = any(alike(thing.name, name) for forest in belief.rooms.values() for _, thing, _ in walk(forest))
-    unseen = any(thing.contents is None and "open" in thing.flags for thing, _ in belief.visible())
-    sure = elsewhere and not belief.lost and bool(kind or is_animal(name))
-    return not unseen and (sure or bool(kind and belief.inventory_known))
+    if is_food(name):
+        return elsewhere and belief.inventory_known and not _growing(belief)
+    sure = elsewhere and not belief.lost and (is_inert(name) or is_animal(name))
+    return sure or bool(kind and belief.inventory_known)
+
+
+def _hidden(belief: ScienceBelief) -> bool:
+    """Whether something was not looked into: an open lid, or what was taken along unseen."""
+    return any(
+        thing.contents is None and ("open" in thing.flags or (not thing.raw and takes_things(thing.name)))
+        for thing, _ in belief.visible()
+    )
+
+
+def _growing(belief: ScienceBelief) -> bool:
+    """Whether something here may bear fruit."""
+    return any("flower pot" in thing.name or "tree" in thing.name for thing, _ in belief.visible())
 
 
 def _with(belief: ScienceBelief, room: str, words: str) -> bool | None:
@@ -126,7 +153,9 @@ def _with(belief: ScienceBelief, room: str, words: str) -> bool | None:
     name, head = room_named(room), read_phrase(words).head
     if head in belief.exits:
         return True if head == name else belief.adjoin(name, head)
-    if head in _ALWAYS or any(not match.shut for match in found(belief.rooms.get(name, ()), Phrase(head), name)):
+    if head in _ALWAYS or any(
+        not match.shut for match in found(belief, belief.rooms.get(name, ()), Phrase(head), name)
+    ):
         return True
     return False if name in belief.looked and ware(head) and is_fixed(head) else None
 
@@ -151,17 +180,39 @@ def _things(belief: ScienceBelief, words: str) -> list[Thing]:
 
 def _serves(use: str) -> Callable[[ScienceBelief, str], bool | None]:
     def ask(belief: ScienceBelief, words: str) -> bool | None:
-        if " to " in words or _UNLISTED.fullmatch(words.casefold()):
+        if " to " in words or _UNLISTED.fullmatch(words.casefold()) or is_vague(read_phrase(words).head):
             return None
-        return _agreed(
-            serves(use, thing.name) if use == "food" or not is_substance(thing) else False
-            for thing in _things(belief, words)
-        )
+        return _agreed(serves(use, thing.name, shown=bool(thing.raw)) for thing in _things(belief, words))
 
     return ask
 
 
 _switched = _serves("switch")
+
+
+def _helps(belief: ScienceBelief, tool: str, words: str) -> bool | None:
+    """Whether a tool can be used on a thing, the agent's own room and the like included."""
+    if any(is_vague(read_phrase(name).head) for name in (tool, words)) or _UNLISTED.fullmatch(words.casefold()):
+        return None
+    if read_phrase(words).head in belief.exits:
+        return False
+    every = _things(belief, words)
+    return _agreed(helps(thing.name, other.name) for thing in _things(belief, tool) for other in every)
+
+
+def _joinable(belief: ScienceBelief, one: str, other: str) -> bool | None:
+    """Whether two ends can be joined: not a thing to itself, and no component but by a contact that is free."""
+    if one.casefold() == other.casefold() and len(meant(belief, one)) == 1:
+        return False
+    return False if any(_unfit(belief, read_phrase(end)) for end in (one, other)) else None
+
+
+def _unfit(belief: ScienceBelief, end: Phrase) -> bool:
+    """Whether nothing can be joined to an end: a component as a whole, or a contact that is joined already."""
+    if _CONTACT.fullmatch(end.head):
+        name = f"{end.head} on {''.join(end.places[:1])}"
+        return is_wired(name) and any(name == joined.casefold() for pair in belief.connections for joined in pair)
+    return not is_vague(end.head) and all(is_wired(thing.name) for thing in _things(belief, end.head))
 
 
 def _portable(belief: ScienceBelief, words: str) -> bool | None:
@@ -172,7 +223,19 @@ def _portable(belief: ScienceBelief, words: str) -> bool | None:
     things = _things(belief, words)
     if head in belief.exits or _FLUID.fullmatch(head) or all(is_fixed(thing.name) for thing in things):
         return False
-    return None if any(state_of(thing) in ("liquid", "gas") for thing in things) else True
+    if not any(map(_flows, things)):
+        return True
+    return False if all(_flows(match.thing) and not _touched(belief, match) for match in meant(belief, words)) else None
+
+
+def _flows(thing: Thing) -> bool:
+    return state_of(thing) in ("liquid", "gas") or thing.name.endswith(" paint")
+
+
+def _touched(belief: ScienceBelief, match: Found) -> bool:
+    """Whether the agent has moved a thing, or what holds it: then it may have frozen, melted or been filled since."""
+    names = (match.thing.name, *match.holders)
+    return any(alike(name, moved) for name in names for moved in belief.handled) or "freezer" in match.holders
 
 
 def _flagged(thing: Thing, yes: str, no: str) -> bool | None:
@@ -181,10 +244,18 @@ def _flagged(thing: Thing, yes: str, no: str) -> bool | None:
 
 def _open(belief: ScienceBelief, words: str) -> bool | None:
     def ask(thing: Thing) -> bool | None:
-        known = _flagged(thing, "open", "closed")
+        known = _is_open(belief, thing)
         return takes_things(thing.name) if known is None else known
 
     return _agreed(map(ask, _things(belief, words)))
+
+
+def _is_open(belief: ScienceBelief, thing: Thing) -> bool | None:
+    """Whether a lid is open; None where there is none."""
+    known = _flagged(thing, "open", "closed")
+    if known is None and starts_closed(thing.name) and not any(alike(thing.name, name) for name in belief.handled):
+        return False
+    return known
 
 
 def _running(belief: ScienceBelief, words: str) -> bool | None:
@@ -199,14 +270,56 @@ def _works(belief: ScienceBelief, words: str) -> bool | None:
     return False if broken or _switched(belief, words) is False else None
 
 
-def _empty(belief: ScienceBelief, words: str) -> bool | None:
-    """Which of several vessels of one name was filled is not always said: then it is unknown of all of them."""
-    phrase = read_phrase(words)
-    things = _things(belief, phrase.head)
-    if all(takes_things(thing.name) is False for thing in things):
-        return True
-    known = len(things) == 1 and not phrase.containing and is_vessel(things[0].name)
-    return not things[0].contents if known and things[0].contents is not None else None
+def _pourable(belief: ScienceBelief, words: str) -> bool | None:
+    """What is in a vessel, or the vessel: nothing that is closed or built in, or stands by itself and holds nothing."""
+
+    def ask(match: Found) -> bool | None:
+        name = match.thing.name
+        if is_fixed(name) and not is_substance(match.thing):
+            return False
+        loose = not match.carried and (not match.holders or is_fixed(match.holders[0]))
+        return False if _is_open(belief, match.thing) is False or (loose and takes_things(name) is False) else None
+
+    return None if is_vague(read_phrase(words).head) else _agreed(map(ask, meant(belief, words)))
+
+
+def _holds(belief: ScienceBelief, words: str) -> Found | None:
+    """The one thing that words mean, if what is in it is known and is not of the agent's doing."""
+    phrase, matches = read_phrase(words), meant(belief, read_phrase(words).head)
+    if len(matches) != 1 or phrase.containing or "on" in matches[0].thing.flags:
+        return None
+    inside = matches[0].thing.contents
+    moved = inside is None or any(alike(thing.name, name) for thing in inside for name in belief.handled)
+    return None if moved or not ware(matches[0].thing.name) else matches[0]
+
+
+def _several(belief: ScienceBelief, words: str) -> bool | None:
+    """Whether there is something to mix: not in what holds nothing, nor among wares, nor with a single substance."""
+    if _solid(belief, words):
+        return False
+    known = _holds(belief, words)
+    stuff = [thing.name for thing in known.thing.contents or () if not ware(thing.name)] if known else []
+    if known is None or len(stuff) > 1:
+        return None
+    return None if stuff and (_touched(belief, known) or not (is_inert(stuff[0]) or stuff[0] == "water")) else False
+
+
+def _wet(belief: ScienceBelief, words: str) -> bool | None:
+    """Whether there is a liquid in something. What the agent has moved or switched on may have been filled since."""
+    if _solid(belief, words):
+        return False
+    known = _holds(belief, words)
+    if known is None or _touched(belief, known):
+        return None
+    inside = [thing.name for thing in known.thing.contents or ()]
+    return False if all(ware(name) or is_food(name) for name in inside) else None
+
+
+def _solid(belief: ScienceBelief, words: str) -> bool:
+    """Whether nothing can be in a thing."""
+    return not is_vague(read_phrase(words).head) and all(
+        takes_things(thing.name) is False for thing in _things(belief, words)
+    )
 
 
 def _focused(belief: ScienceBelief, words: str) -> bool | None:
@@ -222,6 +335,7 @@ def _wired(belief: ScienceBelief, words: str) -> bool | None:
 
 ANSWERS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "near": (1, _near),
+    "inside": (1, _inside),
     "adjoins": (2, lambda belief, room, other: belief.adjoin(room_named(room), room_named(other))),
     "shut": (1, _shut),
     "here": (1, _here),
@@ -233,11 +347,14 @@ ANSWERS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "running": (1, _running),
     "works": (1, _works),
     "lid": (1, _serves("lid")),
-    "tool": (1, _serves("tool")),
+    "helps": (2, _helps),
+    "joinable": (2, _joinable),
     "paper": (1, _serves("paper")),
     "food": (1, _serves("food")),
     "flushed": (1, _serves("flushed")),
-    "empty": (1, _empty),
+    "pourable": (1, _pourable),
+    "several": (1, _several),
+    "wet": (1, _wet),
     "focused": (1, _focused),
     "wired": (1, _wired),
     "read": (1, lambda belief, words: read_phrase(words).head in belief.readings or None),

@@ -36,7 +36,7 @@ class ScienceBelief:
     lost: bool = False
     """Whether something that was carried may still be so without being known."""
     handled: frozenset[str] = frozenset()
-    """What the agent has moved: it need not be where it was seen."""
+    """What the agent has moved, switched on or opened: it need not be where, or as, it was seen."""
     rooms: Mapping[str, tuple[Thing, ...]] = field(default_factory=dict)
     """What was last seen in each room; all of it only in those that are in `looked`."""
     looked: frozenset[str] = frozenset()

@@ -171,7 +171,6 @@ def merge(seen: Forest, known: Forest) -> Forest:
 
 
 def _remember(thing: Thing, before: Thing) -> Thing:
-    if thing.contents is not None:
-        return replace(thing, contents=merge(thing.contents, before.contents or ()))
     lids = before.flags & {"open", "closed"} if thing.flags.isdisjoint({"open", "closed"}) else frozenset[str]()
-    return replace(thing, contents=before.contents, flags=thing.flags | lids)
+    inside = before.contents if thing.contents is None else merge(thing.contents, before.contents or ())
+    return replace(thing, contents=inside, flags=thing.flags | lids)

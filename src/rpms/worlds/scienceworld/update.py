@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from rpms.worlds.scienceworld import observations as heard
+from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.matter import state_of, substance_of
 from rpms.worlds.scienceworld.menus import menu_options
@@ -210,9 +211,12 @@ def _pour(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     if target is None:
         here = (*belief.here, *poured) if done.place == belief.room else belief.here
         return belief.but(rooms={**belief.rooms, belief.room or "": here})
-    holder = thing_at(belief, target)
-    belief = doubted(belief, target)
-    return with_thing(belief, target, replace(holder, contents=(*(holder.contents or ()), *poured)))
+    return with_thing(doubted(belief, target), target, _filled(thing_at(belief, target), poured))
+
+
+def _filled(holder: Thing, added: Forest) -> Thing:
+    """What holds more now; where neither what was added nor what was there is known, it may hold anything."""
+    return replace(holder, contents=(*(holder.contents or ()), *added) or None)
 
 
 def _dunk(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
@@ -221,8 +225,8 @@ def _dunk(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     if target is None or source is None:
         return belief
     liquids = tuple(thing for thing in thing_at(belief, source).contents or () if state_of(thing) == "liquid")
-    holder = thing_at(belief, target)
-    return with_thing(belief, target, replace(holder, contents=(*(holder.contents or ()), *liquids)))
+    belief = belief.but(handled=belief.handled | {thing.name for thing in liquids})
+    return with_thing(belief, target, _filled(thing_at(belief, target), liquids))
 
 
 def _eat(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
@@ -267,6 +271,8 @@ _OPPOSITES: Final[Mapping[str, str]] = {"on": "off", "off": "on", "open": "close
 
 def _switch(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     flag = _FLAGS[done.place]
+    if (flag == "on" and is_fixed(done.object)) or (flag == "open" and starts_closed(done.object)):
+        belief = belief.but(handled=belief.handled | {done.object})
     spot = find_spot(belief, command.one, done.object)
     if spot is None:
         return _unseen(belief, Thing(done.object, None, frozenset({flag})))
