@@ -9,8 +9,12 @@ decides: *allowed* is what it did, *refused* what it answered with a refusal or 
 several was meant is neither.
 
 The simulator's list alone would not do: it leaves out names that its parser takes, and it names what is behind closed
-lids, which its parser does not take. So at some states the guard is held against the whole list, and what it would
-block of it is executed: what the simulator then does counts as blocked.
+lids, which its parser does not take. So at some states the guard is held against the whole list, and some of what it
+would block is executed: what the simulator then does counts as blocked. What it refuses of these is not in the table,
+as they were chosen for being blocked.
+
+Not every refusal can be foreseen from the text. A refusal counts as *not revealed* for one of the reasons in `HIDDEN`,
+whether the guard recognised it or not; each is checked against what was shown until then, and what is listed now.
 """
 
 from __future__ import annotations
@@ -32,8 +36,11 @@ from rpms.core.rules import PARAMETER, ActiveRules
 from rpms.play.setup import knowledge_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.belief import ScienceBelief
+from rpms.worlds.scienceworld.observations import Thing, room_sight
+from rpms.worlds.scienceworld.observations import carried as inventory
 from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import KINDS
+from rpms.worlds.scienceworld.tree import read_phrase
 from rpms.worlds.scienceworld.tree import walk as every
 
 LISTED_EVERY = 12
@@ -42,8 +49,20 @@ NEVER = ("reset_task", "choose", "task")
 """Left out of made-up commands: the first undoes the walk, the others always work or answer questions. A focus is rare
 among them, as most end an episode."""
 
-ROOMS = ("", " unseen")
-"""Refusals are counted apart where the room was not looked at: there the text has revealed nothing yet."""
+HIDDEN = {
+    "name": "all that was named is listed right now by that very name, and the simulator does not know it",
+    "change": "what was named was shown here, and is not listed any more",
+    "bees": "bees come and go",
+    "inventory": "what was named is not shown here, and what is carried was never looked at",
+    "lid": "what was named is not shown here, and an open lid was never looked under",
+    "contents": "what is in the vessel was never shown",
+    "reaction": "whether two things react is not told before they are mixed",
+}
+"""Why the text does not reveal that a command will be refused."""
+REFUSALS = ("looked", "revealed", "unlooked")
+"""In a room that was looked at; of these what the text reveals; and in one that was not, of which little is known."""
+_UNKNOWN = "No known action matches"
+_ABOUT_CONTENTS = ("does not contain", "That container is empty", "There is only one thing")
 Tally = Counter[tuple[str, str]]
 """(action, what) → how many."""
 
@@ -64,18 +83,25 @@ class Walk:
         """Whether the guard would not let a command through."""
         return review(command, self.rules, Situation(self.belief, self.goal)) is not None
 
-    def step(self, command: str) -> None:
-        """Judge a command, execute it, count."""
+    def step(self, command: str, *, chosen: bool = False) -> None:
+        """Judge a command, execute it, count. Where it was chosen for being blocked, a refusal says nothing."""
         action, blocked, before = _action(command, self.rules), self.blocks(command), self.belief
-        seen = ROOMS[before.room not in before.looked]
+        assert isinstance(before, ScienceBelief)
+        listed = self.listed()
         self.outcome = self.game.step(command)
         answer = self.outcome.observation
         self.belief = world.update(self.belief, command, answer)
         if action == "choose" or answer.startswith("Ambiguous request"):
             self.tally["", "questions"] += 1
+        elif world.infeasible(answer) and chosen:
+            self.tally["", "listed and refused"] += 1
         elif world.infeasible(answer):
-            self.tally[action, f"refused{seen}"] += 1
-            self.tally[action, f"recognised{seen}"] += blocked
+            why = self.hidden(command, before, listed, answer)
+            looked = before.room in before.looked
+            for kind in ("looked", *(() if why else ("revealed",))) if looked else ("unlooked",):
+                self.tally[action, f"refused {kind}"] += 1
+                self.tally[action, f"recognised {kind}"] += blocked
+            self.tally["", f"why {why}"] += looked
         else:
             self.tally[action, "allowed"] += 1
             self.tally[action, "blocked"] += blocked
@@ -84,6 +110,31 @@ class Walk:
                 print(f"BLOCKED {self.game.task.id}: {command!r}: {refusal}; the simulator: {answer[:100]!r}")
         self.tally["", "contradictions"] += len(world.contradictions(self.belief, self.game))
         self.done = self.outcome.done
+
+    def listed(self) -> frozenset[str]:
+        """The names of all that the simulator's free listings show right now."""
+        sight, carried = room_sight(self.game.look()), inventory(self.game.inventory())
+        here = (*(sight.things if sight else ()), *(carried or ()))
+        return frozenset(thing.name.casefold() for _, thing, _ in every(here))
+
+    def hidden(self, command: str, before: ScienceBelief, listed: frozenset[str], answer: str) -> str:
+        """Why the text did not reveal that a command would be refused; empty if it did."""
+        instance = self.rules.instance(command)
+        named = [read_phrase(words).head for words in (instance.binding.values() if instance else ())]
+        shown = [thing for thing, _ in before.visible()]
+        absent = [name for name in named if not any(thing.name.casefold() == name for thing in shown)]
+        unknown = answer.startswith(_UNKNOWN)
+        vessels = [thing for thing in shown if thing.name.casefold() in named]
+        reasons = {
+            "name": unknown and bool(named) and listed.issuperset(named),
+            "change": unknown and any(name not in absent and name not in listed for name in named),
+            "bees": unknown and any(Thing(name).restless for name in absent),
+            "inventory": unknown and bool(absent) and not before.inventory_known,
+            "lid": unknown and bool(absent) and any("open" in t.flags and t.contents is None for t in shown),
+            "contents": any(said in answer for said in _ABOUT_CONTENTS) and any(t.contents is None for t in vessels),
+            "reaction": answer.startswith("Mixing the contents"),
+        }
+        return next((why for why in HIDDEN if reasons[why]), "")
 
     def against_the_list(self) -> None:
         """Hold the guard against every action on the simulator's own list, and execute what it would block."""
@@ -95,7 +146,7 @@ class Walk:
         one_of_each = {_action(command, self.rules): command for command in against}
         for command in one_of_each.values():
             if self.blocks(command) and not self.done:
-                self.step(command)
+                self.step(command, chosen=True)
                 self.tally["", "listed and tried"] += 1
 
     def next_command(self) -> str:
@@ -153,19 +204,20 @@ def share(part: int, whole: int) -> str:
 
 def table(tally: Tally) -> Iterator[str]:
     """The lines of a Markdown table."""
-    yield "| action | allowed | blocked | refused | recognised | refused in a room not looked at | recognised |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    columns = "action", "allowed", "blocked", "refused", "recognised", "revealed by the text", "recognised"
+    yield f"| {' | '.join((*columns, 'refused in a room not looked at', 'recognised'))} |"
+    yield f"| --- |{' ---: |' * 8}"
     actions = sorted({action for action, _ in tally if action})
     for action in (*actions, "all"):
         count = {
             what: sum(n for (a, w), n in tally.items() if a and w == what and action in (a, "all"))
-            for what in ("allowed", "blocked", *(f"{w}{room}" for w in ("refused", "recognised") for room in ROOMS))
+            for what in ("allowed", "blocked", *(f"{w} {kind}" for w in ("refused", "recognised") for kind in REFUSALS))
         }
         cells = [action if action == "all" else f"`{action.replace('_', ' ')}`"]
         cells += [f"{count['allowed']:,}", f"{count['blocked']:,}"]
-        for room in ROOMS:
-            refused = count[f"refused{room}"]
-            cells += [f"{refused:,}", share(count[f"recognised{room}"], refused)]
+        for kind in REFUSALS:
+            refused = count[f"refused {kind}"]
+            cells += [f"{refused:,}", share(count[f"recognised {kind}"], refused)]
         yield f"| {' | '.join(cells)} |"
 
 
@@ -194,8 +246,10 @@ def main() -> None:
         f"\n{args.games} games, {tally['', 'steps']:,} steps, {tally['', 'questions']:,} questions which was meant, "
         f"{tally['', 'contradictions']} contradictions.\nOf {tally['', 'listed']:,} actions listed as valid the guard "
         f"would block {tally['', 'listed and blocked']:,}; {tally['', 'listed and tried']:,} of them were executed, "
-        "and are in the table."
+        f"and {tally['', 'listed and refused']:,} refused.\nRefused and not revealed by the text:"
     )
+    for why, words in HIDDEN.items():
+        print(f"- {tally['', f'why {why}']:,}: {words}")
 
 
 if __name__ == "__main__":
