@@ -162,6 +162,12 @@ def test_one_substance_cannot_be_mixed_until_another_is_added():
     assert truth(moved, "several", "glass jar") is Truth.UNKNOWN
 
 
+def test_opening_is_said_to_help_with_pouring_and_is_not_denied():
+    opened = in_kitchen(("open oven", "The oven is now open."))
+    assert truth(in_kitchen(), "pourable", "oven") is Truth.FALSE
+    assert truth(opened, "pourable", "oven") is Truth.UNKNOWN
+
+
 def test_what_was_taken_along_unseen_may_hold_anything():
     taken = in_kitchen(INVENTORY, ("pick up desk", "You move the desk to the inventory."))
     assert truth(taken, "here", "jug") is Truth.UNKNOWN

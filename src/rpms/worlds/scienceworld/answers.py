@@ -271,11 +271,14 @@ def _works(belief: ScienceBelief, words: str) -> bool | None:
 
 
 def _pourable(belief: ScienceBelief, words: str) -> bool | None:
-    """What is in a vessel, or the vessel: nothing that is closed or built in, or stands by itself and holds nothing."""
+    """What is in a vessel, or the vessel: nothing that is closed or built in, or stands by itself and holds nothing.
+
+    A built-in thing that is open is left open, as opening is what may help with all others.
+    """
 
     def ask(match: Found) -> bool | None:
         name = match.thing.name
-        if is_fixed(name) and not is_substance(match.thing):
+        if is_fixed(name) and not is_substance(match.thing) and "open" not in match.thing.flags:
             return False
         loose = not match.carried and (not match.holders or is_fixed(match.holders[0]))
         return False if _is_open(belief, match.thing) is False or (loose and takes_things(name) is False) else None
