@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -93,6 +94,29 @@ class TestPlay:
         said = rpms("play", "alfworld", "--model", f"scripted/{script}")
         assert "infeasible" in said.out
         assert "model error" in said.out
+
+    def test_what_the_enforcement_did_is_shown(self, rpms: Rpms, tmp_path: Path):
+        script = tmp_path / "script.txt"
+        script.write_text("take [b]egg 9 from fridge 1\n" * 9, encoding="utf-8")
+        play = ("play", "alfworld", "--model", f"scripted/{script}", "--enforce")
+        advised = rpms(*play, "guard=advise").out
+        told = re.search(r"  infeasible: (.+) \(the model is told\)\n", advised)
+        assert told is not None
+        assert "refused: " not in advised
+        assert "menu: " not in advised
+        blocked = rpms(*play, "guard=block", "--enforce", "reasks=1", "--enforce", "menu=3").out
+        assert f"  refused: take [b]egg 9 from fridge 1 — {told[1]}, asked again\n" in blocked
+        assert re.search(r"^  menu: [^|\n]+ \| [^|\n]+ \| [^|\n]+$", blocked, re.MULTILINE)
+        assert "the model is told" not in blocked
+        replaced = rpms(*play, "guard=block", "--enforce", "replace=on", "--enforce", "menu=3").out
+        assert f"  replaced: take [b]egg 9 from fridge 1 — refused to the last: {told[1]}\n" in replaced
+
+    def test_guidance_and_notices_are_shown(self, rpms: Rpms, tmp_path: Path):
+        script = tmp_path / "script.txt"
+        script.write_text("look\n" * 6, encoding="utf-8")
+        said = rpms("play", "alfworld", "--model", f"scripted/{script}", "--preset", "strict").out
+        assert "\n  guidance: " in said
+        assert "\n  notice: " in said
 
     @pytest.mark.parametrize(
         ("options", "words"),

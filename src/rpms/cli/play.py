@@ -10,10 +10,12 @@ from rich.panel import Panel
 from rich.text import Text
 
 from rpms.cli import options
+from rpms.core.advice import Advice
 from rpms.core.arbitration import Arbitration
 from rpms.core.belief import Situation
 from rpms.core.condition import compose
 from rpms.core.decide import Decision
+from rpms.core.enforcement import GuardMode
 from rpms.core.episode import Episode, Step
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Fate
@@ -83,7 +85,8 @@ def play_one(
             Panel(Text(episode.goal.text or "unknown goal"), title=f"{found.name}: {chosen.id}", title_align="left")
         )
         _show_rules(console, mind.manual.active(episode.goal.type, episode.goal.object), whole=rules)
-        result = play(episode, lambda step: _show(console, step, prompt=prompt))
+        advising = mind.enforcement.guard is GuardMode.ADVISE
+        result = play(episode, lambda step: _show(console, step, prompt=prompt, advising=advising))
     finally:
         game.close()
         answering.close()
@@ -100,7 +103,7 @@ def _show_rules(console: Console, active: ActiveRules, *, whole: bool) -> None:
             console.print(Text(f"  [{rule.id}] {rule.text}", style="dim"))
 
 
-def _show(console: Console, step: Step, *, prompt: bool) -> None:
+def _show(console: Console, step: Step, *, prompt: bool, advising: bool) -> None:
     decision = step.decision
     console.print()
     console.rule(Text(f"step {step.number}", style="bold"), align="left", style="dim")
@@ -116,6 +119,7 @@ def _show(console: Console, step: Step, *, prompt: bool) -> None:
                 style=_STYLES.get(fate, "dim"),
             )
         )
+    _show_advice(console, decision.advice)
     if prompt:
         for block in decision.prompt.blocks:
             console.print(
@@ -123,9 +127,23 @@ def _show(console: Console, step: Step, *, prompt: bool) -> None:
             )
     if step.thought:
         console.print(Text(f"  thought: {step.thought}", style="italic"))
+    for command, reason in step.refusals:
+        console.print(Text(f"  refused: {command or '(no action)'} — {reason}, asked again", style="yellow"))
+    if step.replaced:
+        console.print(Text(f"  replaced: {step.action or '(no action)'} — {step.replaced}", style="yellow"))
     console.print(Text(f"> {step.command or '(no action)'}", style="bold cyan"))
     if step.infeasible:
-        console.print(Text(f"  infeasible{': ' + step.objection if step.objection else ''}", style="red"))
+        told = " (the model is told)" if advising and step.objection else ""
+        console.print(Text(f"  infeasible{': ' + step.objection if step.objection else ''}{told}", style="red"))
+
+
+def _show_advice(console: Console, advice: Advice) -> None:
+    for line in advice.guidance:
+        console.print(Text(f"  guidance: {line.strip(' -')}", style="magenta"))
+    if advice.notice:
+        console.print(Text(f"  notice: {advice.notice}", style="yellow"))
+    if advice.menu.items:
+        console.print(Text(f"  menu: {' | '.join(advice.menu.commands)}", style="dim"), soft_wrap=True)
 
 
 def _said(observation: str) -> Text:
