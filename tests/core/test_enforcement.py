@@ -16,10 +16,11 @@ from rpms.core.errors import InputError
 from rpms.core.guard import ask_again, review
 from rpms.core.loops import find_loop
 from rpms.core.memory import Origin, SuccessSnippet
-from rpms.core.menu import Suggestion, make_menu
+from rpms.core.menu import MENU_TOKENS, Suggestion, make_menu
 from rpms.core.prompt import Layout, Part, Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules
+from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, knowledge, manual
 
@@ -177,3 +178,24 @@ def test_only_recent_turns_are_shown_and_without_their_thoughts():
 def test_an_unknown_preset_is_one_line():
     with pytest.raises(InputError, match="choose one of paper, strict"):
         preset("lenient")
+
+
+def test_compact_blocks_stay_within_their_limit_and_what_was_cut_is_told():
+    memory = EpisodicMemory([snippet(*[f"go to drawer {n}"] * 12, id_=f"s{n}") for n in range(3)])
+    rich = replace(knowledge(), suggest=lambda *_: suggestions(), guide=lambda *_: ("  Now: " + "look " * 420,))
+    mind = compose(replace(FULL, enforcement=replace(PAPER, compact=True, guidance=True, menu=5)), rich, memory)
+    prompt = decide(mind, COOL_APPLE, CLOSED.belief, None, "o", ()).prompt
+    assert sum(block.tokens for block in prompt.injected()) <= 800
+    assert Part.MEMORY in {part for part, _ in prompt.cut}
+    without = compose(FULL, rich, memory)
+    assert not decide(without, COOL_APPLE, CLOSED.belief, None, "o", ()).prompt.cut
+
+
+def test_a_menu_has_a_budget_of_tokens_and_never_less_than_one_entry():
+    long = [Suggestion(f"go to {'very ' * 60}far place {n}", 9.0 - n) for n in range(5)]
+    menu = make_menu([*long, Suggestion("look", 0.0)], CLOSED, ActiveRules(), (), 6, ranked=True)
+    assert menu.best == long[0].command
+    assert 1 < len(menu.items) < 6
+    assert sum(estimate_tokens(item.command) for item in menu.items) <= MENU_TOKENS
+    wall = make_menu([Suggestion("go " * 900, 1.0)], CLOSED, ActiveRules(), (), 6, ranked=True)
+    assert len(wall.items) == 1

@@ -39,6 +39,9 @@ RULES_ONLY = Condition(memory=False)
 MEMORY_ONLY = Condition(rules=False)
 FULL = Condition()
 
+COMPACT = 800
+"""Tokens that all injected blocks may have together where the rules shown are compact."""
+
 CONDITIONS = {"baseline": BASELINE, "rules-only": RULES_ONLY, "memory-only": MEMORY_ONLY, "full": FULL}
 """The 2x2 ablation: (A), (B), (C) and (D)."""
 
@@ -87,7 +90,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         arbitration=condition.arbitration if condition.rules else Arbitration.NONE,
         retrieval=knowledge.retrieval,
         layout=condition.layout,
-        budget=replace(knowledge.budget, turns=beyond.recent),
+        budget=replace(knowledge.budget, turns=beyond.recent, injected=COMPACT if beyond.compact else 0),
         schemas=knowledge.manual,
         adviser=Adviser(
             guide=knowledge.guide if beyond.guidance else no_guidance,

@@ -85,6 +85,8 @@ class Decision:
     prompt: Prompt
     advice: Advice
     schemas: ActiveRules
+    left_out: tuple[str, ...] = ()
+    """The active rules and schemas, by id and name, that the prompt does not show at this sub-goal."""
 
     @property
     def menu(self) -> Menu:
@@ -132,7 +134,8 @@ def decide(
         Part.NOTICE: [advice.notice] if advice.notice else [],
         Part.MENU: [f"  - {command}" for command in advice.menu.commands],
     }
-    blocks = _serialise(mind, mind.focus(rules, progress), lines, told or observation, history)  # 7
+    shown = mind.focus(rules, progress)
+    blocks = _serialise(mind, shown, lines, told or observation, history)  # 7
     prompt = build(blocks, mind.layout, mind.budget, mind.count)  # 8
     return Decision(
         goal=goal,
@@ -147,6 +150,7 @@ def decide(
         prompt=prompt,
         advice=advice,
         schemas=schemas,
+        left_out=_left_out(rules, shown),
     )
 
 
@@ -185,6 +189,18 @@ def _serialise(
     for part, items in lines.items():
         yield make_block(part, mind.voice.headings.get(part, HEADINGS.get(part, "")), items, mind.count)
     yield from transcript(history, observation, mind.count, thoughts=not mind.enforcement.recent)
+
+
+def _left_out(rules: ActiveRules, shown: ActiveRules) -> tuple[str, ...]:
+    """What a focus took away. Rules with a condition are no part of it: they are shown wherever that holds."""
+    if shown is rules:
+        return ()
+    kept = {rule.id for rule in shown.rules}
+    names = {schema.name for schema in shown.environment}
+    return (
+        *(rule.id for rule in rules.rules if not rule.when and rule.id not in kept),
+        *(schema.name for schema in rules.environment if schema.name not in names),
+    )
 
 
 def _note_crowded_out(candidates: tuple[Candidate, ...], prompt: Prompt) -> tuple[Candidate, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rpms.core.arbitration import objection_to_action
 from rpms.core.belief import Situation
 from rpms.core.rules import ActiveRules
+from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Candidate
 
 
@@ -19,6 +20,9 @@ class Suggestion:
     relevance: float = 0.0
     """Higher is nearer. What leads back to something already known is below zero."""
 
+
+MENU_TOKENS = 150
+"""Tokens that the entries of a menu may have together; what goes beyond is left out, the least relevant first."""
 
 Suggest = Callable[[Situation, ActiveRules, Sequence[Candidate]], Iterable[Suggestion]]
 """A world's commands in a situation, from the belief alone, never from a simulator's own list."""
@@ -74,7 +78,12 @@ def make_menu(
         feasible.sort(key=lambda item: (item.command in tried, -item.relevance))
     else:
         feasible.sort(key=_by_name)
-    kept = [MenuItem(item.command, item.relevance, rank) for rank, item in enumerate(feasible[:size])]
+    left, kept = MENU_TOKENS, list[MenuItem]()
+    for rank, item in enumerate(feasible[:size]):
+        tokens = estimate_tokens(item.command)
+        if tokens <= left or not kept:
+            kept.append(MenuItem(item.command, item.relevance, rank))
+            left -= tokens
     return Menu(tuple(sorted(kept, key=_by_name)))
 
 

@@ -113,6 +113,8 @@ class Budget:
     """The memory block alone, which keeps the injected blocks within the paper's 800 to 1200 tokens."""
     turns: int = 0
     """Past turns after the opening one, of which the last are kept; 0 for all of them."""
+    injected: int = 0
+    """All injected blocks together, menu and notice included; 0 for no limit of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +208,10 @@ def build(blocks: Iterable[Block], layout: Layout, budget: Budget, count: TokenC
         parts[Part.MEMORY] = _fill(parts[Part.MEMORY], budget.memory, cut, count)
     if Part.HISTORY in parts and budget.turns:
         parts[Part.HISTORY] = _keep_last(parts[Part.HISTORY], budget.turns, cut, count)
+    for part in (Part.MEMORY, Part.DOMAIN) if budget.injected else ():
+        spare = budget.injected - sum(block.tokens for block in parts.values() if block.part not in SHARED)
+        if spare < 0 and part in parts:
+            _trim(parts, part, parts[part].tokens + spare, -1, cut, count)
     for part, at, keep in ((Part.MEMORY, -1, 0), (Part.DOMAIN, -1, 0), (Part.HISTORY, 1, 1)):
         spare = budget.prompt - sum(block.tokens for block in parts.values() if block.items)
         if spare < 0 and part in parts:
