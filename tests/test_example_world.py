@@ -177,3 +177,25 @@ def test_what_of_the_enforcement_can_do_nothing_is_said(installed, rpms: Rpms, m
     assert rpms("play", "toolbox").err == ""
     monkeypatch.setattr(type(world), "manual", lambda _self: ())
     assert "note: toolbox: the guard is inert" in rpms("play", "toolbox", "--enforce", "guard=block").err
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        (("unstick=on", "menu=5"), "unstick does nothing without loops=on"),
+        (("unstick=on", "loops=on"), "unstick has no menu to fall back on"),
+        (("replace=on", "guard=advise"), "replace does nothing without guard=block"),
+        (("ranked=off",), "ranked=off does nothing without a menu"),
+        (("constrained=auto",), "constrained=auto does nothing without a menu"),
+    ],
+)
+def test_a_part_that_does_nothing_without_another_is_said(installed, rpms: Rpms, parts: tuple[str, ...], words: str):
+    said = rpms("play", "toolbox", *(word for part in parts for word in ("--enforce", part)))
+    assert said.err.startswith(f"note: toolbox: {words}")
+    assert said.err.count("\n") == 1
+
+
+def test_a_menu_that_the_world_cannot_make_is_refused(installed, rpms: Rpms, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delattr(type(world), "suggest")
+    line = rpms("play", "toolbox", "--model", "menu-first", "--preset", "strict").line
+    assert line == "menu-first chooses from a menu, and toolbox has no method `suggest` to make one"

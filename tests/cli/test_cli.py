@@ -94,6 +94,7 @@ class TestPlay:
         said = rpms("play", "alfworld", "--model", f"scripted/{script}")
         assert "infeasible" in said.out
         assert "model error" in said.out
+        assert said.code == 1
 
     def test_what_the_enforcement_did_is_shown(self, rpms: Rpms, tmp_path: Path):
         script = tmp_path / "script.txt"
@@ -133,7 +134,18 @@ class TestPlay:
             (("--layout", "nope"), "choose cached or paper"),
             (("--preset", "nope"), "unknown preset 'nope'"),
             (("--enforce", "menu"), "write NAME=VALUE"),
-            (("--enforce", "menu=many"), "'many' is no value of menu"),
+            (("--enforce", "menu=many"), "'many' is no value of menu: choose a whole number from 0 to 100"),
+            (("--enforce", "menu=101"), "'101' is no value of menu: choose a whole number from 0 to 100"),
+            (("--enforce", "menu=-1"), "'-1' is no value of menu"),
+            (("--enforce", "reasks=-1"), "'-1' is no value of reasks"),
+            (("--enforce", "recent=" + "9" * 5000), "is no value of recent"),
+            (("--enforce", "guard=maybe"), "'maybe' is no value of guard: choose off, advise or block"),
+            (("--enforce", "replace=maybe"), "'maybe' is no value of replace: choose on or off"),
+            (("--enforce", "constrained=on"), "constrained=on holds answers to a menu, and there is none: add menu=5"),
+            (
+                ("--model", "menu-random/3"),
+                "menu-random chooses from a menu, and there is none: add --preset strict or --enforce menu=5",
+            ),
             (("--option", "fast"), "write NAME=VALUE"),
             (("--memory", "nowhere.jsonl"), "nowhere.jsonl: cannot be read"),
         ],
@@ -252,6 +264,13 @@ class TestRun:
         }
         assert "no task 'nope'" in rpms("run", "alfworld", "--task", "nope", "--out", tmp_path / "run").line
 
+    def test_re_asks_are_counted(self, rpms: Rpms, tmp_path: Path):
+        script = tmp_path / "script.txt"
+        script.write_text("take egg 9 from fridge 1\n" * 6, encoding="utf-8")
+        command = ("run", "alfworld", "--model", f"scripted/{script}", "--limit", 1, "--steps", 2, "--enforce")
+        assert "\nre-asks: 4 (2.00 a step)\n" in rpms(*command, "guard=block", "--out", tmp_path / "block").out
+        assert "re-asks" not in rpms(*command, "guard=advise", "--out", tmp_path / "advise").out
+
     def test_another_protocol_in_the_same_folder_is_refused(self, rpms: Rpms, tmp_path: Path):
         out = tmp_path / "run"
         rpms("run", "alfworld", "--limit", 1, "--out", out)
@@ -268,6 +287,8 @@ class TestRun:
             (("--parameter", "top_k"), "name=value"),
             (("--split", "nope"), "no split 'nope'"),
             (("--condition", "E"), "unknown condition 'E'"),
+            (("--enforce", "constrained=on"), "and there is none: add menu=5"),
+            (("--model", "menu-best"), "menu-best chooses from a menu, and there is none"),
         ],
     )
     def test_a_mistake_is_one_line_and_leaves_nothing_behind(self, rpms, tmp_path, options, words):

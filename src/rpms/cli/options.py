@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
+from enum import StrEnum
 from pathlib import Path
 from random import Random
 from typing import Annotated, Any
@@ -13,13 +14,14 @@ import typer
 
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, Condition, named_condition
-from rpms.core.enforcement import PAPER, Enforcement, preset
+from rpms.core.enforcement import PAPER, Constrained, Enforcement, preset
 from rpms.core.errors import InputError
 from rpms.core.prompt import Layout
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
+from rpms.models.providers import Kind, parse_model_name
 from rpms.play.run import MakeEngine
-from rpms.play.setup import idle_parts
+from rpms.play.setup import has_menu, idle_parts
 from rpms.play.threads import Threads
 from rpms.worlds.base import Setting, Task, World
 
@@ -60,6 +62,10 @@ WorldOptions = Annotated[
     ),
 ]
 
+_ANY_NUMBER = 1_000_000
+_MOST = {"menu": 100}
+"""The most that a number of the enforcement may be."""
+
 
 def make_setting(world: World, data: Path | None, engine: str, options: Sequence[str] | None) -> Setting:
     """The setting that the options describe."""
@@ -83,12 +89,39 @@ def make_enforcement(name: str, parts: Sequence[str] | None) -> Enforcement:
         kind = kinds.get(key)
         if kind is None or not equals:
             raise InputError(f"--enforce {part!r}: write NAME=VALUE with one of {', '.join(kinds)}")
-        try:
-            value: Any = {"on": True, "off": False, "true": True, "false": False}[text] if kind is bool else kind(text)
-        except (KeyError, ValueError):
-            raise InputError(f"--enforce {part!r}: {text!r} is no value of {key}") from None
-        enforcement = replace(enforcement, **{key: value})
+        enforcement = replace(enforcement, **{key: _value(part, key, kind, text)})
     return enforcement
+
+
+def _value(part: str, key: str, kind: type, text: str) -> Any:
+    if kind is int:
+        most = _MOST.get(key, _ANY_NUMBER)
+        if text.isdecimal() and len(text) <= len(str(most)) and int(text) <= most:
+            return int(text)
+        possible = f"a whole number from 0 to {most:,}"
+    else:
+        values = {str(value): value for value in kind} if issubclass(kind, StrEnum) else {"on": True, "off": False}
+        word = {"true": "on", "false": "off"}.get(text, text)
+        if word in values:
+            return values[word]
+        *others, last = values
+        possible = f"{', '.join(others)} or {last}"
+    raise InputError(f"--enforce {part!r}: {text!r} is no value of {key}: choose {possible}")
+
+
+def refuse_choosing_without_menu(world: World, enforcement: Enforcement, model: str) -> None:
+    """Refuse, before anything starts, what chooses from a menu where there is none."""
+    if has_menu(world, enforcement):
+        return
+    provider = parse_model_name(model).provider
+    if enforcement.constrained is Constrained.ON:
+        who, add = "constrained=on holds answers to", "menu=5"
+    elif provider.kind in (Kind.MENU_RANDOM, Kind.MENU_FIRST, Kind.MENU_BEST):
+        who, add = f"{provider.name} chooses from", "--preset strict or --enforce menu=5"
+    else:
+        return
+    why = f"{world.name} has no method `suggest` to make one" if enforcement.menu else f"there is none: add {add}"
+    raise InputError(f"{who} a menu, and {why}")
 
 
 def note_idle_parts(world: World, enforcement: Enforcement) -> None:

@@ -16,7 +16,7 @@ from rpms.core.belief import Situation
 from rpms.core.condition import compose
 from rpms.core.decide import Decision
 from rpms.core.enforcement import GuardMode
-from rpms.core.episode import Episode, Step
+from rpms.core.episode import Ending, Episode, Step
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Fate
 from rpms.core.voice import memory_line, situation_lines
@@ -52,6 +52,8 @@ def play_one(
 ) -> None:
     """Play one task and show every step: observation, belief, rules, memories with verdicts, action."""
     found = find_world(world)
+    enforcement = options.make_enforcement(preset, enforce)
+    options.refuse_choosing_without_menu(found, enforcement, model)
     setting = options.make_setting(found, data, engine, option)
     chosen = options.named_task(
         found, lambda given: found.tasks(split or found.splits[0], given), setting, task, variation
@@ -62,7 +64,7 @@ def play_one(
         arbitration,
         state_filter=state_filter,
         layout=layout,
-        enforcement=options.make_enforcement(preset, enforce),
+        enforcement=enforcement,
     )
     options.note_idle_parts(found, chosen_condition.enforcement)
     mind = compose(
@@ -91,6 +93,8 @@ def play_one(
         game.close()
         answering.close()
     _show_end(console, result)
+    if result.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR):
+        raise typer.Exit(1)
 
 
 def _show_rules(console: Console, active: ActiveRules, *, whole: bool) -> None:

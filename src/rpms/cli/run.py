@@ -81,6 +81,8 @@ def run_split(
 ) -> None:
     """Play the tasks of a split and keep every episode; the same command again goes on where it stopped."""
     found = find_world(world)
+    enforcement = options.make_enforcement(preset, enforce)
+    options.refuse_choosing_without_menu(found, enforcement, model)
     simulator, played_by = options.play_on(engine)
     setting = options.make_setting(found, data, simulator, option)
     chosen, setting = options.tasks_named(found, split or found.splits[0], setting, task)
@@ -100,7 +102,7 @@ def run_split(
             arbitration,
             state_filter=state_filter,
             layout=layout,
-            enforcement=options.make_enforcement(preset, enforce),
+            enforcement=enforcement,
         ),
         memory=options.make_memory(memory, found),
         setting=setting,
@@ -152,6 +154,8 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     low, high = wilson(summary.won, summary.done)
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
+    if reasks := sum(row.reasks for row in summary.rows):
+        console.print(f"re-asks: {reasks:,} ({reasks / max(1, summary.steps):.2f} a step)")
     for line in spending_lines(spent):
         console.print(line, markup=False, soft_wrap=True)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))

@@ -7,7 +7,7 @@ from importlib.resources import files
 from rpms.core.advice import no_guidance
 from rpms.core.condition import Knowledge
 from rpms.core.decide import show_all
-from rpms.core.enforcement import Enforcement, GuardMode
+from rpms.core.enforcement import Constrained, Enforcement, GuardMode
 from rpms.core.menu import suggest_nothing
 from rpms.core.rules import RuleManual
 from rpms.store.manuals import ManualText, read_manual
@@ -44,14 +44,26 @@ def knowledge_of(world: World) -> Knowledge:
     )
 
 
+def has_menu(world: World, enforcement: Enforcement) -> bool:
+    """Whether there is a menu: it is wanted, and the world can make one."""
+    return enforcement.menu > 0 and hasattr(world, "suggest")
+
+
 def idle_parts(world: World, enforcement: Enforcement) -> tuple[str, ...]:
-    """What is switched on and has nothing to go by in a world, in words for its user."""
+    """What is switched on and can do nothing, or less than it says, in words for its user."""
     schemas = any(action.preconditions for action in manual_of(world).actions)
+    no_menu = enforcement.menu == 0
     idle = {
         "the guard is inert: no action in its manual has preconditions": enforcement.guard is not GuardMode.OFF
         and not schemas,
         "there is no menu: it has no method `suggest`": enforcement.menu > 0 and not hasattr(world, "suggest"),
         "there is no guidance: it has no method `guide`": enforcement.guidance and not hasattr(world, "guide"),
         "its rules stay whole: it has no method `focus`": enforcement.compact and not hasattr(world, "focus"),
+        "unstick does nothing without loops=on": enforcement.unstick and not enforcement.loops,
+        "unstick has no menu to fall back on, only what a refusal names: add menu=5": enforcement.unstick and no_menu,
+        "replace does nothing without guard=block": enforcement.replace and enforcement.guard is not GuardMode.BLOCK,
+        "ranked=off does nothing without a menu": no_menu and not enforcement.ranked,
+        f"constrained={enforcement.constrained} does nothing without a menu": no_menu
+        and enforcement.constrained is not Constrained.OFF,
     }
     return tuple(f"{world.name}: {words}" for words, holds in idle.items() if holds)
