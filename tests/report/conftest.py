@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rpms.core.condition import FULL
+from rpms.core.enforcement import Enforcement
 from rpms.report.pages import Report, write_report
 from tests.report.runs import play_conditions
 
@@ -21,6 +24,13 @@ def played(tmp_path_factory) -> dict[str, Path]:
 def report(played, tmp_path_factory) -> Report:
     """The report of these runs."""
     return write_report(list(played.values()), tmp_path_factory.mktemp("pages") / "report", with_published=True)
+
+
+@pytest.fixture(scope="session")
+def compact(tmp_path_factory) -> Path:
+    """A run whose prompts show what matters at each sub-goal. Not to be changed."""
+    conditions = {"compact": replace(FULL, enforcement=Enforcement(compact=True))}
+    return play_conditions(tmp_path_factory.mktemp("compact"), conditions=conditions)["compact"]
 
 
 @pytest.fixture

@@ -48,6 +48,9 @@ def poison(folder: Path, out: Path) -> Path:
         content["steps"][0]["infeasible"] = True
         content["steps"][0]["contradictions"] = ["drift"]
         content["error"] = "an error"
+        if content["rules"]["universal"]:
+            content["steps"][0]["left_out"] = len(content["texts"])
+            content["texts"].append(content["rules"]["universal"][0])
         content = poisoned(content)
         head = json.dumps({field: content.pop(field) for field in HEAD})[:-1]
         rest = ",\n".join(f"{json.dumps(field)}:{json.dumps(value)}" for field, value in content.items())

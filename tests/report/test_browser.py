@@ -12,6 +12,7 @@ import pytest
 from rpms.report.outcomes import Comparison, Results, Row
 from rpms.report.page_data import Index, script
 from rpms.report.pages import write_report
+from rpms.store.runs import RunFolder
 from tests.report.hostile import ATTACK, poison
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -179,6 +180,26 @@ def test_a_step_is_explained_completely(page, folder):
     page.locator(".block", has_text="rules.universal").get_by_text("U-STATE-001").wait_for()
 
 
+def test_rules_that_a_sub_goal_leaves_out_of_the_prompt_are_marked(page, folder, compact, tmp_path):
+    report, run = write_report([compact], tmp_path / "report"), RunFolder(compact)
+    seen = set()
+    page.goto(url(report.folder, "episode.html?task=0&condition=0"))
+    page.wait_for_selector(".step h2")
+    for step in run.episode(run.protocol.tasks[0]).steps:
+        rules = page.locator(".part", has_text="Active rules").first
+        marked = rules.locator(".tag.away[title='not shown at this sub-goal']").all_text_contents()
+        assert tuple(marked) == step.left_out
+        said = rules.locator("h3").inner_text()
+        assert f"{len(marked)} not shown at this sub-goal" in said if marked else "not shown" not in said
+        seen.add(step.left_out)
+        page.keyboard.press("j")
+    assert len(seen) > 1
+    page.goto(url(folder, "episode.html?task=0&condition=3"))
+    page.wait_for_selector(".step h2")
+    assert page.locator(".tag.rule").count() > 0
+    assert page.locator(".tag.away").count() == 0
+
+
 def test_an_infeasible_action_names_the_precondition_that_failed(page, folder):
     page.goto(url(folder, "episode.html?task=4&condition=0"))
     page.wait_for_selector(".step h2")
@@ -295,6 +316,7 @@ def test_nothing_that_a_game_or_a_model_says_is_run(page, played, tmp_path):
             page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
             until(page, "[...document.querySelectorAll('.block > div')].every((body) => body.firstChild)")
             assert ATTACK.partition("\u2028")[0] in page.locator(".said.model").first.inner_text()
+            assert page.locator(".tag.away").count() == 1
         page.wait_for_timeout(100)
         assert page.evaluate("window.ran") is None
         assert page.locator("img[src=x]").count() == 0

@@ -76,6 +76,16 @@ def test_the_prompt_on_the_page_is_the_prompt_to_the_letter(report, played):
         assert shown == [block.text for block in prompt.blocks]
 
 
+def test_what_a_prompt_leaves_out_is_in_the_data_of_its_step(compact, report, tmp_path):
+    folder = write_report([compact], tmp_path / "report").folder
+    data = value_of(folder / "data/0/0/0.js")
+    active = {name for names in data["rules"].values() for name in names}
+    told = [data["texts"][step["left_out"]].split("\n") for step in data["steps"] if "left_out" in step]
+    assert told
+    assert all(set(names) < active for names in told)
+    assert all("left_out" not in step for step in value_of(report.folder / "data/3/0/0.js")["steps"])
+
+
 @pytest.mark.parametrize("text", [ATTACK, "</script>", "\u2028\u2029", "\x00\ud800", '"\\', "<!--<script>"])
 def test_data_files_are_plain_ascii_and_hold_no_markup(text, tmp_path):
     made = script("slot", {text: [text]})

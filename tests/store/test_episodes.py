@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -161,6 +162,16 @@ def test_what_goes_past_the_paper_is_kept_too(tmp_path):
     assert any("menu" in step.extras for step in record.steps)
     assert record.row.reasks == episode.reasks > 0
     assert any("replaced" in step.extras for step in record.steps)
+
+
+def test_what_a_prompt_leaves_out_at_a_sub_goal_is_kept_once_for_all_steps(tmp_path):
+    episode = an_episode(**VARIANTS["strict"])
+    kept = [step.left_out for step in stored(tmp_path, episode).steps]
+    assert kept == [step.decision.left_out for step in episode.steps]
+    assert len(kept) > len(set(kept)) > 1
+    text = episode_text(episode)
+    assert all(text.count(json.dumps("\n".join(names))) == 1 for names in set(kept) if names)
+    assert "left_out" not in episode_text(an_episode())
 
 
 def test_timings_and_requests_leave_no_trace_in_the_file():

@@ -149,6 +149,7 @@ def _step(record: EpisodeRecord, step: StepRecord, texts: _Texts) -> dict[str, A
         "contradictions": list(step.contradictions),
         "tokens": [step.usage.prompt_tokens, step.usage.cached_tokens, step.usage.completion_tokens],
         "extras": dict(step.extras),
+        **({"left_out": place("\n".join(step.left_out))} if step.left_out else {}),
     }
 
 

@@ -159,6 +159,8 @@ class StepForm(Form):
     prompt: tuple[int, ...]
     history: HistoryForm | None = None
     cut: tuple[tuple[Text, int], ...] = ()
+    left_out: int | None = None
+    """A text with a line for each active rule and schema that the prompt does not show at this sub-goal."""
     answer: int
     thought: int
     action: Text | None = None

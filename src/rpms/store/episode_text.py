@@ -150,6 +150,7 @@ class _Scribe:
             ),
             "prompt": [self._block(block) for block in decision.prompt.blocks],
             **_filled(history=history, cut=cut),
+            **({"left_out": text("\n".join(decision.left_out))} if decision.left_out else {}),
             "answer": text(step.answer),
             "thought": text(step.thought),
             **({} if step.action is None else {"action": step.action}),

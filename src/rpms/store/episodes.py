@@ -136,6 +136,8 @@ class StepRecord:
     usage: Usage
     extras: Mapping[str, Any] = field(default_factory=dict)
     """What features beyond the paper recorded, by their names."""
+    left_out: tuple[str, ...] = ()
+    """The active rules and schemas that the prompt does not show at this sub-goal."""
 
 
 @dataclass(frozen=True)
@@ -287,6 +289,7 @@ def _step(
         contradictions=step.contradictions,
         usage=step.usage.usage(),
         extras=step.extras,
+        left_out=() if step.left_out is None else tuple(texts[step.left_out].split("\n")),
     )
 
 

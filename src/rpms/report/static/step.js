@@ -21,8 +21,8 @@ const Step = (() => {
   function said(text, kind) {
     return el("pre", { class: `said ${kind || ""}` }, text === "" ? el("span", { class: "dim" }, "(nothing)") : text);
   }
-  function tag(text, kind) {
-    return el("span", { class: `tag ${kind || ""}` }, text);
+  function tag(text, kind, title) {
+    return el("span", { class: `tag ${kind || ""}`, title }, text);
   }
 
   function observation(step, text) {
@@ -85,16 +85,22 @@ const Step = (() => {
     const tiers = Object.entries(episode.rules).filter(([, ids]) => ids.length);
     const situation = step.prompt.find(([part]) => part === "rules.situation");
     if (!tiers.length) return section("Active rules", "none in this condition");
+    const away = new Set(step.left_out === undefined ? [] : text(step.left_out).split("\n"));
+    const missed = (ids) => {
+      const count = ids.filter((id) => away.has(id)).length;
+      return count ? `, ${count} not shown at this sub-goal` : "";
+    };
+    const all = tiers.flatMap(([, ids]) => ids);
     return section(
       "Active rules",
-      `${tiers.reduce((sum, [, ids]) => sum + ids.length, 0)} in ${tiers.length} tiers`,
+      `${all.length} in ${tiers.length} tiers${missed(all)}`,
       situation ? said(situation[2].map(text).join("\n"), "small") : null,
       tiers.map(([tier, ids]) =>
         el(
           "details",
           {},
-          el("summary", {}, TIERS[tier] || tier, " ", el("span", { class: "count" }, ids.length)),
-          el("p", { class: "chips" }, ids.map((id) => [tag(id, "rule"), " "])),
+          el("summary", {}, TIERS[tier] || tier, " ", el("span", { class: "count" }, `${ids.length}${missed(ids)}`)),
+          el("p", { class: "chips" }, ids.map((id) => [away.has(id) ? tag(id, "rule away", "not shown at this sub-goal") : tag(id, "rule"), " "])),
         ),
       ),
     );
