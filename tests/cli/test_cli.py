@@ -153,6 +153,15 @@ class TestPlay:
     def test_a_mistake_is_one_line(self, rpms: Rpms, options: tuple[str, ...], words: str):
         assert words in rpms("play", "alfworld", *options).line
 
+    def test_a_variation_of_another_split_is_named_with_its_split(self, rpms: Rpms, tmp_path: Path):
+        play, run = ("play", "scienceworld", "--task"), ("run", "scienceworld", "--out", tmp_path / "run", "--task")
+        said = "boil/0 is of the split train: add --split train, or write --task boil --variation 0"
+        assert rpms(*play, "boil/0").line == said
+        assert rpms(*run, "boil/0").line == "boil/0 is of the split train, not of dev: add --split train"
+        for command in (play, run):
+            assert rpms(*command, "boil/999").line == "boil has no variation 999: they go from 0 to 29"
+            assert "no task 'boil/x'" in rpms(*command, "boil/x").line
+
     def test_a_memory_of_another_world_is_refused(self, rpms: Rpms, tmp_path: Path):
         memory = tmp_path / "memory.jsonl"
         write_memory(memory, [], "scienceworld")

@@ -62,6 +62,7 @@ WorldOptions = Annotated[
     ),
 ]
 
+_DIGITS = 9
 _ANY_NUMBER = 1_000_000
 _MOST = {"menu": 100}
 """The most that a number of the enforcement may be."""
@@ -202,9 +203,19 @@ def tasks_named(
     every = world.tasks(split, setting)
     for name in names:
         if not any(_goes_by(task, name) for task in every):
+            other = _variation_called(world, name)
+            if other is not None and other.split != split:
+                raise InputError(f"{name} is of the split {other.split}, not of {split}: add --split {other.split}")
             types = ", ".join(sorted({task.type for task in every}))
             raise InputError(f"no task {name!r} in {split}: give an id, or a type out of {types}")
     return [task for task in every if any(_goes_by(task, name) for name in names)], setting
+
+
+def _variation_called(world: World, text: str) -> Task | None:
+    """The task that `name/number` means in a world of variations, of whatever split."""
+    name, _, number = text.partition("/")
+    find: Callable[[str, int], Task] | None = getattr(world, "variation", None)
+    return find(name, int(number)) if find is not None and number.isdecimal() and len(number) <= _DIGITS else None
 
 
 def _goes_by(task: Task, name: str) -> bool:
@@ -226,7 +237,12 @@ def named_task(
             name = (wanted or "").partition("/")[0]
             if not hasattr(world, "variation") or not name or name.isdecimal():
                 raise
-            return choose_task(tasks(replace(setting, options={**setting.options, "tasks": name})), wanted)
+            given = tasks(replace(setting, options={**setting.options, "tasks": name}))
+            other = _variation_called(world, wanted or "")
+            if other is not None and all(other.id != task.id for task in given):
+                ways = f"add --split {other.split}, or write --task {name} --variation {other.id.rpartition('/')[2]}"
+                raise InputError(f"{wanted} is of the split {other.split}: {ways}") from None
+            return choose_task(given, wanted)
     find = getattr(world, "variation", None)
     if find is None or wanted is None:
         raise InputError("--variation goes with --task NAME, in a world whose tasks have variations (scienceworld)")
