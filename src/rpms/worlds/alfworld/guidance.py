@@ -40,8 +40,10 @@ _ACTIONS: Mapping[str, tuple[str, ...]] = {
 _GROUPS: Mapping[str, tuple[str, ...]] = {
     "find_object": ("search_strategy", "object_locality", "container_interaction"),
     "find_light": ("search_strategy", "object_locality", "container_interaction"),
-    "take_object": ("container_interaction",),
-    "place_object": ("container_interaction",),
+    "take_object": ("container_interaction", "verification"),
+    "place_object": ("container_interaction", "state_management"),
+    "use_light": ("state_management",),
+    **dict.fromkeys(("heat_object", "cool_object", "clean_object"), ("state_management", "verification")),
 }
 """The groups of rules that matter only at these sub-goals; other groups matter at all."""
 _SOMETIMES = frozenset(group for groups in _GROUPS.values() for group in groups)
