@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -214,6 +215,26 @@ def test_the_action_is_the_likeliest_choice_as_a_whole(model, monkeypatch):
             inside = sum(scores[at - 1, ids[0, at]].item() for at in range(len(before) + 1, ids.shape[1]))
             weights.append(inside + scores[-1, sorted(made.ends)].logsumexp(-1).item())
         assert answer.text.endswith(f"\nAction: {CHOICES[weights.index(max(weights))]}")
+
+
+def test_a_model_with_a_sliding_window_chooses_too(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "sliding")
+    torch.manual_seed(7)
+    known = transformers.AutoConfig.from_pretrained(folder).to_dict()
+    sizes = ("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads")
+    config = transformers.MistralConfig(
+        **{name: known[name] for name in (*sizes, "num_key_value_heads", "max_position_embeddings")},
+        sliding_window=16,
+        eos_token_id=known["eos_token_id"],
+        initializer_range=0.5,
+    )
+    transformers.MistralForCausalLM(config).save_pretrained(tmp_path / "sliding")
+    sliding = HFModel("hf/sliding", str(tmp_path / "sliding"))
+    asked = [replace(request(turns=n, decoding=Decoding(max_tokens=70)), choices=CHOICES) for n in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        answers = [answer.text.partition("\nAction: ")[2] for answer in pool.map(sliding.answer, asked)]
+    sliding.close()
+    assert set(answers) <= set(CHOICES)
 
 
 def test_a_row_ends_with_its_action_line(model):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rpms.models.hf_prefixes import sees_all
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -42,6 +44,9 @@ def weigh(
     A choice sees what its row has written, of which `mask` tells the columns of the cache, and itself alone. What all
     choices begin with is left out, being the same for all.
     """
+    if not sees_all(model.config):
+        yield from zip(places, (_weigh_anew(torch, model, row) for row in rows), strict=True)
+        return
     longest = max((sum(map(len, row.choices)) for row in rows), default=1)
     at_once = max(SCORES_AT_ONCE // (longest * int(model.config.vocab_size)), 1)
     for start in range(0, len(rows), at_once):
@@ -79,6 +84,17 @@ def _scores(torch: Any, model: Any, packed: Sequence[_Packed], cache: Any, mask:
     scores = output.logits.float().log_softmax(-1)
     inside = scores.gather(-1, following.clamp(min=0)[..., None])[..., 0]
     return torch.where(following == _END, scores[..., ends].logsumexp(-1), inside).tolist()
+
+
+def _weigh_anew(torch: Any, model: Any, row: Row) -> list[float]:
+    """The same, choice by choice from the start: for a cache that forgets its beginning."""
+    weights = []
+    for choice in row.choices:
+        tokens = torch.tensor([row.so_far + choice], device=model.device)
+        scores = model(input_ids=tokens, use_cache=False).logits[0, -len(choice) :].float().log_softmax(-1)
+        inside = scores[:-1].gather(-1, tokens[0, 1 - len(choice) :, None]).sum() if len(choice) > 1 else 0.0
+        weights.append(float(inside + scores[-1, sorted(row.ends)].logsumexp(-1)))
+    return weights
 
 
 def _part(cache: Any, rows: Any) -> Any:

@@ -71,12 +71,14 @@ class Row:
         """The ways in which the answer can end, as tokens: `Action:` and one of the choices."""
         self._phase = _Phase.FREE
         self._thought_left = 0
+        self._begun = 0
         self.prompt = list(prompt)
         """What is computed before the first token is chosen."""
         if choices:
             self._phase = _Phase.THOUGHT
             self._thought_left = thought_tokens(decoding.max_tokens)
             self.written = letters.encode(THOUGHT)
+            self._begun = len(self.written)
             self.prompt += self.written
             self.choices = [letters.encode(f"{ACTION} {choice}") for choice in choices]
 
@@ -90,6 +92,11 @@ class Row:
     def ends(self) -> frozenset[int]:
         """The tokens that end a choice."""
         return self._letters.line_ends
+
+    @property
+    def so_far(self) -> list[int]:
+        """The prompt and what was written since, as one sequence."""
+        return self.prompt + self.written[self._begun :]
 
     @property
     def waits(self) -> bool:
