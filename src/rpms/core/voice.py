@@ -54,6 +54,8 @@ class Voice:
     belief: Callable[[Belief, Progress], tuple[str, ...]] = belief_lines
     choosing: str = ""
     """The example where actions are chosen from a menu; the usual one without it."""
+    assumed: frozenset[str] = frozenset()
+    """Predicates that nearly every action needs: the heading says so once, and the actions do not repeat it."""
 
     def silent(self) -> Voice:
         """The same voice without a word on goal and belief: the baseline's."""
@@ -65,11 +67,16 @@ def rule_line(rule: Rule) -> str:
     return f"  [{rule.id}] {rule.text}"
 
 
-def schema_lines(schema: ActionSchema) -> str:
+def schema_lines(schema: ActionSchema, assumed: frozenset[str] = frozenset()) -> str:
     """One action, as the paper prints it. Its effects are for checking; what of them surprises is a warning."""
     lines = [f"  {schema.name.upper().replace('_', ' ')}:", f"    Syntax: {schema.syntax[0]}"]
-    if schema.preconditions:
-        lines.append(f"    Needs: {'; '.join(map(str, schema.preconditions))}")
+    needs = [
+        str(clause)
+        for clause in schema.preconditions
+        if not assumed.issuperset(literal.atom.predicate for literal in clause.literals)
+    ]
+    if needs:
+        lines.append(f"    Needs: {'; '.join(needs)}")
     lines.extend(f"    CRITICAL: {warning}" for warning in schema.warnings)
     return "\n".join(lines)
 
@@ -82,7 +89,7 @@ def standing_blocks(voice: Voice, rules: ActiveRules, count: TokenCounter) -> tu
         Part.EXAMPLE: (voice.example,),
         Part.UNIVERSAL: [rule_line(rule) for rule in rules.universal if not rule.when],
         Part.DOMAIN: [rule_line(rule) for rule in rules.domain if not rule.when],
-        Part.ENVIRONMENT: [schema_lines(schema) for schema in rules.environment],
+        Part.ENVIRONMENT: [schema_lines(schema, voice.assumed) for schema in rules.environment],
     }
     return tuple(make_block(part, voice.headings.get(part, ""), lines, count) for part, lines in items.items())
 

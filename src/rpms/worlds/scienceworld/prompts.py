@@ -86,7 +86,7 @@ The example ends here. Now the task to solve:"""
 HEADINGS = {
     Part.UNIVERSAL: "[RULES - Tier 1: Universal Principles]",
     Part.DOMAIN: "[RULES - Tier 2: Domain (this family and task)]",
-    Part.ENVIRONMENT: "[RULES - Tier 3: Environment (ScienceWorld)]",
+    Part.ENVIRONMENT: "[RULES - Tier 3: Environment (ScienceWorld)]\n  What an action names must be here or carried.",
     Part.SITUATION: "[RULES - Now]",
     Part.GOAL: "",
     Part.BELIEF: "[Current State]",
@@ -106,4 +106,4 @@ def state(belief: Belief, _progress: Progress) -> tuple[str, ...]:
     return tuple(f"  {line}" for line in belief.lines())
 
 
-VOICE = Voice(INSTRUCTION, EXAMPLE, HEADINGS, objective, state, CHOOSING)
+VOICE = Voice(INSTRUCTION, EXAMPLE, HEADINGS, objective, state, CHOOSING, assumed=frozenset({"here"}))
