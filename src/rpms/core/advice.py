@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from rpms.core.belief import Situation, StateSignature
@@ -19,6 +19,20 @@ Guide = Callable[[Situation, ActiveRules, Sequence[Candidate], Sequence[Turn]], 
 def no_guidance(_s: Situation, _r: ActiveRules, _c: Sequence[Candidate], _h: Sequence[Turn]) -> tuple[str, ...]:
     """The neutral element: the goal block says what the paper's says."""
     return ()
+
+
+_VAIN_SHOWN = 4
+"""How many commands that were tried in vain are named."""
+
+
+def recap(history: Sequence[Turn], deeds: Container[str], vain: Iterable[str]) -> tuple[str, ...]:
+    """Lines on the way so far: what was just done, if its verb is one of the deeds, and what was tried in vain."""
+    lines: list[str] = []
+    if history and not history[-1].failed and history[-1].action.partition(" ")[0] in deeds:
+        lines.append(f"  Just done: {history[-1].action}")
+    if tried := sorted(vain)[:_VAIN_SHOWN]:
+        lines.append(f"  Tried in vain: {', '.join(tried)}")
+    return tuple(lines)
 
 
 def no_notice(_history: Sequence[Turn], _state: str) -> str:

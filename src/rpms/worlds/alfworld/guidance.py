@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rpms.core.advice import recap
 from rpms.core.belief import Situation
 from rpms.core.facts import kind_of
 from rpms.core.goal import Goal, Progress
@@ -24,7 +25,6 @@ from rpms.worlds.alfworld.progress import targets
 
 _LIKELY_SHOWN = 4
 """How many unsearched places the goal block names."""
-_VAIN_SHOWN = 4
 
 _ACTIONS: Mapping[str, tuple[str, ...]] = {
     "find_object": ("go", "open", "take"),
@@ -171,19 +171,15 @@ def guide(
     belief, goal = situation.belief, situation.goal
     assert isinstance(belief, AlfworldBelief)
     needs = needs_of(goal, belief)
-    lines = [f"  Now: {needs.text}"]
+    now = f"  Now: {needs.text}"
     if needs.wanted:
         likely = likely_places(needs.wanted, belief, rules, memories)
         barred = next((place for place in likely if belief.here(place) and belief.closed(place)), None)
         if barred:
-            lines[0] += f"; you are at {barred}, which is closed and not searched: open it"
+            now += f"; you are at {barred}, which is closed and not searched: open it"
         else:
-            lines[0] += f"; likeliest unsearched places: {', '.join(likely[:_LIKELY_SHOWN]) or 'none left'}"
-    if history and not history[-1].failed and history[-1].action.partition(" ")[0] in _DEEDS:
-        lines.append(f"  Just done: {history[-1].action}")
-    if belief.refused:
-        lines.append(f"  Tried in vain: {', '.join(sorted(belief.refused)[:_VAIN_SHOWN])}")
-    return tuple(lines)
+            now += f"; likeliest unsearched places: {', '.join(likely[:_LIKELY_SHOWN]) or 'none left'}"
+    return now, *recap(history, _DEEDS, belief.refused)
 
 
 _DEEDS = frozenset({"take", "put", "move", "heat", "cool", "clean", "use", "open"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from rpms.core.advice import recap
 from rpms.core.belief import Situation
 from rpms.core.goal import Progress
 from rpms.core.memory import SuccessSnippet
@@ -21,7 +22,6 @@ from rpms.worlds.scienceworld.planner.rooms import ROOMS, route
 
 _LIKELY_SHOWN: Final = 4
 """How many unsearched rooms the goal block names."""
-_VAIN_SHOWN: Final = 4
 _DEEDS: Final = frozenset({
     "activate", "close", "connect", "deactivate", "focus", "mix", "move", "open", "pick", "pour", "read", "use",
 })  # fmt: skip
@@ -52,14 +52,10 @@ def guide(
     if belief.menu:
         return ("  Now: you are asked which one is meant; answer with its number",)
     needs = needs_of(scene)
-    lines = [f"  Now: {needs.text}"]
+    now = f"  Now: {needs.text}"
     if needs.rooms:
-        lines[0] += f"; likeliest unsearched rooms: {', '.join(needs.rooms[:_LIKELY_SHOWN])}"
-    if history and not history[-1].failed and history[-1].action.partition(" ")[0] in _DEEDS:
-        lines.append(f"  Just done: {history[-1].action}")
-    if belief.failed:
-        lines.append(f"  Tried in vain: {', '.join(sorted(belief.failed)[:_VAIN_SHOWN])}")
-    return tuple(lines)
+        now += f"; likeliest unsearched rooms: {', '.join(needs.rooms[:_LIKELY_SHOWN])}"
+    return now, *recap(history, _DEEDS, belief.failed)
 
 
 def suggest(situation: Situation, rules: ActiveRules, memories: Sequence[Candidate]) -> Iterator[Suggestion]:
