@@ -5,22 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rpms.core.belief import Belief, Situation
+from rpms.core.belief import Belief
 from rpms.core.consistency import Compat, same_occupancy
 from rpms.core.decide import Decision
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal, Progress
-from rpms.core.menu import Suggestion
-from rpms.core.prompt import Turn
 from rpms.core.recall import Retrieval, Similarity
-from rpms.core.rules import ActiveRules
-from rpms.core.verdict import Candidate
 from rpms.core.voice import Voice
+from rpms.worlds.alfworld import guidance
 from rpms.worlds.alfworld.affordances import category
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import forgive
@@ -28,7 +25,6 @@ from rpms.worlds.alfworld.drift import contradictions
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games import builtin_game, builtin_tasks, list_tasks, load_task
 from rpms.worlds.alfworld.goals import parse_goal
-from rpms.worlds.alfworld.guidance import focus, guide, suggest
 from rpms.worlds.alfworld.observations import NOTHING_HAPPENS
 from rpms.worlds.alfworld.planner import plan
 from rpms.worlds.alfworld.progress import progress
@@ -109,16 +105,9 @@ class Alfworld:
     def contradictions(self, belief: Belief, game: Game) -> tuple[str, ...]:
         return contradictions(_own(belief), game)
 
-    def suggest(self, situation: Situation, rules: ActiveRules, memories: Sequence[Candidate]) -> Iterable[Suggestion]:
-        return suggest(situation, rules, memories)
-
-    def guide(
-        self, situation: Situation, rules: ActiveRules, memories: Sequence[Candidate], history: Sequence[Turn]
-    ) -> tuple[str, ...]:
-        return guide(situation, rules, memories, history)
-
-    def focus(self, rules: ActiveRules, progress: Progress) -> ActiveRules:
-        return focus(rules, progress)
+    suggest = staticmethod(guidance.suggest)
+    guide = staticmethod(guidance.guide)
+    focus = staticmethod(guidance.focus)
 
     def planner(self, decision: Decision) -> tuple[str, str]:
         return plan(decision)

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 
-from rpms.core.belief import Belief, Situation
+from rpms.core.belief import Belief
 from rpms.core.consistency import Compat
 from rpms.core.decide import Decision
 from rpms.core.errors import InputError, WorldError
 from rpms.core.goal import Goal, Progress
-from rpms.core.menu import Suggestion
-from rpms.core.prompt import Turn
 from rpms.core.recall import Retrieval, Similarity
-from rpms.core.rules import ActiveRules
-from rpms.core.verdict import Candidate
 from rpms.core.voice import Voice
 from rpms.worlds.base import Command, Game, Setting, Task, World
+from rpms.worlds.scienceworld import guidance
 from rpms.worlds.scienceworld.agreement import disagreements
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.commands import repair
 from rpms.worlds.scienceworld.compat import compatible
 from rpms.worlds.scienceworld.goals import ScienceGoal, parse_goal
-from rpms.worlds.scienceworld.guidance import focus, guide, suggest
 from rpms.worlds.scienceworld.observations import refused
 from rpms.worlds.scienceworld.progress import progress, update
 from rpms.worlds.scienceworld.prompts import VOICE
@@ -108,16 +104,9 @@ class ScienceWorld:
 
         return plan(decision)
 
-    def suggest(self, situation: Situation, rules: ActiveRules, memories: Sequence[Candidate]) -> Iterable[Suggestion]:
-        return suggest(situation, rules, memories)
-
-    def guide(
-        self, situation: Situation, rules: ActiveRules, memories: Sequence[Candidate], history: Sequence[Turn]
-    ) -> tuple[str, ...]:
-        return guide(situation, rules, memories, history)
-
-    def focus(self, rules: ActiveRules, progress: Progress) -> ActiveRules:
-        return focus(rules, progress)
+    suggest = staticmethod(guidance.suggest)
+    guide = staticmethod(guidance.guide)
+    focus = staticmethod(guidance.focus)
 
 
 def _checked(setting: Setting) -> dict[str, str]:
