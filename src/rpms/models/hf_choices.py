@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rpms.models.hf_prefixes import sees_all
+from rpms.models.hf_prefixes import layers_of, sees_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -100,8 +100,6 @@ def _weigh_anew(torch: Any, model: Any, row: Row) -> list[float]:
 def _part(cache: Any, rows: Any) -> Any:
     """Some rows of a cache, as a cache of their own."""
     part = importlib.import_module("transformers").DynamicCache()
-    layers = getattr(cache, "layers", None)
-    pairs = [(layer.keys, layer.values) for layer in layers] if layers is not None else list(cache)
-    for number, (keys, values) in enumerate(pairs):
+    for number, (keys, values) in enumerate(layers_of(cache)):
         part.update(keys[rows], values[rows], number)
     return part

@@ -181,10 +181,15 @@ def _capacity(length: int) -> int:
     return -(-length // CAPACITY) * CAPACITY
 
 
+def layers_of(cache: Any) -> list[tuple[Any, Any]]:
+    """Keys and values of every layer of a cache."""
+    return [(keys, values) for keys, values, *_ in cache]
+
+
 def _layers(cache: Any) -> list[tuple[Any, Any]]:
     """Keys and values of every layer; empty where they are not all of one shape [rows, heads, columns, width]."""
     try:
-        layers = [(keys, values) for keys, values, *_ in cache]
+        layers = layers_of(cache)
         shapes = {part.shape for layer in layers for part in layer}
     except (AttributeError, TypeError, ValueError):  # a cache of another kind
         return []
