@@ -51,12 +51,11 @@ def has_menu(world: World, enforcement: Enforcement) -> bool:
 
 def idle_parts(world: World, enforcement: Enforcement) -> tuple[str, ...]:
     """What is switched on and can do nothing, or less than it says, in words for its user."""
-    schemas = any(action.preconditions for action in manual_of(world).actions)
     no_menu = enforcement.menu == 0
     idle = {
         "the guard is inert: no action in its manual has preconditions": enforcement.guard is not GuardMode.OFF
-        and not schemas,
-        "there is no menu: it has no method `suggest`": enforcement.menu > 0 and not hasattr(world, "suggest"),
+        and not any(action.preconditions for action in manual_of(world).actions),
+        "there is no menu: it has no method `suggest`": not no_menu and not has_menu(world, enforcement),
         "there is no guidance: it has no method `guide`": enforcement.guidance and not hasattr(world, "guide"),
         "its rules stay whole: it has no method `focus`": enforcement.compact and not hasattr(world, "focus"),
         "unstick does nothing without loops=on": enforcement.unstick and not enforcement.loops,
