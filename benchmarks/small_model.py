@@ -3,8 +3,8 @@
     python benchmarks/small_model.py --model hf/PATH --data DIR --split valid_seen --out RUNS [--only NAME,…]
 
 Every configuration is a run of its own under RUNS and can be continued; all of them share one model, so that a GPU
-gets batches as large as there are episodes. Prints a Markdown table: games won, infeasible actions executed per step,
-tokens and re-asks per step.
+gets batches as large as there are episodes. Prints a Markdown table: games won, the world's score, steps, and per
+step infeasible actions executed, tokens and re-asks.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
-from rpms.cli.options import drawn
+from rpms.cli.options import drawn, first_of_each_type, make_setting
 from rpms.core.condition import BASELINE, CONDITIONS, FULL, Condition
 from rpms.core.enforcement import ALONE, STRICT
 from rpms.core.recall import EpisodicMemory
@@ -28,7 +29,6 @@ from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunSummary
-from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
 
@@ -47,9 +47,10 @@ def row(name: str, summary: RunSummary) -> str:
     """One line of the table."""
     steps = summary.steps or 1
     usage = summary.usage
+    score = fmean(episode.score for episode in summary.rows) if summary.rows else 0.0
     reasks = sum(episode.reasks for episode in summary.rows)
     return (
-        f"| {name} | {summary.won} of {summary.total} | {summary.success:.1%} | {steps / max(summary.done, 1):.1f} | "
+        f"| {name} | {summary.won} of {summary.total} | {score:.1f} | {steps / max(summary.done, 1):.1f} | "
         f"{summary.infeasible / steps:.1%} | {reasks / steps:.2f} | {usage.prompt_tokens / steps:.0f} | "
         f"{usage.completion_tokens / steps:.0f} |"
     )
@@ -64,6 +65,8 @@ def main() -> None:
     parser.add_argument("--memory", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--sample", type=int, help="only so many games, drawn at random")
+    parser.add_argument("--per-task", type=int, help="only the first so many games of each type")
+    parser.add_argument("--option", action="append", help="an option of the world, NAME=VALUE")
     parser.add_argument("--seed", type=int, default=0, help="for the draw")
     parser.add_argument(
         "--steps", type=int, help="an episode's budget; a configuration's own follows its name: full@20"
@@ -80,8 +83,9 @@ def main() -> None:
     names = [name.replace(";", ",") for name in options.only.split(",")] if options.only else list(known)
     memory = read_memory(options.memory, world.name) if options.memory else EpisodicMemory(world=world.name)
     model = NamedModel(options.model, world.name, ModelOptions(batch=options.batch))()
-    setting = Setting(options.data)
-    games = drawn(world.tasks(options.split, setting), options.sample, options.seed)
+    setting = make_setting(world, options.data, "native", options.option)
+    games = first_of_each_type(world.tasks(options.split, setting), options.per_task)
+    games = drawn(games, options.sample, options.seed)
     begun = time.monotonic()
 
     def play(named: str) -> RunSummary:
@@ -106,7 +110,7 @@ def main() -> None:
 
     with ThreadPoolExecutor(options.at_once or len(names)) as pool:
         futures = {name: pool.submit(play, name) for name in names}
-        print("| configuration | won | success | steps | infeasible executed | re-asks/step", end=" ")
+        print("| configuration | won | score | steps | infeasible executed | re-asks/step", end=" ")
         print("| prompt tokens/step | new tokens/step |")
         print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
         for name, future in futures.items():

@@ -60,8 +60,8 @@ class Episodes:
 class Reader:
     """A loop, and the tokens that each batch made it compute."""
 
-    def __init__(self, model, keep):
-        self.loop = Loop(torch, model, 0, keep=keep)
+    def __init__(self, model, keep, at_once=0):
+        self.loop = Loop(torch, model, 0, keep=keep, at_once=at_once)
 
     def read(self, prompts):
         before = self.loop.computed_prompt_tokens
@@ -100,6 +100,23 @@ def test_growing_prompts_get_the_scores_they_would_get_alone_and_compute_what_is
             assert now <= 7 * 104
     assert computed[0][0] == computed[0][1]  # nothing is known at first, and what all share is computed once
     assert sum(now for now, _ in computed) < 0.5 * sum(then for _, then in computed)
+
+
+@pytest.mark.parametrize("at_once", [1, 100, 300, 10**6])
+def test_prompts_read_in_parts_get_the_same_scores(tiny, at_once):
+    episodes, parts = Episodes(), Reader(tiny, 10**6, at_once)
+    passes = []
+    forward = parts.loop._forward
+    parts.loop._forward = lambda tokens, *rest: passes.append(tokens.numel()) or forward(tokens, *rest)
+    for step in range(3):
+        prompts = [*(episodes.prompt(episode, step) for episode in range(4)), some(("short", step), 3 + step)]
+        scores, computed = parts.read(prompts)
+        assert close(scores, expected(tiny, prompts))
+        assert (scores.argmax(-1) == expected(tiny, prompts).argmax(-1)).all()
+        assert sum(passes) == computed
+        # At least a narrow column of every row goes at once.
+        assert max(passes) <= max(at_once, 8 * len(prompts))
+        passes.clear()
 
 
 def test_known_and_unknown_prompts_of_different_lengths_share_a_batch(tiny):
@@ -207,7 +224,7 @@ def test_answers_step_by_step_are_the_same_with_and_without(folder, monkeypatch)
     decoding = Decoding(max_tokens=60, stop=())
     texts, cached = {}, {}
     for keep in (0, 16_384):
-        monkeypatch.setattr(HFModel, "_kept_tokens", lambda self, keep=keep: keep)
+        monkeypatch.setattr("rpms.models.local_hf.CPU_TOKENS", keep)
         model = HFModel("hf/tiny", str(folder), limits=BatchLimits(prompts=8))
         answers = []
         for step in range(4):

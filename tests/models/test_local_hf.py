@@ -283,8 +283,9 @@ def test_memory_is_counted_by_key_value_heads(model, monkeypatch):
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (10**9, 10**9))
     keys_and_values = 2 * 2 * 2 * 8 * 2  # layers, key-value heads (not the four heads), width, bytes
     passing = 8 * (32 + 64)
-    assert model._affordable_tokens() == int((0.65 - 0.2) * 10**9 / (keys_and_values + passing))
-    assert model._kept_tokens() == int(0.2 * 10**9 / keys_and_values)
+    assert model._tokens(0.2, model._keys_and_values()) == int(0.2 * 10**9 / keys_and_values)
+    assert model._tokens(0.3, model._passing()) == int(0.3 * 10**9 / passing)
+    assert model._tokens(1e-9, 1) == 4_096
 
 
 def test_a_template_without_a_system_role_gets_one_message(folder, tmp_path):

@@ -26,7 +26,10 @@ def learn_split(
     out: Annotated[Path, typer.Option(help="The memory to write, such as memory.jsonl; rounds are kept beside it.")],
     split: options.SplitName = None,
     rounds: Annotated[int, typer.Option(help="How often to play the split.")] = 3,
+    task: options.TaskNames = None,
     limit: Annotated[int | None, typer.Option(help="Only the first so many tasks.")] = None,
+    per_task: options.PerTask = None,
+    sample: options.Sample = None,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     model: options.ModelName = "planner",
@@ -44,25 +47,30 @@ def learn_split(
         int | None, typer.Option(help="Steps an episode may take; the world's own number by default.")
     ] = None,
     temperature: Annotated[float, typer.Option(min=0, help="0 is greedy; above, each round samples anew.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="For models that sample; recorded.")] = 0,
+    seed: Annotated[int, typer.Option(help="For --sample and for models that sample; recorded.")] = 0,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
     option: options.WorldOptions = None,
 ) -> None:
     """Play a split round by round, keep snippets, lessons and schemas, and freeze the memory they make."""
     found = find_world(world)
+    enforcement = options.make_enforcement(preset, None)
+    options.refuse_choosing_without_menu(found, enforcement, model)
+    setting = options.make_setting(found, data, engine, option)
+    tasks, setting = options.choose_tasks(found, split, setting, task, per_task=per_task, sample=sample, seed=seed)
     plan = LearningPlan(
         found,
         model,
         NamedModel(model, world, ModelOptions(base_url=base_url), record),
         rounds=rounds,
         split=split,
+        tasks=tuple(tasks),
         limit=limit,
-        setting=options.make_setting(found, data, engine, option),
+        setting=setting,
         decoding=Decoding(max_tokens=found.max_tokens, temperature=temperature, seed=seed if temperature else None),
         step_budget=steps,
         seed=seed,
         later=named_condition(later),
-        enforcement=options.make_enforcement(preset, None),
+        enforcement=enforcement,
     )
     console = Console(emoji=False, highlight=False)
     known = parse_price(price) if price else price_of(model)

@@ -61,6 +61,8 @@ WorldOptions = Annotated[
         "--option", help="A world's own option, NAME=VALUE, such as simplifications=easy.", show_default=False
     ),
 ]
+PerTask = Annotated[int | None, typer.Option(help="Only the first so many tasks of each type.", min=1)]
+Sample = Annotated[int | None, typer.Option(help="Only so many tasks, drawn at random with --seed.", min=1)]
 
 _DIGITS = 9
 _ANY_NUMBER = 1_000_000
@@ -188,6 +190,21 @@ def drawn(tasks: Sequence[Task], number: int | None, seed: int) -> Sequence[Task
         return tasks
     chosen = set(Random(seed).sample(range(len(tasks)), number))  # noqa: S311  a draw, not a secret
     return [task for place, task in enumerate(tasks) if place in chosen]
+
+
+def choose_tasks(
+    world: World,
+    split: str | None,
+    setting: Setting,
+    wanted: Sequence[str] | None,
+    *,
+    per_task: int | None,
+    sample: int | None,
+    seed: int,
+) -> tuple[Sequence[Task], Setting]:
+    """The tasks that the options choose, and the setting, which says what was named, where the world can."""
+    named, setting = tasks_named(world, split or world.splits[0], setting, wanted)
+    return drawn(first_of_each_type(named, per_task), sample, seed), setting
 
 
 def tasks_named(

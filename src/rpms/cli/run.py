@@ -41,8 +41,8 @@ def run_split(
     split: options.SplitName = None,
     task: options.TaskNames = None,
     limit: Annotated[int | None, typer.Option(help="Only the first so many tasks.")] = None,
-    per_task: Annotated[int | None, typer.Option(help="Only the first so many tasks of each type.", min=1)] = None,
-    sample: Annotated[int | None, typer.Option(help="Only so many tasks, drawn at random with --seed.", min=1)] = None,
+    per_task: options.PerTask = None,
+    sample: options.Sample = None,
     data: options.DataFolder = None,
     engine: Annotated[
         str, typer.Option(help="native, or the original simulator; `ray` plays on a Ray cluster (native,ray).")
@@ -85,9 +85,7 @@ def run_split(
     options.refuse_choosing_without_menu(found, enforcement, model)
     simulator, played_by = options.play_on(engine)
     setting = options.make_setting(found, data, simulator, option)
-    chosen, setting = options.tasks_named(found, split or found.splits[0], setting, task)
-    tasks = options.first_of_each_type(chosen, per_task)
-    tasks = options.drawn(tasks, sample, seed)
+    tasks, setting = options.choose_tasks(found, split, setting, task, per_task=per_task, sample=sample, seed=seed)
     decoding = Decoding(max_tokens=max_tokens or found.max_tokens, temperature=temperature)
     decoding = replace(decoding, extra=tuple(map(parse_parameter, parameter or ())), seed=seed if temperature else None)
     plan = plan_run(

@@ -38,15 +38,19 @@ PARAMETERS = ("top_k", "min_p")
 class Loop:
     """Writes the rows of a batch. Not safe to use from several threads."""
 
-    def __init__(self, torch: Any, model: Any, pad: int, *, share: bool = True, keep: int = 0) -> None:
+    def __init__(
+        self, torch: Any, model: Any, pad: int, *, share: bool = True, keep: int = 0, at_once: int = 0
+    ) -> None:
         """`share`: whether a shared beginning is computed once. `keep`: tokens of earlier prompts to keep for later.
 
-        Answers are the same with and without but for rounding.
+        `at_once`: tokens of prompts computed in one pass, which bounds the memory that passing through the model takes;
+        0 for all. Answers are the same but for rounding, whatever is given.
         """
         self._torch = torch
         self._model = model
         self._pad = pad
         self._share = share
+        self._at_once = at_once
         known = inspect.signature(model.forward).parameters
         # Only the last position's scores are wanted: those of whole prompts would be larger than everything else.
         self._last: dict[str, int] = {name: 1 for name in ("logits_to_keep", "num_logits_to_keep") if name in known}
@@ -126,7 +130,7 @@ class Loop:
         columns = torch.arange(past + width, device=device)
         before, after = torch.tensor([[one.length for one in known], list(map(len, rests))], device=device)[..., None]
         mask = ((columns >= past - before) & (columns < past) | (columns >= past + width - after)).long()
-        scores, cache = self._forward(torch.tensor(tokens, device=device), mask, cache)
+        scores, cache = self._forward_in_parts(torch.tensor(tokens, device=device), mask, cache)
         self._prefixes.keep(prompts, known, past, cache, replace=not ahead)
         return scores, cache, mask
 
@@ -138,6 +142,17 @@ class Loop:
         most = min(len(prompt) for prompt in prompts) - 1
         same = next((at for at in range(most) if first[at] != last[at]), most)
         return same if same >= SHORTEST_SHARED else 0
+
+    def _forward_in_parts(self, tokens: Any, mask: Any, cache: Any) -> tuple[Any, Any]:
+        """The scores after the last column, and the cache; so many columns at a time as may be computed at once."""
+        rows, width = tokens.shape
+        past = mask.shape[1] - width
+        columns = max(self._at_once // rows // MULTIPLE, 1) * MULTIPLE if self._at_once else width
+        scores = None
+        for start in range(0, width, columns):
+            end = min(start + columns, width)
+            scores, cache = self._forward(tokens[:, start:end], mask[:, : past + end], cache)
+        return scores, cache
 
     def _forward(self, tokens: Any, mask: Any, cache: Any) -> tuple[Any, Any]:
         width = tokens.shape[1]

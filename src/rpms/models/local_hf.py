@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from rpms.core.prompt import Message
     from rpms.models.base import Request
 
-MEMORY_SHARE = 0.65
-"""The part of a GPU's free memory that prompts and answers may take; the rest is for intermediate results."""
+BATCH_SHARE = 0.3
+"""The part of a GPU's free memory for the keys and values of a batch."""
 KEPT_SHARE = 0.2
-"""The part of the free memory, out of that share, for what is kept of earlier prompts."""
+"""The part for what is kept of earlier prompts."""
+READING_SHARE = 0.15
+"""The part for prompts on their way through the model. What is left is for copies and attention."""
 CPU_TOKENS = 16_384
 """Tokens in a batch without a GPU, where larger batches gain nothing; and tokens kept of earlier prompts."""
 
@@ -75,12 +77,18 @@ class HFModel:
         self._device = "cuda" if self._torch.cuda.is_available() else "cpu"
         self._tokenizer, self._model = self._load(transformers, source)
         self._window = int(getattr(self._model.config, "max_position_embeddings", 0) or 0)
-        limits = limits or BatchLimits(prompts=most_prompts, tokens=self._affordable_tokens())
+        limits = limits or BatchLimits(prompts=most_prompts, tokens=self._tokens(BATCH_SHARE, self._keys_and_values()))
         self._letters = Letters(self._tokenizer, self._ends())
         self._letters.encode("x")  # the first use settles a tokenizer's settings, before threads share it
         self._tokenizing = threading.Lock()
         share_keys_and_values(self._torch, self._model)
-        self._loop = Loop(self._torch, self._model, self._tokenizer.pad_token_id or 0, keep=self._kept_tokens())
+        self._loop = Loop(
+            self._torch,
+            self._model,
+            self._tokenizer.pad_token_id or 0,
+            keep=self._tokens(KEPT_SHARE, self._keys_and_values()),
+            at_once=self._tokens(READING_SHARE, self._passing()),
+        )
         self._batcher: Batcher[_Question, Answer] = Batcher(_measure, self._generate, limits)
 
     @property
@@ -138,22 +146,17 @@ class HFModel:
             tokenizer.pad_token = tokenizer.eos_token
         return tokenizer, model.to(self._device).eval()
 
-    def _affordable_tokens(self) -> int:
-        """Tokens of a batch whose keys and values fit the share of the free memory."""
+    def _tokens(self, share: float, size: int) -> int:
+        """Tokens of so many bytes each that fit a share of the free memory."""
         if self._device != "cuda":
             return CPU_TOKENS
-        config = self._model.config
-        # While a prompt is read, each token also holds a few rows of the widest layer.
-        passing = 2 * 4 * (config.hidden_size + getattr(config, "intermediate_size", 4 * config.hidden_size))
         free, _ = self._torch.cuda.mem_get_info()
-        return max(int(free * (MEMORY_SHARE - KEPT_SHARE) / (self._keys_and_values() + passing)), 4_096)
+        return max(int(free * share / size), 4_096)
 
-    def _kept_tokens(self) -> int:
-        """Tokens of earlier prompts whose keys and values fit their part of the free memory."""
-        if self._device != "cuda":
-            return CPU_TOKENS
-        free, _ = self._torch.cuda.mem_get_info()
-        return int(free * KEPT_SHARE / self._keys_and_values())
+    def _passing(self) -> int:
+        """Bytes that a token takes on its way through the model: a few rows of the widest layer."""
+        config = self._model.config
+        return int(2 * 4 * (config.hidden_size + getattr(config, "intermediate_size", 4 * config.hidden_size)))
 
     def _keys_and_values(self) -> int:
         """Bytes that a token leaves in the cache."""
