@@ -9,9 +9,7 @@ counts as -100 in the average.
 from __future__ import annotations
 
 import argparse
-import sys
 import time
-from pathlib import Path
 
 from rpms.core.condition import CONDITIONS, compose, named_condition
 from rpms.core.episode import Episode
@@ -27,8 +25,6 @@ from rpms.worlds.scienceworld.world import world
 
 def main() -> None:
     """Play and print."""
-    here = Path(__file__).resolve().parent  # a neighbour has the simulator's name, and must not be found in its place
-    sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != here]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--per-task", type=int, default=3, help="variations of each task, in order (default 3)")
     parser.add_argument("--split", choices=("dev", "train"), default="dev")

@@ -21,11 +21,9 @@ from __future__ import annotations
 
 import argparse
 import random
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from itertools import cycle, islice
-from pathlib import Path
 
 from rpms.core.belief import Situation
 from rpms.core.condition import FULL, compose
@@ -223,8 +221,6 @@ def table(tally: Tally) -> Iterator[str]:
 
 def main() -> None:
     """Walk, count, print."""
-    here = Path(__file__).resolve().parent  # a neighbour has the simulator's name, and must not be found in its place
-    sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != here]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=60)
     parser.add_argument("--steps", type=int, default=60)

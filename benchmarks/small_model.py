@@ -81,6 +81,9 @@ def main() -> None:
     world = find_world(options.world)
     known = configurations()
     names = [name.replace(";", ",") for name in options.only.split(",")] if options.only else list(known)
+    for name in names:
+        if name.partition("@")[0] not in known:
+            parser.error(f"there is no configuration {name!r}; choose from {', '.join(known)}")
     memory = read_memory(options.memory, world.name) if options.memory else EpisodicMemory(world=world.name)
     model = NamedModel(options.model, world.name, ModelOptions(batch=options.batch))()
     setting = make_setting(world, options.data, "native", options.option)

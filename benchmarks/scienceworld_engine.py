@@ -1,6 +1,6 @@
 """What the ScienceWorld driver costs, beside the package's own `ScienceWorldEnv` in the same run.
 
-    python benchmarks/scienceworld.py
+    python benchmarks/scienceworld_engine.py
 
 Both play the same commands for the same time, in rounds taken in turn, and each command counts with the shortest of its
 times, so that the warming of Java and a busy machine matter little; ratios are the result. Takes two to three minutes.
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import statistics
-import sys
 import threading
 import time
 import warnings
@@ -173,8 +172,6 @@ def threads() -> None:
 
 def main() -> None:
     """Run all of it."""
-    here = Path(__file__).resolve().parent  # this file has the package's name, and must not be found in its place
-    sys.path[:] = [folder for folder in sys.path if Path(folder).resolve() != here]
     warnings.simplefilter("ignore")  # ScienceWorldEnv leaves its pipes open
     java = jvm.find_java()
     os.environ["PATH"] = os.pathsep.join((str(Path(java).resolve().parent), os.environ.get("PATH", "")))
