@@ -22,6 +22,7 @@ from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import memory_hash, read_memory
+from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
 from tests.learn.episodes import planned
 
@@ -256,3 +257,24 @@ def test_the_command_learns_and_a_run_refuses_a_changed_memory(tmp_path):
     assert isinstance(refused.exception, InputError)
     assert "has changed since it was frozen" in str(refused.exception)
     assert not (tmp_path / "run2").exists()
+
+
+def test_the_command_learns_from_chosen_tasks(tmp_path):
+    def learned_from(*options):
+        out = tmp_path / f"{len(list(tmp_path.iterdir()))}" / "memory.jsonl"
+        done = rpms("learn", "alfworld", "--split", "builtin", "--rounds", 1, "--out", out, *options)
+        assert done.exit_code == 0, done.output
+        return RunFolder(round_folder(out, 1)).summary().rows
+
+    each = learned_from("--per-task", 1)
+    assert len({row.type for row in each}) == len(each) == 6
+    drawn = learned_from("--sample", 3, "--seed", 4)
+    assert len(drawn) == 3
+    assert [row.task for row in learned_from("--sample", 3, "--seed", 4)] == [row.task for row in drawn]
+    assert [row.task for row in learned_from("--task", drawn[0].task)] == [drawn[0].task]
+
+
+def test_what_chooses_from_a_menu_is_refused_where_there_is_none(tmp_path):
+    refused = rpms("learn", "alfworld", "--split", "builtin", "--model", "menu-best", "--out", tmp_path / "m.jsonl")
+    assert "menu-best chooses from a menu, and there is none" in str(refused.exception)
+    assert not list(tmp_path.iterdir())

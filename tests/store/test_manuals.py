@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rpms.core.errors import FileError
 from rpms.core.rules import Tier
-from rpms.store.manuals import LARGEST_MANUAL, ManualText, read_manual
+from rpms.store.manuals import LARGEST_MANUAL, ManualText, find_mistakes, read_manual
 from tests.core.kitchen import MANUAL, manual
 
 UNIVERSAL = files("rpms.worlds").joinpath("universal.yaml").read_text(encoding="utf-8")
@@ -38,6 +38,11 @@ def line_of(text: str, needle: str) -> int:
             "not open(place), not",
             "contradict",
         ),
+        (
+            broken("move <object> to <place>", "take <thing> from <place>"),
+            "take <thing>",
+            "is a command of take already",
+        ),
         (broken("effects: [open(place)]", "effects: 3"), "effects: 3", "list"),
         (broken("effects: [open(place)]", "effect: [open(place)]"), "effect: [", "not a known field"),
         (broken("syntax: open <place>, ", ""), "open: {precond", "syntax"),
@@ -64,6 +69,61 @@ def test_a_mistake_is_reported_at_its_line(text, needle, problem):
     assert str(caught.value).startswith("broken.yaml:")
     if needle and "contradict" not in problem and "duplicate" not in problem:
         assert abs(caught.value.line - line_of(text, needle)) <= 1
+
+
+LAMPS = """
+predicates:
+  lit: {args: [lamp]}
+  dark: {args: [lamp]}
+  holding: {args: [thing], exclusive: always}
+environment:
+  swap:
+    syntax: swap <first> for <second>
+    preconditions: [%s]
+"""
+
+
+@pytest.mark.parametrize(
+    ("preconditions", "problem"),
+    [
+        ("lit(first), not lit(first)", "contradicts itself: both lit(first) and not lit(first)"),
+        ("lit(first) or dark(first), not lit(first), not dark(first)", "contradicts itself: both"),
+        ("holding(first), holding(second)", "holding(first) and holding(second) exclude each other"),
+        ("lit(first), lit(second)", ""),
+        ("holding(first), not holding(second)", ""),
+        ("lit(first) or dark(first), not lit(first)", ""),
+        ("lit(first) or not lit(first)", ""),
+    ],
+)
+def test_preconditions_that_cannot_all_hold_are_a_mistake(preconditions, problem):
+    found = find_mistakes(ManualText("lamps.yaml", LAMPS % preconditions))
+    assert [problem in str(mistake) for mistake in found] == ([True] if problem else [])
+    assert all(mistake.line == 9 for mistake in found)
+
+
+def test_all_mistakes_are_found_at_once_and_none_follows_from_another():
+    text = (
+        broken("effects: [open(place)]", "effects: [opn(place)]")
+        .replace("exclusive: always", "exclusive: sometimes", 1)
+        .replace("{action: put,", "{action: throw,", 1)
+        .replace("S-002", "Rule two", 1)
+    )
+    found = find_mistakes(ManualText("broken.yaml", text), ManualText("worse.yaml", "universal: 3"))
+    assert [str(mistake).split(":")[0] for mistake in found] == ["broken.yaml"] * 4 + ["worse.yaml"]
+    lines = [mistake.line for mistake in found[:4]]
+    assert lines == sorted(lines)
+    for problem in ("neither `always`", "unknown predicate 'opn'", "no action is called 'throw'", "no rule id"):
+        assert sum(problem in str(mistake) for mistake in found) == 1
+    with pytest.raises(FileError, match=r"^broken\.yaml"):
+        read_manual(ManualText("broken.yaml", text))
+    assert find_mistakes(ManualText("good.yaml", MANUAL)) == []
+
+
+def test_what_names_a_broken_action_or_predicate_is_no_mistake_of_its_own():
+    broken_predicate = broken("open: {args: [place]", "open: {args: 3")
+    assert len(find_mistakes(ManualText("a.yaml", broken_predicate))) == 1
+    broken_action = broken("put:", "put: 3\n  other:")
+    assert len(find_mistakes(ManualText("a.yaml", broken_action))) == 1
 
 
 def test_a_duplicate_id_names_both_places():

@@ -15,10 +15,12 @@ from rpms.core.rules import ActionSchema, Rule, RuleManual, Tier
 from rpms.core.tokens import estimate_tokens
 from rpms.core.voice import rule_line, schema_lines
 from rpms.play.setup import manual_of, universal_tier
-from rpms.store.manuals import manual_text, read_manual
+from rpms.store.manuals import find_mistakes, manual_text, read_manual
 from rpms.worlds.registry import find_world
 
 app = typer.Typer(help="Look at a world's rule manual, and check one of your own.", no_args_is_help=True)
+MOST_MISTAKES = 20
+"""Mistakes printed at once: more are seldom read, and often follow from these."""
 
 
 @app.command("show")
@@ -85,11 +87,20 @@ def _notes(item: Rule | ActionSchema) -> str:
 def check(
     files: Annotated[list[Path], typer.Argument(help="One or more YAML files of one manual.", show_default=False)],
 ) -> None:
-    """Check a manual; the first mistake is printed with its file and line, and the exit code is 2."""
+    """Check a manual; every mistake is printed with its file and line, and the exit code is then 2."""
     texts = [manual_text(file) for file in files]
-    manual = read_manual(*texts)
-    if not any(rule.tier is Tier.UNIVERSAL for rule in manual.rules):
-        read_manual(universal_tier(), *texts)
+    mistakes = find_mistakes(*texts)
+    if not mistakes:
+        manual = read_manual(*texts)
+        if not any(rule.tier is Tier.UNIVERSAL for rule in manual.rules):
+            mistakes = find_mistakes(universal_tier(), *texts)
+    for mistake in mistakes[:MOST_MISTAKES]:
+        typer.echo(f"rpms: {mistake}", err=True)
+    if len(mistakes) > 1:
+        rest = max(len(mistakes) - MOST_MISTAKES, 0)
+        typer.echo(f"rpms: {len(mistakes)} mistakes" + (f", {rest} of them not shown" if rest else ""), err=True)
+    if mistakes:
+        raise typer.Exit(2)
     checkable = sum(bool(action.preconditions or action.effects) for action in manual.actions)
     typer.echo(
         f"ok: {len(manual.rules)} rules, {len(manual.actions)} actions ({checkable} with checkable preconditions or "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -180,29 +181,53 @@ class _Reader:
     rules: list[Rule] = field(default_factory=list)
     actions: dict[str, ActionSchema] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
+    syntax: dict[str, str] = field(default_factory=dict)
+    """Commands, with their parameters left blank, and the action each belongs to."""
+    mistakes: list[FileError] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
+    """Predicates and actions with a mistake of their own: whoever names them has made none."""
 
-    def read(self, pages: Sequence[_Page]) -> RuleManual:
+    def read(self, sources: Sequence[ManualText]) -> RuleManual:
         """Predicates first, then actions, then the rules, which may speak of both."""
+        pages: list[_Page] = []
+        for source in sources:
+            with self._noting():
+                pages.append(_parse(source))
         for page in pages:
-            self._check_keys(page)
+            with self._noting():
+                self._check_keys(page)
         for page, name, value in self._all(pages, "predicates"):
-            self._predicate(page, name, value)
+            with self._noting(name):
+                self._predicate(page, name, value)
         for page, name, _ in self._all(pages, "predicates"):
-            self._check_exclusive(page, self.predicates[name])
+            with self._noting():
+                self._check_exclusive(page, self.predicates.get(name, Predicate(name)))
         for page, name, value in self._all(pages, Tier.ENVIRONMENT):
-            self._action(page, name, value)
+            with self._noting(name):
+                self._action(page, name, value)
         for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
             for page, group, _ in self._all(pages, tier):
-                for name, value in page.section((tier.value, group)):
-                    self._rule(page, tier, group, name, value)
+                for _, name, value in self._all([page], tier, group):
+                    with self._noting():
+                        self._rule(page, tier, group, name, value)
         return RuleManual(tuple(self.rules), tuple(self.actions.values()), self.predicates, self.world)
 
-    @staticmethod
-    def _all(pages: Sequence[_Page], key: str) -> Iterator[tuple[_Page, str, Any]]:
+    def _all(self, pages: Sequence[_Page], *path: str) -> Iterator[tuple[_Page, str, Any]]:
         """The entries of one section on all pages."""
         for page in pages:
-            for name, value in page.section((str(key),)) if str(key) in page.tree else ():
-                yield page, name, value
+            if str(path[0]) in page.tree:
+                with self._noting():
+                    for name, value in page.section(tuple(map(str, path))):
+                        yield page, name, value
+
+    @contextmanager
+    def _noting(self, name: str = "") -> Iterator[None]:
+        """Go on after a mistake, so that the others are found as well. `name`: what it makes useless."""
+        try:
+            yield
+        except FileError as mistake:
+            self.mistakes.append(mistake)
+            self.broken.add(name)
 
     def _check_keys(self, page: _Page) -> None:
         for key in page.tree:
@@ -240,6 +265,7 @@ class _Reader:
         path = (Tier.ENVIRONMENT.value, name)
         read = page.validate(_Action, value, path)
         for place, syntax in enumerate(read.syntax):
+            self._claim_syntax(page, (*path, "syntax", place), syntax, name)
             names_in_order = PARAMETER.findall(syntax)
             if len(set(names_in_order)) < len(names_in_order):
                 raise page.error(
@@ -255,11 +281,38 @@ class _Reader:
             for place, text in enumerate(read.preconditions)
         ]
         gives = [self._literal(page, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
-        _check_agreement(
-            page, (*path, "preconditions"), [clause.literals[0] for clause in needs if len(clause.literals) == 1]
-        )
-        _check_agreement(page, (*path, "effects"), gives)
+        self._check_agreement(page, (*path, "preconditions"), needs)
+        self._check_agreement(page, (*path, "effects"), [Clause((literal,)) for literal in gives])
         self.actions[name] = ActionSchema(name, schema.syntax, tuple(needs), tuple(gives), schema.warnings, schema.id)
+
+    def _claim_syntax(self, page: _Page, path: tuple[object, ...], syntax: str, action: str) -> None:
+        """Two schemas of one command would contradict each other wherever they differ."""
+        command = PARAMETER.sub("<>", syntax)
+        other = self.syntax.setdefault(command, action)
+        if other != action:
+            raise page.error(path, f"`{syntax}` is a command of {other} already; a command has one schema")
+
+    def _check_agreement(self, page: _Page, path: tuple[object, ...], clauses: Sequence[Clause]) -> None:
+        """Report a list of which not all can hold: a fact and its negation, or two facts that exclude each other."""
+        certain: dict[Atom, bool] = {}
+        alone: dict[str, Atom] = {}
+        for place, clause in sorted(enumerate(clauses), key=lambda item: len(item[1].literals)):
+            against = [
+                literal for literal in clause.literals if certain.get(literal.atom, literal.negated) != literal.negated
+            ]
+            if len(against) == len(clause.literals):
+                atom = against[0].atom
+                raise page.error((*path, place), f"contradicts itself: both {atom} and not {atom}")
+            literal, *others = clause.literals
+            if others:
+                continue
+            certain[literal.atom] = literal.negated
+            declared = self.predicates.get(literal.atom.predicate)
+            if declared is not None and declared.exclusive == "always" and not literal.negated:
+                other = alone.setdefault(declared.name, literal.atom)
+                if other != literal.atom:
+                    problem = f"contradicts itself: {other} and {literal.atom} exclude each other"
+                    raise page.error((*path, place), problem)
 
     def _rule(self, page: _Page, tier: Tier, group: str, id_: str, value: object) -> None:
         path = (tier.value, group, id_)
@@ -277,6 +330,8 @@ class _Reader:
 
     def _prohibition(self, page: _Page, path: tuple[object, ...], read: _Forbids) -> Prohibition:
         action = self.actions.get(read.action)
+        if action is None and read.action in self.broken:
+            return Prohibition(read.action, ())
         if action is None:
             raise page.error(
                 (*path, "action"), f"no action is called {read.action!r}; known: {', '.join(self.actions)}"
@@ -305,6 +360,8 @@ class _Reader:
         predicate, args = literal.atom.predicate, literal.atom.args
         declared = self.predicates.get(predicate)
         wanted = len(declared.args) if declared else GOAL_PREDICATES.get(predicate)
+        if predicate in self.broken:
+            return literal
         if wanted is None:
             known = ", ".join(sorted((*self.predicates, *GOAL_PREDICATES)))
             raise page.error(path, f"unknown predicate {predicate!r}; known: {known}")
@@ -322,17 +379,21 @@ class _Reader:
         return Literal(Atom(predicate, tuple(plain)), literal.negated)
 
 
-def _check_agreement(page: _Page, path: tuple[object, ...], literals: Sequence[Literal]) -> None:
-    """Report a list that asks for a fact and its negation."""
-    seen: dict[Atom, bool] = {}
-    for place, literal in enumerate(literals):
-        if seen.setdefault(literal.atom, literal.negated) != literal.negated:
-            raise page.error((*path, place), f"contradicts itself: both {literal.atom} and not {literal.atom}")
-
-
 def read_manual(*sources: ManualText) -> RuleManual:
     """Read a manual made of one or more texts; the first mistake is a FileError with its file and line."""
-    return _Reader().read([_parse(source) for source in sources])
+    reader = _Reader()
+    manual = reader.read(sources)
+    if reader.mistakes:
+        raise reader.mistakes[0]
+    return manual
+
+
+def find_mistakes(*sources: ManualText) -> list[FileError]:
+    """All mistakes of a manual, at most one for each entry, in their order."""
+    reader = _Reader()
+    reader.read(sources)
+    order = {source.name: place for place, source in enumerate(sources)}
+    return sorted(reader.mistakes, key=lambda mistake: (order[mistake.file], mistake.line or 0))
 
 
 def manual_text(file: Path) -> ManualText:
