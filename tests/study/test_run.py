@@ -283,6 +283,27 @@ def test_a_model_that_learns_nothing_finishes_the_study(study, tmp_path):
         estimate_study(short, ["planner"], Weak().means, layout)
 
 
+def test_controls_play_the_conditions_with_a_menu_and_read_no_tokens(study, tmp_path):
+    text = STUDY.partition("conditions:")[0] + (
+        "conditions:\n  full:\n  held: {condition: full, enforcement: 'menu, held'}\n"
+        "  strict: {condition: baseline, enforcement: strict}\n"
+    )
+    file = tmp_path / "study.yaml"
+    file.write_text(text)
+    dry = rpms("study", "run", file, "--model", "menu-random/1", "--dry-run")
+    assert dry.exit_code == 0, dry.output
+    assert "learning" not in dry.output
+    assert "menu-random/1, full" not in dry.output
+    done = rpms("study", "run", file, "--out", tmp_path / "out", "--no-report", "--model", "menu-random/1")
+    assert done.exit_code == 0, done.output
+    (group,) = json.loads((tmp_path / "out" / "study.json").read_text())["groups"]
+    assert list(group["runs"]) == ["held", "strict"]
+    assert not (tmp_path / "out" / "learned").exists()
+    none = rpms("study", "run", study.file, "--out", tmp_path / "none", "--model", "menu-first")
+    assert "menu-first chooses from a menu, and no condition of" in str(none.exception)
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_study_without_models_wants_one(study):
     assert models_of(study, ["a", "b", "a"]) == ("a", "b")
     with pytest.raises(InputError, match="give one or more with --model"):

@@ -19,7 +19,7 @@ from rpms.core.errors import InputError
 from rpms.core.prompt import Layout
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
-from rpms.models.providers import Kind, parse_model_name
+from rpms.models.providers import FROM_MENU, parse_model_name
 from rpms.play.run import MakeEngine
 from rpms.play.setup import has_menu, idle_parts
 from rpms.play.threads import Threads
@@ -119,7 +119,7 @@ def refuse_choosing_without_menu(world: World, enforcement: Enforcement, model: 
     provider = parse_model_name(model).provider
     if enforcement.constrained is Constrained.ON:
         who, add = "constrained=on holds answers to", "menu=5"
-    elif provider.kind in (Kind.MENU_RANDOM, Kind.MENU_FIRST, Kind.MENU_BEST):
+    elif provider.kind in FROM_MENU:
         who, add = f"{provider.name} chooses from", "--preset strict or --enforce menu=5"
     else:
         return

@@ -14,15 +14,12 @@ from rpms.models.controls import menu_best, menu_first, menu_random
 from rpms.models.overflow import ShorteningModel
 from rpms.models.patience import Patience
 from rpms.models.policy import Policy, PolicyModel
-from rpms.models.providers import Kind, ModelName, Provider, base_url_of, parse_model_name
+from rpms.models.providers import NO_LLM, Kind, ModelName, Provider, base_url_of, parse_model_name
 from rpms.models.recorded import AnswerStore, RecordedModel, ReplayModel
 from rpms.models.scripted import read_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-
-_NO_LLM = frozenset({Kind.PLANNER, Kind.SCRIPTED, Kind.REPLAY, Kind.MENU_RANDOM, Kind.MENU_FIRST, Kind.MENU_BEST})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +55,7 @@ def open_model(
     """
     name = parse_model_name(text)
     options = options or ModelOptions()
-    if name.provider.kind in _NO_LLM and record is not None:
+    if name.provider.kind in NO_LLM and record is not None:
         raise InputError(
             f"--model {name}: only answers of an LLM can be recorded, since only they follow from the prompt"
         )

@@ -31,6 +31,11 @@ class Kind(Enum):
     MENU_BEST = auto()
 
 
+FROM_MENU = frozenset({Kind.MENU_RANDOM, Kind.MENU_FIRST, Kind.MENU_BEST})
+NO_LLM = frozenset({Kind.PLANNER, Kind.SCRIPTED, Kind.REPLAY}) | FROM_MENU
+"""What reads no tokens and costs nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Provider:
     """One way to get answers."""
@@ -175,6 +180,12 @@ class Availability:
     """Nothing is known to be missing. A key is not tried out, and a server elsewhere is not called."""
     why: str
     """What is missing, or what is there."""
+
+
+def chooses_from_menu(text: str) -> bool:
+    """Whether a name is that of a model which chooses from a step's menu, and can do nothing without one."""
+    provider = PROVIDERS.get(text.strip().partition("/")[0].lower())
+    return provider is not None and provider.kind in FROM_MENU
 
 
 def parse_model_name(text: str) -> ModelName:

@@ -10,6 +10,7 @@ from rpms.core.decide import show_all
 from rpms.core.enforcement import Constrained, Enforcement, GuardMode
 from rpms.core.menu import suggest_nothing
 from rpms.core.rules import RuleManual
+from rpms.models.providers import chooses_from_menu
 from rpms.store.manuals import ManualText, read_manual
 from rpms.worlds.base import World
 
@@ -47,6 +48,11 @@ def knowledge_of(world: World) -> Knowledge:
 def has_menu(world: World, enforcement: Enforcement) -> bool:
     """Whether there is a menu: it is wanted, and the world can make one."""
     return enforcement.menu > 0 and hasattr(world, "suggest")
+
+
+def can_play(world: World, enforcement: Enforcement, model: str) -> bool:
+    """Whether a model of that name can do anything: what chooses from a menu needs one."""
+    return has_menu(world, enforcement) or not chooses_from_menu(model)
 
 
 def idle_parts(world: World, enforcement: Enforcement) -> tuple[str, ...]:

@@ -12,11 +12,11 @@ from rpms.core.errors import RPMSError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.accounting import Price, list_cost
-from rpms.models.providers import Kind, parse_model_name
+from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.plan import RunPlan
 from rpms.play.setup import knowledge_of
 from rpms.store.runs import RunFolder
-from rpms.study.run import Layout, Means, finished, plan_cell, plan_round, read_learned
+from rpms.study.run import Layout, Means, cases_of, finished, learner, plan_cell, plan_round, read_learned
 from rpms.study.values import Case, Learning, Study
 
 STEPS = 0.65
@@ -25,7 +25,6 @@ TURN = 45
 """Tokens that a step adds to the history: a thought, an action, an observation."""
 ANSWER = 40
 """Tokens of an answer."""
-_NO_TOKENS = (Kind.PLANNER, Kind.SCRIPTED, Kind.REPLAY)
 FALLBACK = 1_500
 """Tokens of a first prompt, where no game can be opened here to measure one."""
 
@@ -69,14 +68,14 @@ class _Estimator:
 
     def of(self, model: str) -> Iterator[Estimate]:
         learning = self.study.learning
-        remembering = any(case.condition.memory and case.memory is None for case in self.study.cases)
-        if learning is not None and remembering:
-            who = learning.model or model
+        cases = cases_of(self.study, model, self.means.world)
+        who = learner(self.study, model, self.means.world)
+        if learning is not None and who and any(case.condition.memory and case.memory is None for case in cases):
             out = self.layout.learned(self.study, self.means, who)
             if out not in self.seen:
                 self.seen.add(out)
                 yield from self._rounds(learning, who, out)
-        for case in self.study.cases:
+        for case in cases:
             yield self._case(case, model)
 
     def _rounds(self, learning: Learning, model: str, out: Path) -> Iterator[Estimate]:
@@ -110,13 +109,16 @@ class _Estimator:
         if case.memory is not None:
             return self.means.read_memory(case.memory, world)
         assert learning is not None
-        out = self.layout.learned(self.study, self.means, learning.model or model)
+        who = learner(self.study, model, self.means.world)
+        if not who:
+            return EpisodicMemory(world=world)
+        out = self.layout.learned(self.study, self.means, who)
         file = out.with_name(f"{out.stem}.round{case.round or learning.rounds}{out.suffix}")
         return read_learned(file, self.means) if file.is_file() else None
 
     def _guess(self, plan: RunPlan) -> Usage:
         """Tokens of one episode: its first prompt, growing by a turn with each step. What is no LLM reads none."""
-        if parse_model_name(plan.model_name).provider.kind in _NO_TOKENS:
+        if parse_model_name(plan.model_name).provider.kind in NO_LLM:
             return Usage()
         steps = max(1, round(plan.step_budget * STEPS))
         first = self._first_prompt(plan)

@@ -23,6 +23,7 @@ from rpms.models.accounting import Price
 from rpms.models.base import Decoding
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.run import Listener, MakeEngine, run
+from rpms.play.setup import can_play
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, write_whole
 from rpms.store.runs import RunFolder, RunSummary
@@ -124,6 +125,20 @@ def models_of(study: Study, given: Sequence[str]) -> tuple[str, ...]:
     return models
 
 
+def cases_of(study: Study, model: str, world: World) -> tuple[Case, ...]:
+    """The conditions that a model plays: what chooses from a menu, those with one; none at all is an InputError."""
+    cases = tuple(case for case in study.cases if can_play(world, case.condition.enforcement, model))
+    if not cases:
+        raise InputError(f"{model} chooses from a menu, and no condition of {study.file} has one")
+    return cases
+
+
+def learner(study: Study, model: str, world: World) -> str:
+    """Who learns what a model remembers; nobody where it would have to choose from a menu and there is none."""
+    who = (study.learning.model if study.learning else "") or model
+    return who if study.learning and can_play(world, study.learning.enforcement, who) else ""
+
+
 def plan_cell(study: Study, case: Case, model: str, means: Means, memory: EpisodicMemory) -> RunPlan:
     """The run of one condition."""
     return plan_run(
@@ -163,10 +178,11 @@ def run_study(
     read_index(layout)  # one that cannot be read is said before anything is played
     results: list[Result] = []
     known: dict[Path, RunSummary] = {}
+    cases = {model: cases_of(study, model, means.world) for model in models}
     given = {case.memory: means.read_memory(case.memory, means.world.name) for case in study.cases if case.memory}
     for model in models:
         memories = _Memories(study, model, means, layout, given)
-        for case in study.cases:
+        for case in cases[model]:
             plan = plan_cell(study, case, model, means, memories.of(case))
             cell = Cell(model, case, plan, layout.run_folder(plan))
             if before is not None:
@@ -187,13 +203,16 @@ class _Memories:
     def __init__(
         self, study: Study, model: str, means: Means, layout: Layout, given: Mapping[Path, EpisodicMemory]
     ) -> None:
-        self._study, self._model, self._means, self._layout = study, model, means, layout
+        self._study, self._means, self._layout = study, means, layout
+        self._learner = learner(study, model, means.world)
         self._snapshots: Mapping[int, Path] | None = None
         self._read = dict(given)
 
     def of(self, case: Case) -> EpisodicMemory:
         world = self._means.world.name
         if not case.condition.memory:
+            return EpisodicMemory(world=world)
+        if case.memory is None and not self._learner:
             return EpisodicMemory(world=world)
         file = case.memory or self._learned(case.round)
         if file not in self._read:
@@ -204,9 +223,8 @@ class _Memories:
         learning = self._study.learning
         assert learning is not None
         if self._snapshots is None:
-            who = learning.model or self._model
-            out = self._layout.learned(self._study, self._means, who)
-            self._snapshots = self._means.learn(learning, who, out)
+            out = self._layout.learned(self._study, self._means, self._learner)
+            self._snapshots = self._means.learn(learning, self._learner, out)
         return self._snapshots[number or learning.rounds]
 
 
