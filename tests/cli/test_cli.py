@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -251,6 +253,19 @@ class TestRun:
         assert now.keys() == files.keys()
         assert sum(now[file] == files[file] for file in files) == 1
         assert RunFolder(out).summary().won == 2
+
+    def test_a_scheduler_may_stop_it_like_ctrl_c(self, rpms: Rpms, tmp_path: Path):
+        out = tmp_path / "run"
+        options = ["run", "alfworld", "--preset", "strict", "--model", "menu-first", "--out", str(out)]
+        command = [sys.executable, "-c", "from rpms.cli import main; main()", *options]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while not list(out.glob("episodes/*.json")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "and the same command goes on from there" in err
+        assert 0 < RunFolder(out).summary().done < 24
 
     def test_without_a_folder_the_same_command_finds_its_own_again(self, rpms: Rpms, tmp_path: Path, monkeypatch):
         monkeypatch.chdir(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -54,6 +55,7 @@ app.add_typer(worlds.app, name="worlds")
 
 def main() -> None:
     """Run a command. A user's mistake is one line and exit code 2; what a world or model did wrong is exit code 1."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's Ctrl-C
     try:
         app()
     except RPMSError as error:
