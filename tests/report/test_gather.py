@@ -4,14 +4,18 @@ import json
 import os
 import socket
 import sys
+from dataclasses import replace
 
 import pytest
 
+from rpms.core.condition import FULL
+from rpms.core.enforcement import PAPER, STRICT, Constrained, GuardMode
 from rpms.core.errors import FileError, InputError
 from rpms.report.contrasts import omissions
 from rpms.report.gather import gather, is_going
 from rpms.report.tables import make_table
 from rpms.store.runs import RunFolder
+from tests.report.runs import play_conditions
 
 
 def change(folder, **settings):
@@ -38,6 +42,26 @@ def test_the_numbers_are_those_of_the_runs(played):
 def test_one_run_alone_is_a_comparison_too(played):
     (evidence,) = gather([played["full"]])
     assert list(evidence.comparison.conditions) == ["full"]
+
+
+@pytest.mark.parametrize(
+    ("enforcement", "label"),
+    [
+        (STRICT, "Full RPMS + strict"),
+        (replace(PAPER, menu=3, guidance=True), "Full RPMS + menu=3, guidance"),
+        (replace(STRICT, guard=GuardMode.BLOCK, replace=True, reasks=0, constrained=Constrained.OFF), "replace"),
+    ],
+)
+def test_names_say_what_is_enforced_and_notes_what_was_replaced(tmp_path, enforcement, label):
+    folders = play_conditions(tmp_path, conditions={"x": replace(FULL, enforcement=enforcement)}, budget=8)
+    (evidence,) = gather(list(folders.values()))
+    table = make_table("actions", evidence.comparison)
+    assert label in table.lines[0].cells[0].text
+    replaced = sum(row.replaced for row in RunFolder(folders["x"]).summary().rows)
+    assert bool(replaced) == enforcement.replace == ("Replaced" in table.columns)
+    told = [note for note in omissions(evidence.comparison) if "not the model's own" in note]
+    assert bool(told) == bool(replaced)
+    assert all(f"{replaced} of " in note for note in told)
 
 
 def test_mixed_protocols_are_refused_with_what_differs(copied):

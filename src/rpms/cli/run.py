@@ -154,6 +154,8 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
     if reasks := sum(row.reasks for row in summary.rows):
         console.print(f"re-asks: {reasks:,} ({reasks / max(1, summary.steps):.2f} a step)")
+    if replaced := sum(row.replaced for row in summary.rows):
+        console.print(f"replaced: {replaced:,} of {summary.steps:,} actions were not the model's own")
     for line in spending_lines(spent):
         console.print(line, markup=False, soft_wrap=True)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))

@@ -111,5 +111,10 @@ class Episode:
         return sum(len(step.refusals) for step in self.steps)
 
     @property
+    def replaced(self) -> int:
+        """Actions that were not the model's own: an answer refused to the last, or a loop broken in its place."""
+        return sum(bool(step.replaced) for step in self.steps)
+
+    @property
     def contradictions(self) -> int:
         return sum(len(step.contradictions) for step in self.steps)

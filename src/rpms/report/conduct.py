@@ -88,6 +88,7 @@ def action_table(comparison: Comparison, *, with_published: bool = False) -> Tab
     timed = any(results.seconds_a_step is not None for results in comparison)
     priced = any(results.cost is not None for results in comparison)
     asked_again = any(row.reasks for results in comparison for row in results)
+    replaced = any(row.replaced for results in comparison for row in results)
     for results in comparison:
         steps = sum(row.steps for row in results)
         counted = [
@@ -101,6 +102,8 @@ def action_table(comparison: Comparison, *, with_published: bool = False) -> Tab
         ]
         if asked_again:
             counted.append(sum(row.reasks for row in results))
+        if replaced:
+            counted.append(sum(row.replaced for row in results))
         measured.append(
             line(
                 condition_label(results.name),
@@ -111,7 +114,11 @@ def action_table(comparison: Comparison, *, with_published: bool = False) -> Tab
                 *((_digits(results.cost), _cost_a_win(results)) if priced else ()),
             )
         )
-    headings = ("Infeasible", "Foreseeable", "Repeated", "Contradictions", *(("Re-asks",) if asked_again else ()))
+    headings = (
+        *("Infeasible", "Foreseeable", "Repeated", "Contradictions"),
+        *(("Re-asks",) if asked_again else ()),
+        *(("Replaced",) if replaced else ()),
+    )
     return Table(
         "actions",
         f"Infeasible actions, state drift (each per 100 steps) and tokens{' and seconds' if timed else ''} a step"

@@ -117,6 +117,9 @@ def omissions(comparison: Comparison) -> tuple[str, ...]:
         if results.damaged:
             count = _counted(len(results.damaged), "damaged file")
             notes.append(f"{name}: {count} skipped: {_listed(list(results.damaged))}")
+        if replaced := sum(row.replaced for row in results):
+            steps = sum(row.steps for row in results)
+            notes.append(f"{name}: {replaced} of {steps} actions were not the model's own (`replace` or `unstick`)")
         if results.stray:
             count = _counted(len(results.stray), "episode")
             notes.append(f"{name}: {count} of other tasks not counted: {_listed(results.stray)}")

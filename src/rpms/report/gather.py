@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.condition import CONDITIONS
+from rpms.core.enforcement import PAPER, STRICT
 from rpms.core.errors import FileError, InputError
-from rpms.report.outcomes import Comparison, Results, Row, called
+from rpms.report.outcomes import ENFORCED, Comparison, Results, Row, called
 from rpms.store.episodes import read_row
 from rpms.store.files import read_text
 from rpms.store.lock import LOCK
@@ -220,7 +221,7 @@ def _names(runs: Sequence[RunFolder]) -> list[str]:
 
 
 def _condition_name(run: RunFolder) -> str:
-    """The name of a run's condition, where it is one of the four and nothing else is switched."""
+    """The name of a run's condition, where it is one of the four, and what is enforced beyond the paper."""
     switches = run.protocol.settings.get("condition")
     if not isinstance(switches, Mapping):
         return str(switches or "")
@@ -228,5 +229,17 @@ def _condition_name(run: RunFolder) -> str:
         if all(switches.get(field) == getattr(condition, field) for field in ("rules", "memory")):
             odd = condition.memory and not switches.get("state_filter", True)
             odd = odd or (condition.rules and condition.memory and switches.get("arbitration") != condition.arbitration)
-            return "" if odd else name
+            return "" if odd else name + _enforced(switches.get("enforcement"))
     return ""
+
+
+def _enforced(switches: object) -> str:
+    """What is enforced: nothing beyond the paper, all of it, or single parts."""
+    if not isinstance(switches, Mapping):
+        return ""
+    parts = {name: value for name, value in switches.items() if value != getattr(PAPER, name, None)}
+    if not parts:
+        return ""
+    if all(value == getattr(STRICT, name, None) for name, value in switches.items()):
+        return f"{ENFORCED}strict"
+    return ENFORCED + ", ".join(name if value is True else f"{name}={value}" for name, value in parts.items())

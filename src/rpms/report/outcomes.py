@@ -41,6 +41,7 @@ class Row:
     error: str = ""
     reasks: int = 0
     written_tokens: int = 0
+    replaced: int = 0
 
     @classmethod
     def of(cls, row: EpisodeRow) -> Row:
@@ -62,6 +63,7 @@ class Row:
             row.error,
             row.reasks,
             row.usage.written_tokens,
+            row.replaced,
         )
 
     @property
@@ -252,6 +254,10 @@ ARBITRATION_LABELS: Mapping[str, str] = {
 }
 
 
+ENFORCED = " + "
+"""Stands between a condition of the paper and what is enforced beyond it."""
+
+
 def type_label(kind: str) -> str:
     """A task type as tables name it."""
     return TYPE_LABELS.get(kind, kind)
@@ -259,7 +265,8 @@ def type_label(kind: str) -> str:
 
 def condition_label(name: str) -> str:
     """A condition as tables name it."""
-    return CONDITION_LABELS.get(name, name)
+    base, plus, rest = name.partition(ENFORCED)
+    return CONDITION_LABELS.get(base, base) + plus + rest
 
 
 _FACTORS = ("rules", "memory", "arbitration", "state_filter")

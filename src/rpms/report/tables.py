@@ -14,6 +14,7 @@ from rpms.report.numbers import Best, percent, points, range_of, rate_range
 from rpms.report.outcomes import (
     ARBITRATION_LABELS,
     CONDITION_LABELS,
+    ENFORCED,
     MEMORY_SERIES,
     RULES_SERIES,
     Comparison,
@@ -168,7 +169,7 @@ def _in_paper_order(comparison: Comparison) -> list[Results]:
 
 
 def _switches(results: Results) -> tuple[str, str, str]:
-    letter = CELL_LETTERS.get(results.name)
+    letter = CELL_LETTERS.get(results.name.partition(ENFORCED)[0])
     label = condition_label(results.name)
     known = results.switches
     on = {True: "ON", False: "OFF", None: DASH}

@@ -88,6 +88,7 @@ class MetricsForm(Form):
     repeated_failures: int
     contradictions: int
     reasks: int = 0
+    replaced: int = 0
     usage: TokensForm
 
 

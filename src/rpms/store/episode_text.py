@@ -61,6 +61,7 @@ def _head(episode: Episode) -> dict[str, Any]:
             "repeated_failures": episode.repeated_failures,
             "contradictions": episode.contradictions,
             "reasks": episode.reasks,
+            "replaced": episode.replaced,
             "usage": _tokens(episode.usage),
         },
     }

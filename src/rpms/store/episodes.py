@@ -44,6 +44,8 @@ class EpisodeRow:
     error: str = ""
     reasks: int = 0
     """How often the guard had the model asked again."""
+    replaced: int = 0
+    """Actions that were not the model's own."""
 
     @property
     def won(self) -> bool:
@@ -70,6 +72,7 @@ def row_of(episode: Episode) -> EpisodeRow:
         tokens_of(episode.usage),
         episode.error,
         episode.reasks,
+        episode.replaced,
     )
 
 
@@ -237,6 +240,7 @@ def _row(head: HeadForm) -> EpisodeRow:
         counts.usage.usage(),
         head.error,
         counts.reasks,
+        counts.replaced,
     )
 
 
