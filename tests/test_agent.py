@@ -41,11 +41,13 @@ def steps_of(agent: rpms.Agent, number: int) -> list[str]:
 
 
 @pytest.mark.parametrize("beyond", [FULL, FULL.__class__(enforcement=STRICT)], ids=["paper", "strict"])
-def test_it_decides_as_a_run_does(beyond):
+@pytest.mark.parametrize("given_apart", [False, True])
+def test_it_decides_as_a_run_does(beyond, given_apart):
     game = WORLD.open(TASKS[9], Setting())
     mind = compose(beyond, knowledge_of(WORLD), EpisodicMemory(world="alfworld"))
     episode = play(Play(WORLD, game, TASKS[9], mind, PolicyModel("planner", WORLD.planner), Decoding(), 50))
-    with rpms.Agent("alfworld", condition=beyond) as agent:
+    apart = {"enforcement": "strict" if beyond.enforcement == STRICT else beyond.enforcement}
+    with rpms.Agent("alfworld", **apart if given_apart else {"condition": beyond}) as agent:
         assert steps_of(agent, 9) == [step.command for step in episode.steps]
         assert agent.decision.prompt.text == episode.steps[-1].decision.prompt.text
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -10,7 +10,7 @@ from rpms.core.advice import turn_state
 from rpms.core.belief import Situation
 from rpms.core.condition import Condition, compose, named_condition
 from rpms.core.decide import Decision, decide
-from rpms.core.enforcement import GuardMode
+from rpms.core.enforcement import Enforcement, GuardMode, preset
 from rpms.core.errors import InputError
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.prompt import Turn
@@ -58,12 +58,19 @@ class Agent:
         memory: Path | str | EpisodicMemory | None = None,
         condition: str | Condition = "full",
         *,
+        enforcement: str | Enforcement | None = None,
         decoding: Decoding | None = None,
         options: ModelOptions | None = None,
     ) -> None:
-        """`model` is a name as after `--model`, or an open model, which stays open; `memory` a file or a memory."""
+        """`model` is a name as after `--model`, or an open model, which stays open; `memory` a file or a memory.
+
+        `enforcement`: a preset such as "strict", or parts of one's own, in place of the condition's.
+        """
         self.world = find_world(world) if isinstance(world, str) else world
         self.condition = named_condition(condition) if isinstance(condition, str) else condition
+        if enforcement is not None:
+            beyond = preset(enforcement) if isinstance(enforcement, str) else enforcement
+            self.condition = replace(self.condition, enforcement=beyond)
         self.memory = self._remember(memory)
         self._mind = compose(self.condition, knowledge_of(self.world), self.memory)
         self._own = isinstance(model, str)
