@@ -17,18 +17,23 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
+from typing import NoReturn
 
 from rpms.cli.options import drawn, first_of_each_type, make_setting
 from rpms.core.condition import BASELINE, CONDITIONS, FULL, Condition
 from rpms.core.enforcement import ALONE, STRICT
+from rpms.core.errors import InputError, RPMSError
 from rpms.core.recall import EpisodicMemory
+from rpms.learn.freeze import read_frozen
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
+from rpms.models.providers import parse_model_name
 from rpms.play.answering import NamedModel
-from rpms.play.plan import lend, plan_run
+from rpms.play.plan import RunPlan, lend, plan_run
 from rpms.play.run import run
-from rpms.store.memories import read_memory
-from rpms.store.runs import RunSummary
+from rpms.play.setup import can_play
+from rpms.store.runs import RunSummary, open_run
+from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
 
 
@@ -56,69 +61,120 @@ def row(name: str, summary: RunSummary) -> str:
     )
 
 
+class OneLine(argparse.ArgumentParser):
+    """A parser that tells a mistake in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def count(text: str) -> int:
+    """A whole number above 0."""
+    if not (text.isdecimal() and len(text) < 10 and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)
+
+
+def chosen(only: str, world: World, model: str) -> Mapping[str, tuple[Condition, int | None]]:
+    """The configurations to play by the names they go by here, each with a budget of steps if it has its own."""
+    known = configurations()
+    playable = {name: each for name, each in known.items() if can_play(world, each.enforcement, model)}
+    if not playable:
+        raise InputError(f"{model} chooses from a menu, and {world.name} has no method `suggest` to make one")
+    made: dict[str, tuple[Condition, int | None]] = {}
+    for given in only.split(",") if only else playable:
+        named = given.strip().replace(";", ",")
+        name, at, steps = named.partition("@")
+        if name not in known:
+            names = ", ".join(repr(each.replace(",", ";")) for each in known)
+            raise InputError(f"--only: there is no configuration {name!r}; choose from {names}")
+        if name not in playable:
+            raise InputError(f"--only: {model} chooses from a menu, and {name!r} has none")
+        try:
+            made[named] = known[name], count(steps) if at else None
+        except argparse.ArgumentTypeError as error:
+            raise InputError(f"--only {named!r}: {error}; write {name}@20") from None
+    return made
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = OneLine(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--world", default="alfworld")
     parser.add_argument("--model", required=True)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--split", default="valid_seen")
     parser.add_argument("--memory", type=Path)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--sample", type=int, help="only so many games, drawn at random")
-    parser.add_argument("--per-task", type=int, help="only the first so many games of each type")
+    parser.add_argument("--sample", type=count, help="only so many games, drawn at random")
+    parser.add_argument("--per-task", type=count, help="only the first so many games of each type")
     parser.add_argument("--option", action="append", help="an option of the world, NAME=VALUE")
     parser.add_argument("--seed", type=int, default=0, help="for the draw")
     parser.add_argument(
-        "--steps", type=int, help="an episode's budget; a configuration's own follows its name: full@20"
+        "--steps", type=count, help="an episode's budget; a configuration's own follows its name: full@20"
     )
-    parser.add_argument("--max-tokens", type=int)
-    parser.add_argument("--batch", type=int, default=256)
+    parser.add_argument("--max-tokens", type=count)
+    parser.add_argument("--batch", type=count, default=256)
     parser.add_argument(
         "--only", default="", help="configurations by name, separated by commas; `;` within a name stands for one"
     )
-    parser.add_argument("--at-once", type=int, help="configurations played at the same time; all by default")
-    options = parser.parse_args()
+    parser.add_argument("--at-once", type=count, help="configurations played at the same time; all by default")
+    try:
+        play_all(parser.parse_args())
+    except RPMSError as error:
+        parser.error(str(error))
+
+
+def play_all(options: argparse.Namespace) -> None:
+    """Play, and print the table; what cannot be played is an RPMSError before anything is."""
     world = find_world(options.world)
-    known = configurations()
-    names = [name.replace(";", ",") for name in options.only.split(",")] if options.only else list(known)
-    for name in names:
-        if name.partition("@")[0] not in known:
-            parser.error(f"there is no configuration {name!r}; choose from {', '.join(known)}")
-    memory = read_memory(options.memory, world.name) if options.memory else EpisodicMemory(world=world.name)
-    model = NamedModel(options.model, world.name, ModelOptions(batch=options.batch))()
+    parse_model_name(options.model)
+    memory = read_frozen(options.memory, world.name) if options.memory else EpisodicMemory(world=world.name)
     setting = make_setting(world, options.data, "native", options.option)
     games = first_of_each_type(world.tasks(options.split, setting), options.per_task)
     games = drawn(games, options.sample, options.seed)
+    wanted = chosen(options.only, world, options.model)
+    model = NamedModel(options.model, world.name, ModelOptions(batch=options.batch))()
+    runs: dict[str, tuple[RunPlan, Path]] = {}
+    try:
+        for name, (condition, steps) in wanted.items():
+            plan = plan_run(
+                world,
+                options.model,
+                lend(model),
+                split=options.split,
+                tasks=games,
+                seed=options.seed,
+                condition=condition,
+                memory=memory,
+                setting=setting,
+                decoding=Decoding(max_tokens=options.max_tokens or world.max_tokens),
+                step_budget=steps or options.steps,
+            )
+            folder = options.out / "".join(letter if letter.isalnum() else "-" for letter in name)
+            with open_run(folder, plan.protocol()):  # one that holds another run is refused here
+                runs[name] = plan, folder
+        print_table(runs, options.at_once or len(runs))
+    finally:
+        model.close()
+
+
+def print_table(runs: Mapping[str, tuple[RunPlan, Path]], at_once: int) -> None:
+    """Play so many runs at once; a line to stderr as each ends, and the table in order."""
     begun = time.monotonic()
 
-    def play(named: str) -> RunSummary:
-        name, _, steps = named.partition("@")
-        plan = plan_run(
-            world,
-            options.model,
-            lend(model),
-            split=options.split,
-            tasks=games,
-            seed=options.seed,
-            condition=known[name],
-            memory=memory,
-            setting=setting,
-            decoding=Decoding(max_tokens=options.max_tokens or world.max_tokens),
-            step_budget=int(steps) if steps else options.steps,
-        )
-        folder = options.out / "".join(letter if letter.isalnum() else "-" for letter in named)
+    def play(name: str) -> RunSummary:
+        plan, folder = runs[name]
         summary = run(plan, folder, len(plan.tasks))
-        print(f"{time.monotonic() - begun:6.0f} s  {row(named, summary)}", file=sys.stderr, flush=True)
+        print(f"{time.monotonic() - begun:6.0f} s  {row(name, summary)}", file=sys.stderr, flush=True)
         return summary
 
-    with ThreadPoolExecutor(options.at_once or len(names)) as pool:
-        futures = {name: pool.submit(play, name) for name in names}
+    with ThreadPoolExecutor(at_once) as pool:
+        futures = {name: pool.submit(play, name) for name in runs}
         print("| configuration | won | score | steps | infeasible executed | re-asks/step", end=" ")
         print("| prompt tokens/step | new tokens/step |")
         print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
         for name, future in futures.items():
             print(row(name, future.result()), flush=True)
-    model.close()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from rpms import __version__
+from rpms.core.enforcement import PARTS
 from rpms.store.memories import write_memory
 from rpms.store.runs import RunFolder
 from rpms.worlds.alfworld.game import NativeGame
@@ -44,6 +46,16 @@ def test_every_command_has_help(rpms: Rpms, command: str):
     said = rpms(command, "--help")
     assert said.code == 0
     assert "Usage" in said.out
+
+
+@pytest.mark.parametrize("command", ["play", "run", "learn"])
+def test_no_part_of_the_enforcement_is_cut_off_on_a_narrow_screen(command: str, tmp_path: Path):
+    environment = {**os.environ, "COLUMNS": "80", "TERMINAL_WIDTH": "80", "NO_COLOR": "1"}
+    arguments = [sys.executable, "-m", "rpms", command, "--help"]
+    said = subprocess.run(arguments, capture_output=True, text=True, timeout=100, check=True, env=environment).stdout
+    assert max(map(len, said.splitlines())) == 80
+    words = " ".join(line.strip("│ ").rpartition("  ")[2] for line in said.splitlines())
+    assert f"{', '.join(PARTS)}. Their values are in docs, enforcement.md." in words
 
 
 def test_without_a_command_the_help_is_shown(rpms: Rpms):
@@ -103,16 +115,20 @@ class TestPlay:
         script.write_text("take [b]egg 9 from fridge 1\n" * 9, encoding="utf-8")
         play = ("play", "alfworld", "--model", f"scripted/{script}", "--enforce")
         advised = rpms(*play, "guard=advise").out
-        told = re.search(r"  infeasible: (.+) \(the model is told\)\n", advised)
+        told = re.search(r"\nNothing happens\. \((.+)\)\n", advised)
         assert told is not None
+        assert f"\n  infeasible: {told[1]}\n" in advised
         assert "refused: " not in advised
         assert "menu: " not in advised
         blocked = rpms(*play, "guard=block", "--enforce", "reasks=1", "--enforce", "menu=3").out
         assert f"  refused: take [b]egg 9 from fridge 1 — {told[1]}, asked again\n" in blocked
         assert re.search(r"^  menu: [^|\n]+ \| [^|\n]+ \| [^|\n]+$", blocked, re.MULTILINE)
-        assert "the model is told" not in blocked
+        assert "\nNothing happens.\n" in blocked
         replaced = rpms(*play, "guard=block", "--enforce", "replace=on", "--enforce", "menu=3").out
         assert f"  replaced: take [b]egg 9 from fridge 1 — refused to the last: {told[1]}\n" in replaced
+
+    def test_steps_may_be_few(self, rpms: Rpms):
+        assert "out of steps (2 steps, " in rpms("play", "alfworld", "--steps", 2).out
 
     def test_guidance_and_notices_are_shown(self, rpms: Rpms, tmp_path: Path):
         script = tmp_path / "script.txt"
@@ -140,6 +156,9 @@ class TestPlay:
             (("--enforce", "menu=101"), "'101' is no value of menu: choose a whole number from 0 to 100"),
             (("--enforce", "menu=-1"), "'-1' is no value of menu"),
             (("--enforce", "reasks=-1"), "'-1' is no value of reasks"),
+            (("--enforce", "reasks=11"), "'11' is no value of reasks: choose a whole number from 0 to 10"),
+            (("--steps", "0"), "a budget of 0 steps"),
+            (("--task", ""), "--task '' names no task"),
             (("--enforce", "recent=" + "9" * 5000), "is no value of recent"),
             (("--enforce", "guard=maybe"), "'maybe' is no value of guard: choose off, advise or block"),
             (("--enforce", "replace=maybe"), "'maybe' is no value of replace: choose on or off"),
@@ -210,6 +229,10 @@ class TestRules:
             0,
             "ok: 0 rules, 1 actions (1 with checkable preconditions or effects), 1 predicates",
         )
+        weak = "note: the guard refuses only what is no known action: no action in its manual has preconditions"
+        assert said.out.splitlines()[1:] == [weak]
+        file.write_text(MANUAL + "    preconditions: [not at(place)]\n", encoding="utf-8")
+        assert "note" not in rpms("rules", "check", file).out
 
     @pytest.mark.parametrize(
         ("old", "new", "line", "words"),
@@ -276,6 +299,10 @@ class TestRun:
         assert rpms(*command).code == 0
         assert file.stat().st_mtime_ns == written
         assert "runs/alfworld-builtin-planner-baseline" in rpms(*command, "--condition", "baseline").out
+        enforced = rpms(*command, "--enforce", "menu=5", "--enforce", "loops=true", "--enforce", "guard=off").out
+        assert "episodes are in runs/alfworld-builtin-planner-menu-5-loops-on\n" in enforced
+        strict = rpms(*command, "--preset", "strict", "--enforce", "menu=5").out
+        assert "episodes are in runs/alfworld-builtin-planner-strict\n" in strict
 
     def test_tasks_by_type_and_by_id(self, rpms: Rpms, tmp_path: Path):
         said = rpms("run", "alfworld", "--task", "look_at_obj_in_light", "--limit", 1, "--out", tmp_path / "run")
@@ -310,6 +337,8 @@ class TestRun:
             (("--price", "cheap"), "--price 'cheap'"),
             (("--parameter", "top_k"), "name=value"),
             (("--split", "nope"), "no split 'nope'"),
+            (("--task", ""), "--task '' names no task"),
+            (("--task", " , "), "--task ' , ' names no task"),
             (("--condition", "E"), "unknown condition 'E'"),
             (("--enforce", "constrained=on"), "and there is none: add menu=5"),
             (("--model", "menu-best"), "menu-best chooses from a menu, and there is none"),
@@ -401,6 +430,12 @@ class TestModels:
 
     def test_checking_what_there_is_not(self, rpms: Rpms):
         assert "no provider 'nope'" in rpms("models", "check", "nope").line
+
+    @pytest.mark.parametrize("name", ["planner", "menu-random", "menu-random/3", "menu-first", "menu-best"])
+    def test_what_is_no_llm_needs_no_check(self, rpms: Rpms, name: str):
+        said = rpms("models", "check", name)
+        assert (said.code, said.err, said.out.count("\n")) == (0, "", 1)
+        assert said.out.startswith(f"{name}: ready, nothing to check; no LLM")
 
     def test_checking_a_dead_server_is_quick_and_says_nothing_of_a_run(self, rpms: Rpms):
         said = rpms("models", "check", "vllm/m", "--base-url", "http://127.0.0.1:9/v1", "--price", "1,2")

@@ -278,3 +278,31 @@ def test_what_chooses_from_a_menu_is_refused_where_there_is_none(tmp_path):
     refused = rpms("learn", "alfworld", "--split", "builtin", "--model", "menu-best", "--out", tmp_path / "m.jsonl")
     assert "menu-best chooses from a menu, and there is none" in str(refused.exception)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_command_learns_under_enforcement_and_says_what_of_it_does_nothing(tmp_path):
+    out = tmp_path / "m.jsonl"
+    command = ("learn", "alfworld", "--split", "builtin", "--limit", 1, "--rounds", 1, "--model", "menu-best")
+    done = rpms(*command, "--out", out, "--enforce", "menu=5", "--enforce", "unstick=on", "--max-tokens", 9)
+    assert done.exit_code == 0, done.output
+    assert done.stderr == "note: alfworld: unstick does nothing without loops=on\n"
+    protocol = json.loads((round_folder(out, 1) / "protocol.json").read_text())
+    assert protocol["condition"]["enforcement"]["menu"] == 5
+    assert protocol["decoding"]["max_tokens"] == 9
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--later", "baseline"), "--later 'baseline': choose full or rules-only"),
+        (("--later", "memory-only"), "--later 'memory-only': choose full or rules-only"),
+        (("--task", ""), "--task '' names no task"),
+        (("--task", ","), "--task ',' names no task"),
+        (("--enforce", "reasks=99"), "'99' is no value of reasks"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused(tmp_path, options, words):
+    refused = rpms("learn", "alfworld", "--split", "builtin", "--out", tmp_path / "m.jsonl", *options)
+    assert isinstance(refused.exception, InputError)
+    assert words in str(refused.exception)
+    assert not list(tmp_path.iterdir())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, FULL, MEMORY_ONLY
-from rpms.core.enforcement import STRICT, GuardMode
+from rpms.core.enforcement import PAPER, STRICT, GuardMode
 from rpms.core.errors import FileError
 from rpms.study.read import read_study
 from rpms.worlds.registry import world_names
@@ -86,6 +87,20 @@ def test_enforcement_by_preset_part_or_option(tmp_path):
     assert FULL.enforcement not in (a, b, c, d)
 
 
+@pytest.mark.parametrize("yes", ["on", "true", "On", "True"])
+@pytest.mark.parametrize("no", ["off", "false"])
+def test_a_switch_may_be_on_or_true(tmp_path, yes, no):
+    (case,) = study(tmp_path, f"conditions: {{full: {{enforcement: {{replace: {yes}, ranked: {no}}}}}}}").cases
+    assert case.condition.enforcement == replace(PAPER, replace=True, ranked=False)
+
+
+def test_a_later_round_has_rules(tmp_path):
+    with pytest.raises(
+        FileError, match=r"3: learn\.later: 'baseline' cannot be a later round: choose full or rules-only"
+    ):
+        study(tmp_path, "conditions: {full: }", HEAD.replace("rounds: 2", "later: baseline"))
+
+
 def test_paths_are_relative_to_the_file(tmp_path):
     found = study(
         tmp_path,
@@ -105,10 +120,29 @@ def test_paths_are_relative_to_the_file(tmp_path):
         ("conditions:\n  full: {rond: 1}\n", 5, "rond: is not a known field"),
         ("conditions:\n  full: {round: 3}\n", 5, "learns 2 rounds"),
         ("conditions:\n  full: {state_filter: maybe}\n", 5, "valid boolean"),
-        ("conditions:\n  full: {enforcement: iron}\n", 5, "unknown preset 'iron'"),
-        ("conditions:\n  full: {enforcement: {menu: many}}\n", 5, "menu cannot be 'many'"),
-        ("conditions:\n  full: {enforcement: {guards: block}}\n", 5, "no option 'guards'"),
-        ("conditions: {full: }\n", 3, "unknown preset 'iron'"),
+        (
+            "conditions:\n  full: {enforcement: iron}\n",
+            5,
+            "unknown enforcement 'iron'; choose one of paper, strict, guard-advise, ",
+        ),
+        ("conditions:\n  full: {enforcement: iron}\n", 5, "menu-unranked, 'menu, held', guidance, "),
+        ("conditions:\n  full: {enforcement: {preset: iron}}\n", 5, "unknown preset 'iron'"),
+        ("conditions:\n  full: {enforcement: {menu: many}}\n", 5, "'many' is no value of menu: choose a whole number"),
+        ("conditions:\n  full:\n    enforcement:\n      guard: block\n      menu: -1\n", 8, "'-1' is no value of menu"),
+        ("conditions:\n  full: {enforcement: {menu: 1000000}}\n", 5, "a whole number from 0 to 100"),
+        ("conditions:\n  full: {enforcement: {menu: true}}\n", 5, "'true' is no value of menu"),
+        ("conditions:\n  full: {enforcement: {menu: 2.5}}\n", 5, "'2.5' is no value of menu"),
+        ("conditions:\n  full: {enforcement: {reasks: -1}}\n", 5, "'-1' is no value of reasks"),
+        ("conditions:\n  full: {enforcement: {reasks: 11}}\n", 5, "'11' is no value of reasks"),
+        ("conditions:\n  full: {enforcement: {recent: -3}}\n", 5, "'-3' is no value of recent"),
+        (
+            "conditions:\n  full: {enforcement: {replace: maybe}}\n",
+            5,
+            "'maybe' is no value of replace: choose on or off",
+        ),
+        ("conditions:\n  full: {enforcement: {guard: firm}}\n", 5, "choose off, advise or block"),
+        ("conditions:\n  full: {enforcement: {guards: block}}\n", 5, "there is no part 'guards'; choose one of guard"),
+        ("conditions: {full: }\n", 3, "unknown enforcement 'iron'"),
         ("colour: red\nconditions: {full: }", 4, "colour: is not a known field"),
         ("limit: 0\nconditions: {full: }", 4, "limit"),
         ("part: 3/2\nconditions: {full: }", 4, "write it like 1/2"),

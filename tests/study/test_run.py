@@ -357,3 +357,13 @@ def test_a_changed_memory_stops_the_study(study, tmp_path):
     final.write_text(final.read_text() + "\n")
     with pytest.raises(InputError, match="has changed since it was frozen"):
         run_study(study, ["planner"], Bench().means, Layout(out, out))
+
+
+def test_the_command_says_once_what_of_the_enforcement_does_nothing(tmp_path):
+    file = tmp_path / "noted.yaml"
+    idle = "{condition: rules-only, enforcement: {unstick: on, menu: 5}}"
+    text = STUDY.partition("learn:")[0] + f"conditions:\n  a: {idle}\n  b: {idle}\n  rules-only:\n"
+    file.write_text(text)
+    done = rpms("study", "run", file, "--out", tmp_path / "out", "--no-report", "--limit", 1)
+    assert done.exit_code == 0, done.output
+    assert done.stderr == "note: alfworld: unstick does nothing without loops=on\n"

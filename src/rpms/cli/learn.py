@@ -10,6 +10,7 @@ from rich.console import Console
 
 from rpms.cli import options
 from rpms.core.condition import named_condition
+from rpms.core.errors import InputError
 from rpms.learn.rounds import LearningPlan, Round, learn, learned
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.base import Decoding
@@ -18,6 +19,7 @@ from rpms.play.answering import NamedModel
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.threads import Threads
+from rpms.study.read import LATER
 from rpms.worlds.registry import find_world
 
 
@@ -38,14 +40,14 @@ def learn_split(
         str, typer.Option(help="Condition of the rounds after the first, which is rules-only: full or rules-only.")
     ] = "full",
     preset: options.PresetName = "paper",
+    enforce: options.Enforce = None,
     workers: Annotated[int | None, typer.Option(help="Episodes at once; by default 1, on a cluster its CPUs.")] = None,
     ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False,
     record: Annotated[
         Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
     ] = None,
-    steps: Annotated[
-        int | None, typer.Option(help="Steps an episode may take; the world's own number by default.")
-    ] = None,
+    steps: options.Steps = None,
+    max_tokens: options.MaxTokens = None,
     temperature: Annotated[float, typer.Option(min=0, help="0 is greedy; above, each round samples anew.")] = 0.0,
     seed: Annotated[int, typer.Option(help="For --sample and for models that sample; recorded.")] = 0,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
@@ -53,7 +55,9 @@ def learn_split(
 ) -> None:
     """Play a split round by round, keep snippets, lessons and schemas, and freeze the memory they make."""
     found = find_world(world)
-    enforcement = options.make_enforcement(preset, None)
+    if later not in LATER:
+        raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
+    enforcement = options.make_enforcement(preset, enforce)
     options.refuse_choosing_without_menu(found, enforcement, model)
     setting = options.make_setting(found, data, engine, option)
     tasks, setting = options.choose_tasks(found, split, setting, task, per_task=per_task, sample=sample, seed=seed)
@@ -66,12 +70,13 @@ def learn_split(
         tasks=tuple(tasks),
         limit=limit,
         setting=setting,
-        decoding=Decoding(max_tokens=found.max_tokens, temperature=temperature, seed=seed if temperature else None),
+        decoding=Decoding(max_tokens or found.max_tokens, temperature, seed=seed if temperature else None),
         step_budget=steps,
         seed=seed,
         later=named_condition(later),
         enforcement=enforcement,
     )
+    options.note_idle_parts(found, enforcement)
     console = Console(emoji=False, highlight=False)
     known = parse_price(price) if price else price_of(model)
 

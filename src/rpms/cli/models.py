@@ -13,7 +13,7 @@ from rpms.models.accounting import parse_price
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.check import check_model
 from rpms.models.patience import Patience
-from rpms.models.providers import all_available
+from rpms.models.providers import FROM_MENU, Kind, all_available, parse_model_name
 
 app = typer.Typer(help="Which models there are, and whether one answers.", invoke_without_command=True)
 
@@ -40,6 +40,10 @@ def check(
 ) -> None:
     """Make one small request; report latency, tokens, cost and whether the answer has the right form."""
     known = parse_price(price) if price else None
+    provider = parse_model_name(name).provider
+    if provider.kind in FROM_MENU or provider.kind is Kind.PLANNER:
+        typer.echo(f"{name}: ready, nothing to check; {provider.what}")
+        return
     # someone is waiting to see whether it works: no patience with what does not
     model = open_model(name, ModelOptions(base_url=base_url, patience=Patience(tries=2, timeout=60.0)))
     try:

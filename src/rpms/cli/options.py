@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, Condition, named_condition
-from rpms.core.enforcement import PAPER, Constrained, Enforcement, preset
+from rpms.core.enforcement import PAPER, PARTS, Constrained, Enforcement, preset, with_part
 from rpms.core.errors import InputError
 from rpms.core.prompt import Layout
 from rpms.core.recall import EpisodicMemory
@@ -42,32 +41,28 @@ ModelName = Annotated[str, typer.Option(help="`planner`, or provider/name; `rpms
 BaseUrl = Annotated[str | None, typer.Option(help="Where the model's server is.")]
 ConditionName = Annotated[str, typer.Option(help=f"What of RPMS is on: {', '.join(CONDITIONS)}.")]
 ArbitrationMode = Annotated[Arbitration, typer.Option(help="How memories that conflict with rules are treated.")]
-StateFilter = Annotated[bool, typer.Option(help="Filter memories by state.")]
+StateFilter = Annotated[bool, typer.Option(help="Filter memories by state, unless --no-state-filter is given.")]
 LayoutName = Annotated[str, typer.Option(help="Order of the prompt's blocks: cached or paper.")]
 PresetName = Annotated[str, typer.Option(help="How far actions are enforced: paper (not at all) or strict.")]
 Enforce = Annotated[
     list[str] | None,
     typer.Option(
-        help="One part of the enforcement, NAME=VALUE: guard=off|advise|block, reasks, replace, menu, ranked, "
-        "constrained=off|auto|on, guidance, loops, unstick, consistency=world|precondition, "
-        "judged_by=entry|action, compact, recent.",
+        help=f"One part of the enforcement, NAME=VALUE such as menu=5: {', '.join(PARTS)}. Their values are in docs, "
+        "enforcement.md.",
         show_default=False,
     ),
 ]
 MemoryFile = Annotated[Path | None, typer.Option(help="Episodic memory, JSON Lines; none by default.")]
 WorldOptions = Annotated[
     list[str] | None,
-    typer.Option(
-        "--option", help="A world's own option, NAME=VALUE, such as simplifications=easy.", show_default=False
-    ),
+    typer.Option("--option", help="A world's own option, NAME=VALUE, such as tasks=boil.", show_default=False),
 ]
+Steps = Annotated[int | None, typer.Option(help="Steps an episode may take; the world's own number by default.")]
+MaxTokens = Annotated[int | None, typer.Option(min=1, help="New tokens an answer may have.")]
 PerTask = Annotated[int | None, typer.Option(help="Only the first so many tasks of each type.", min=1)]
 Sample = Annotated[int | None, typer.Option(help="Only so many tasks, drawn at random with --seed.", min=1)]
 
 _DIGITS = 9
-_ANY_NUMBER = 1_000_000
-_MOST = {"menu": 100}
-"""The most that a number of the enforcement may be."""
 
 
 def make_setting(world: World, data: Path | None, engine: str, options: Sequence[str] | None) -> Setting:
@@ -86,30 +81,15 @@ def make_setting(world: World, data: Path | None, engine: str, options: Sequence
 def make_enforcement(name: str, parts: Sequence[str] | None) -> Enforcement:
     """A preset with some parts changed."""
     enforcement = preset(name)
-    kinds = {field.name: type(getattr(enforcement, field.name)) for field in fields(Enforcement)}
     for part in parts or ():
         key, equals, text = part.partition("=")
-        kind = kinds.get(key)
-        if kind is None or not equals:
-            raise InputError(f"--enforce {part!r}: write NAME=VALUE with one of {', '.join(kinds)}")
-        enforcement = replace(enforcement, **{key: _value(part, key, kind, text)})
+        if key not in PARTS or not equals:
+            raise InputError(f"--enforce {part!r}: write NAME=VALUE with one of {', '.join(PARTS)}")
+        try:
+            enforcement = with_part(enforcement, key, text)
+        except InputError as error:
+            raise InputError(f"--enforce {part!r}: {error}") from None
     return enforcement
-
-
-def _value(part: str, key: str, kind: type, text: str) -> Any:
-    if kind is int:
-        most = _MOST.get(key, _ANY_NUMBER)
-        if text.isdecimal() and len(text) <= len(str(most)) and int(text) <= most:
-            return int(text)
-        possible = f"a whole number from 0 to {most:,}"
-    else:
-        values = {str(value): value for value in kind} if issubclass(kind, StrEnum) else {"on": True, "off": False}
-        word = {"true": "on", "false": "off"}.get(text, text)
-        if word in values:
-            return values[word]
-        *others, last = values
-        possible = f"{', '.join(others)} or {last}"
-    raise InputError(f"--enforce {part!r}: {text!r} is no value of {key}: choose {possible}")
 
 
 def refuse_choosing_without_menu(world: World, enforcement: Enforcement, model: str) -> None:
@@ -127,9 +107,9 @@ def refuse_choosing_without_menu(world: World, enforcement: Enforcement, model: 
     raise InputError(f"{who} a menu, and {why}")
 
 
-def note_idle_parts(world: World, enforcement: Enforcement) -> None:
-    """Say what of the enforcement can do nothing in a world."""
-    for words in idle_parts(world, enforcement):
+def note_idle_parts(world: World, *enforcements: Enforcement) -> None:
+    """Say once what of the enforcement can do nothing in a world."""
+    for words in dict.fromkeys(words for each in enforcements for words in idle_parts(world, each)):
         typer.echo(f"note: {words}", err=True)
 
 
@@ -211,9 +191,11 @@ def tasks_named(
     world: World, split: str, setting: Setting, wanted: Sequence[str] | None
 ) -> tuple[Sequence[Task], Setting]:
     """The tasks of a split that go by some names, all without any; the setting says which, where the world can."""
-    names = [name.strip() for given in wanted or () for name in given.split(",") if name.strip()]
-    if not names:
+    if not wanted:
         return world.tasks(split, setting), setting
+    names = [name.strip() for given in wanted for name in given.split(",") if name.strip()]
+    if not names:
+        raise InputError(f"--task {wanted[0]!r} names no task: give types, names or ids, or leave it out")
     if hasattr(world, "variation"):  # such a world leaves some tasks out unless they are named
         kinds = dict.fromkeys(name.partition("/")[0] for name in names)
         setting = replace(setting, options={**setting.options, "tasks": ",".join(kinds)})
@@ -279,6 +261,8 @@ def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
         raise InputError("the split has no tasks")
     if wanted is None:
         return tasks[0]
+    if not wanted.strip():
+        raise InputError(f"--task {wanted!r} names no task: give a number or an id, or leave it out")
     if wanted.isdecimal() and 1 <= int(wanted) <= len(tasks):
         return tasks[int(wanted) - 1]
     found = [task for task in tasks if task.id == wanted] or [task for task in tasks if task.id.startswith(wanted)]

@@ -17,6 +17,7 @@ from rpms.core.condition import compose
 from rpms.core.decide import Decision
 from rpms.core.enforcement import GuardMode
 from rpms.core.episode import Ending, Episode, Step
+from rpms.core.errors import InputError
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Fate
 from rpms.core.voice import memory_line, situation_lines
@@ -46,12 +47,15 @@ def play_one(
     memory: options.MemoryFile = None,
     preset: options.PresetName = "paper",
     enforce: options.Enforce = None,
+    steps: options.Steps = None,
     option: options.WorldOptions = None,
     prompt: Annotated[bool, typer.Option("--prompt", help="Show each prompt in full.")] = False,
     rules: Annotated[bool, typer.Option("--rules", help="Show the active rules at the start.")] = False,
 ) -> None:
     """Play one task and show every step: observation, belief, rules, memories with verdicts, action."""
     found = find_world(world)
+    if steps is not None and steps < 1:
+        raise InputError(f"a budget of {steps} steps leaves nothing to do")
     enforcement = options.make_enforcement(preset, enforce)
     options.refuse_choosing_without_menu(found, enforcement, model)
     setting = options.make_setting(found, data, engine, option)
@@ -81,14 +85,21 @@ def play_one(
             mind,
             answering,
             Decoding(max_tokens=found.max_tokens),
-            found.step_budget,
+            steps or found.step_budget,
         )
         console.print(
             Panel(Text(episode.goal.text or "unknown goal"), title=f"{found.name}: {chosen.id}", title_align="left")
         )
         _show_rules(console, mind.manual.active(episode.goal.type, episode.goal.object), whole=rules)
         advising = mind.enforcement.guard is GuardMode.ADVISE
-        result = play(episode, lambda step: _show(console, step, prompt=prompt, advising=advising))
+        advice = ""
+
+        def show(step: Step) -> None:
+            nonlocal advice
+            _show(console, step, prompt=prompt, told=advice)
+            advice = step.objection if advising and step.infeasible else ""
+
+        result = play(episode, show)
     finally:
         game.close()
         answering.close()
@@ -107,11 +118,11 @@ def _show_rules(console: Console, active: ActiveRules, *, whole: bool) -> None:
             console.print(Text(f"  [{rule.id}] {rule.text}", style="dim"))
 
 
-def _show(console: Console, step: Step, *, prompt: bool, advising: bool) -> None:
+def _show(console: Console, step: Step, *, prompt: bool, told: str) -> None:
     decision = step.decision
     console.print()
     console.rule(Text(f"step {step.number}", style="bold"), align="left", style="dim")
-    console.print(_said(step.observation))
+    console.print(_said(f"{step.observation} ({told})" if told else step.observation))
     console.print(_belief(decision))
     for candidate in decision.candidates:
         fate = candidate.verdict.fate
@@ -137,8 +148,7 @@ def _show(console: Console, step: Step, *, prompt: bool, advising: bool) -> None
         console.print(Text(f"  replaced: {step.action or '(no action)'} — {step.replaced}", style="yellow"))
     console.print(Text(f"> {step.command or '(no action)'}", style="bold cyan"))
     if step.infeasible:
-        told = " (the model is told)" if advising and step.objection else ""
-        console.print(Text(f"  infeasible{': ' + step.objection if step.objection else ''}{told}", style="red"))
+        console.print(Text(f"  infeasible{': ' + step.objection if step.objection else ''}", style="red"))
 
 
 def _show_advice(console: Console, advice: Advice) -> None:

@@ -14,7 +14,7 @@ from rpms.core.goal import Goal
 from rpms.core.rules import ActionSchema, Rule, RuleManual, Tier
 from rpms.core.tokens import estimate_tokens
 from rpms.core.voice import rule_line, schema_lines
-from rpms.play.setup import manual_of, universal_tier
+from rpms.play.setup import manual_of, universal_tier, weakness_of_guard
 from rpms.store.manuals import find_mistakes, manual_text, read_manual
 from rpms.worlds.registry import find_world
 
@@ -106,5 +106,5 @@ def check(
         f"ok: {len(manual.rules)} rules, {len(manual.actions)} actions ({checkable} with checkable preconditions or "
         f"effects), {len(manual.predicates)} predicates"
     )
-    if not checkable:
-        typer.echo("note: no action has preconditions: the guard is inert, and advice cannot be checked")
+    if weak := weakness_of_guard(manual):
+        typer.echo(f"note: {weak}")

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from rpms.cli import options
 from rpms.core.arbitration import Arbitration
+from rpms.core.enforcement import PRESETS, Enforcement
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions, parse_parameter
@@ -36,7 +37,9 @@ def run_split(
     world: options.WorldName,
     out: Annotated[
         Path | None,
-        typer.Option(help="The run's folder; one that exists is continued. By default runs/WORLD-SPLIT-MODEL."),
+        typer.Option(
+            help="The run's folder; one that exists is continued. By default one in runs, named by the options."
+        ),
     ] = None,
     split: options.SplitName = None,
     task: options.TaskNames = None,
@@ -63,10 +66,8 @@ def run_split(
     record: Annotated[
         Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
     ] = None,
-    steps: Annotated[
-        int | None, typer.Option(help="Steps an episode may take; the world's own number by default.")
-    ] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="New tokens an answer may have.")] = None,
+    steps: options.Steps = None,
+    max_tokens: options.MaxTokens = None,
     temperature: Annotated[float, typer.Option(min=0, help="0 is greedy.")] = 0.0,
     seed: Annotated[int, typer.Option(help="For --sample and for models that sample; recorded.")] = 0,
     parameter: Annotated[
@@ -111,7 +112,7 @@ def run_split(
     )
     options.note_idle_parts(found, plan.condition.enforcement)
     console = Console(emoji=False, highlight=False)
-    out = out or default_folder(world, split or found.splits[0], model, condition, preset)
+    out = out or default_folder(world, split or found.splits[0], model, condition, preset, enforcement)
     known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
     try:
         listener = progress(console, known)
@@ -125,14 +126,20 @@ def run_split(
         raise typer.Exit(1)
 
 
-def default_folder(world: str, split: str, model: str, condition: str, preset: str) -> Path:
+def default_folder(world: str, split: str, model: str, condition: str, preset: str, enforcement: Enforcement) -> Path:
     """Where a run goes that was given no folder: the same command finds it again.
 
-    >>> default_folder("scienceworld", "dev", "openai/gpt-4o", "baseline", "strict").name
-    'scienceworld-dev-openai-gpt-4o-baseline-strict'
+    >>> default_folder("alfworld", "train", "openai/gpt-4o", "full", "strict", replace(PRESETS["strict"], menu=8)).name
+    'alfworld-train-openai-gpt-4o-strict-menu-8'
     """
-    names = (world, split, model, "" if condition == "full" else condition, "" if preset == "paper" else preset)
+    base = PRESETS[preset]
+    parts = (f"{name}-{_word(value)}" for name, value in vars(enforcement).items() if value != getattr(base, name))
+    names = (world, split, model, "" if condition == "full" else condition, "" if preset == "paper" else preset, *parts)
     return Path("runs", "-".join(re.sub(r"[^\w.]+", "-", name).strip("-.")[-60:] for name in names if name))
+
+
+def _word(value: object) -> str:
+    return str(value) if not isinstance(value, bool) else "on" if value else "off"
 
 
 def print_summary(console: Console, summary: RunSummary, spent: Spending) -> None:

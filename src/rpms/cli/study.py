@@ -69,6 +69,7 @@ def run_file(
         console.width = max(console.width, _WIDTH)
     prices = {name: parse_price(price) if price else price_of(name) for name in models}
     engine = options.on_ray() if ray else Threads
+    _note_idle_parts(study)
     means = _means(study, console, prices, data=data, base_url=base_url, workers=workers, record=record, engine=engine)
     if dry_run:
         console.print(estimates_table(estimate_study(study, models, means, layout), prices))
@@ -102,6 +103,13 @@ def check(
         study = read_study(file)
         find_world(study.world)
         typer.echo(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
+
+
+def _note_idle_parts(study: Study) -> None:
+    enforcements = [case.condition.enforcement for case in study.cases]
+    if study.learning is not None:
+        enforcements.append(study.learning.enforcement)
+    options.note_idle_parts(find_world(study.world), *enforcements)
 
 
 def _limited(study: Study, limit: int | None) -> Study:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
 from rpms.core.errors import InputError
@@ -50,7 +50,7 @@ class Enforcement:
 
     guard: GuardMode = GuardMode.OFF
     reasks: int = 2
-    """How often a model is asked again at one step before its answer is taken as it is."""
+    """How often a model is asked again at one step before its answer is taken as it is; each time is a request."""
     replace: bool = False
     """Whether an answer that still fails is replaced by the menu's best entry; otherwise it is executed."""
     menu: int = 0
@@ -109,3 +109,38 @@ ALONE = {
     "recent": replace(PAPER, recent=3),
 }
 """Each part by itself, for measuring what it adds."""
+
+
+def named_enforcement(name: str) -> Enforcement:
+    """Find a preset or a single part by its name."""
+    named = PRESETS | ALONE
+    if name not in named:
+        names = ", ".join(repr(each) if "," in each else each for each in named)
+        raise InputError(f"unknown enforcement {name!r}; choose one of {names}")
+    return named[name]
+
+
+PARTS = tuple(field.name for field in fields(Enforcement))
+_MOST = {"menu": 100, "reasks": 10, "recent": 1_000_000}
+
+
+def with_part(enforcement: Enforcement, name: str, value: object) -> Enforcement:
+    """The same with one part changed to a value, given as text or as YAML reads it; a wrong one is an InputError."""
+    if name not in PARTS:
+        raise InputError(f"there is no part {name!r}; choose one of {', '.join(PARTS)}")
+    kind = type(getattr(PAPER, name))
+    text = str(value).lower()
+    possible: dict[str, object]
+    if kind is int:
+        most = _MOST[name]
+        possible = {text: int(text)} if text.isdecimal() and len(text) <= len(str(most)) and int(text) <= most else {}
+        words = f"a whole number from 0 to {most:,}"
+    else:
+        possible = {str(each): each for each in kind} if issubclass(kind, StrEnum) else {"on": True, "off": False}
+        text = {"true": "on", "false": "off"}.get(text, text)
+        *others, last = possible
+        words = f"{', '.join(others)} or {last}"
+    if text not in possible:
+        given = value if isinstance(value, str) else text
+        raise InputError(f"{given!r} is no value of {name}: choose {words}")
+    return replace(enforcement, **{name: possible[text]})  # type: ignore[arg-type]

@@ -55,18 +55,30 @@ def can_play(world: World, enforcement: Enforcement, model: str) -> bool:
     return has_menu(world, enforcement) or not chooses_from_menu(model)
 
 
+def weakness_of_guard(manual: RuleManual) -> str:
+    """What the guard cannot do for want of preconditions, in words; nothing where it can do its work."""
+    if not manual.actions:
+        return "the guard is inert, except for answers without an action: its manual has no actions"
+    if not any(action.preconditions for action in manual.actions):
+        return "the guard refuses only what is no known action: no action in its manual has preconditions"
+    return ""
+
+
 def idle_parts(world: World, enforcement: Enforcement) -> tuple[str, ...]:
     """What is switched on and can do nothing, or less than it says, in words for its user."""
     no_menu = enforcement.menu == 0
+    weak = weakness_of_guard(manual_of(world)) if enforcement.guard is not GuardMode.OFF else ""
     idle = {
-        "the guard is inert: no action in its manual has preconditions": enforcement.guard is not GuardMode.OFF
-        and not any(action.preconditions for action in manual_of(world).actions),
+        weak: bool(weak),
         "there is no menu: it has no method `suggest`": not no_menu and not has_menu(world, enforcement),
         "there is no guidance: it has no method `guide`": enforcement.guidance and not hasattr(world, "guide"),
         "its rules stay whole: it has no method `focus`": enforcement.compact and not hasattr(world, "focus"),
         "unstick does nothing without loops=on": enforcement.unstick and not enforcement.loops,
         "unstick has no menu to fall back on, only what a refusal names: add menu=5": enforcement.unstick and no_menu,
         "replace does nothing without guard=block": enforcement.replace and enforcement.guard is not GuardMode.BLOCK,
+        "replace has no menu to fall back on, only what a refusal names: add menu=5": enforcement.replace
+        and enforcement.guard is GuardMode.BLOCK
+        and no_menu,
         "ranked=off does nothing without a menu": no_menu and not enforcement.ranked,
         f"constrained={enforcement.constrained} does nothing without a menu": no_menu
         and enforcement.constrained is not Constrained.OFF,

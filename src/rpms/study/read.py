@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +15,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import Condition, named_condition
-from rpms.core.enforcement import ALONE, PAPER, Enforcement, preset
+from rpms.core.enforcement import Enforcement, named_enforcement, preset, with_part
 from rpms.core.errors import FileError, InputError
 from rpms.core.prompt import Layout
 from rpms.store.files import read_text
@@ -23,6 +23,9 @@ from rpms.study.values import Case, Choice, Learning, Part, Study
 
 LARGEST = 200_000
 """Bytes. A study is written by people; anything larger is not one."""
+
+LATER = ("full", "rules-only")
+"""The conditions that rounds of learning after the first may have."""
 
 _DEEPEST = 32
 
@@ -57,15 +60,13 @@ class _Learn(_Choice):
     rounds: int = Field(default=1, ge=1, le=20)
     later: str = "full"
     model: str | None = None
-    enforcement: str | dict[str, str | int | bool] = "paper"
+    enforcement: str | dict[str, object] = "paper"
 
     @field_validator("later")
     @classmethod
     def _known(cls, value: str) -> str:
-        try:
-            named_condition(value)
-        except InputError as error:
-            raise ValueError(str(error)) from None
+        if value not in LATER:
+            raise ValueError(f"{value!r} cannot be a later round: choose {' or '.join(LATER)}")
         return value
 
 
@@ -74,7 +75,7 @@ class _Case(_Strict):
     arbitration: str = Arbitration.HARD_SOFT.value
     state_filter: bool = True
     layout: str = "cached"
-    enforcement: str | dict[str, str | int | bool] = "paper"
+    enforcement: str | dict[str, object] = "paper"
     memory: str | None = None
     round: int | None = Field(default=None, ge=1)
 
@@ -109,9 +110,11 @@ def read_study(file: Path) -> Study:
     except ValidationError as error:
         raise _mistake(file, tree, error) from None
     cases = []
-    for name, case in form.conditions.items():
+    for name, given in form.conditions.items():
+        case = given or _Case()
+        enforcement = _enforcement(case.enforcement, tree, file, "conditions", name, "enforcement")
         try:
-            cases.append(_case(name, case or _Case(), form, file))
+            cases.append(_case(name, case, enforcement, form, file))
         except InputError as error:
             raise FileError(file, _line(tree, ("conditions", name)), f"{name}: {error}") from None
     if len({case.name for case in cases}) < len(cases):
@@ -132,10 +135,7 @@ def read_study(file: Path) -> Study:
 
 
 def _learning(form: _Learn, tree: CommentedMap, file: Path) -> Learning:
-    try:
-        enforcement = _enforcement(form.enforcement)
-    except InputError as error:
-        raise FileError(file, _line(tree, ("learn", "enforcement")), f"learn: {error}") from None
+    enforcement = _enforcement(form.enforcement, tree, file, "learn", "enforcement")
     return Learning(form.choice(), form.rounds, named_condition(form.later), form.model, enforcement)
 
 
@@ -186,7 +186,7 @@ def _line(tree: CommentedMap, path: tuple[object, ...]) -> int:
 
 def _mistake(file: Path, tree: CommentedMap, error: ValidationError) -> FileError:
     first = error.errors(include_url=False)[0]
-    path = tuple(step for step in first["loc"] if step not in ("str", "dict[str,union[str,int,bool]]"))
+    path = tuple(step for step in first["loc"] if step not in ("str", "dict[str,object]"))
     problem = {
         "extra_forbidden": "is not a known field",
         "missing": "is missing",
@@ -195,7 +195,7 @@ def _mistake(file: Path, tree: CommentedMap, error: ValidationError) -> FileErro
     return FileError(file, _line(tree, path), f"{place}: {problem}" if place else problem)
 
 
-def _case(name: str, form: _Case, study: _Study, file: Path) -> Case:
+def _case(name: str, form: _Case, enforcement: Enforcement, study: _Study, file: Path) -> Case:
     """One condition: by its own name where that is one of the 2x2's, else as its fields say."""
     base = named_condition(form.condition or name)
     try:
@@ -210,9 +210,7 @@ def _case(name: str, form: _Case, study: _Study, file: Path) -> Case:
     if form.round is not None and (study.learn is None or form.round > study.learn.rounds):
         rounds = study.learn.rounds if study.learn else 0
         raise InputError(f"wants the memory after round {form.round}, but the study learns {rounds} rounds")
-    condition = Condition(
-        base.rules, base.memory, arbitration, form.state_filter, layout, _enforcement(form.enforcement)
-    )
+    condition = Condition(base.rules, base.memory, arbitration, form.state_filter, layout, enforcement)
     memory = form.memory or study.memory
     if base.memory and not memory and study.learn is None:
         raise InputError("uses memory; give the study a `memory` file or a `learn` block")
@@ -228,22 +226,17 @@ def normal(condition: Condition) -> Condition:
     return condition
 
 
-def _enforcement(given: str | dict[str, str | int | bool]) -> Enforcement:
-    """A preset or a single part by name, or single options over the paper's."""
-    if isinstance(given, str):
-        return ALONE.get(given) or preset(given)
-    chosen = dict(given)
-    base = preset(str(chosen.pop("preset", "paper")))
-    known = {field.name: type(getattr(PAPER, field.name)) for field in fields(Enforcement)}
-    for name, value in chosen.items():
-        kind = known.get(name)
-        if kind is None:
-            raise InputError(f"enforcement has no option {name!r}; choose among {', '.join(known)}")
-        try:
-            fitting = value if kind in (bool, int) else kind(value)
-        except ValueError:
-            fitting = None
-        if type(fitting) is not kind:
-            raise InputError(f"enforcement: {name} cannot be {value!r}")
-        base = replace(base, **{name: fitting})  # type: ignore[arg-type]
-    return base
+def _enforcement(given: str | dict[str, object], tree: CommentedMap, file: Path, *path: str) -> Enforcement:
+    """A preset or a single part by name, or single options over the paper's; mistakes are at their own line."""
+    place: tuple[str, ...] = path
+    try:
+        if isinstance(given, str):
+            return named_enforcement(given)
+        enforcement = preset(str(given.get("preset", "paper")))
+        for name, value in given.items():
+            place = (*path, name)
+            if name != "preset":
+                enforcement = with_part(enforcement, name, value)
+    except InputError as error:
+        raise FileError(file, _line(tree, place), f"{'.'.join(place)}: {error}") from None
+    return enforcement
