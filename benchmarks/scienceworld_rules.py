@@ -4,9 +4,10 @@
 
 Walks through train variations: some of the steps follow the planner, some are taken from the simulator's own list of
 valid actions, and some are commands made of every template and the names that the text has shown so far, what is here
-as often as all else. Each command is judged by the guard before it is executed, and what the simulator then says
-decides: *allowed* is what it did, *refused* what it answered with a refusal or did not know. A question which of
-several was meant is neither.
+as often as all else, and of all rooms of the house, shown or not. Each command is judged by the guard before it is
+executed, and what the simulator then says decides: *allowed* is what it did, *refused* what it answered with a refusal
+or did not know. A question which of several was meant is neither. Only preconditions are asked about: what a rule
+forbids can be done, and nothing here is blocked for it.
 
 The simulator's list alone would not do: it leaves out names that its parser takes, and it names what is behind closed
 lids, which its parser does not take. So at some states the guard is held against the whole list, and some of what it
@@ -22,7 +23,7 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 
 from rpms.core.belief import Situation
@@ -36,6 +37,7 @@ from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.observations import Thing, room_sight
 from rpms.worlds.scienceworld.observations import carried as inventory
+from rpms.worlds.scienceworld.planner.rooms import ROOMS
 from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import KINDS
 from rpms.worlds.scienceworld.tree import read_phrase
@@ -174,14 +176,20 @@ class Walk:
         syntax = self.dice.choice(schema.syntax)
         known = [thing.name for forest in self.belief.rooms.values() for _, thing, _ in every(forest)]
         near = [thing.name for thing, _ in self.belief.visible()] or known
-        rooms = sorted(self.belief.exits) or ["hallway"]
 
         def name(parameter: str) -> str:
             if parameter == "place" and (syntax.startswith("go") or "door" in syntax or self.dice.random() < 0.1):
-                return self.dice.choice(rooms)
+                return self.way(sorted(self.belief.exits.get(self.belief.room or "", ())) or ["hallway"])
             return self.dice.choice(near if self.dice.random() < 0.5 else known)
 
         return PARAMETER.sub(lambda match: name(match[1]), syntax)
+
+    def way(self, shown: Sequence[str]) -> str:
+        """Where a command may lead: a door that was shown, any room of the house, and other names of either."""
+        room = self.dice.choice(shown if self.dice.random() < 0.5 else sorted(ROOMS))
+        if self.dice.random() < 0.7:
+            return room
+        return self.dice.choice((f"door to {room}", f"{room} door", room.split()[-1], "door", "room"))
 
 
 def _action(command: str, rules: ActiveRules) -> str:

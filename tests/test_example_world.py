@@ -102,7 +102,7 @@ def test_the_manual_tells_why_an_action_fails():
     played = episode(task, ScriptedModel("script", script))
     assert [step.infeasible for step in played.steps] == [False, True, True]
     assert played.steps[1].objection == "config 1 is not in your clipboard"
-    assert played.steps[2].objection == "server 1 is running; first: stop server 1"
+    assert played.steps[2].objection == "server 1 is running"
 
 
 def test_the_guard_keeps_every_failure_from_the_game():

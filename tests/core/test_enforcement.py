@@ -13,7 +13,7 @@ from rpms.core.consistency import degree_of_match, executable_from_here
 from rpms.core.decide import decide
 from rpms.core.enforcement import PAPER, STRICT, Consistency, JudgedBy, preset
 from rpms.core.errors import InputError
-from rpms.core.guard import ask_again, review
+from rpms.core.guard import ask_again, review, review_rules
 from rpms.core.loops import find_loop
 from rpms.core.memory import Origin, SuccessSnippet
 from rpms.core.menu import MENU_TOKENS, Suggestion, make_menu
@@ -22,7 +22,8 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules
 from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
-from tests.core.kitchen import COOL_APPLE, KitchenBelief, knowledge, manual
+from rpms.store.manuals import ManualText, read_manual
+from tests.core.kitchen import COOL_APPLE, MANUAL, KitchenBelief, knowledge, manual
 
 RULES = manual().active(COOL_APPLE.type, COOL_APPLE.object)
 CLOSED = Situation(KitchenBelief("fridge 1", containers={"fridge 1": False}), COOL_APPLE)
@@ -47,9 +48,64 @@ def test_the_guard_lets_pass_what_is_possible_and_what_is_unknown():
     assert review("open drawer 1", RULES, nowhere) is None
 
 
-def test_the_guard_does_not_forbid_what_the_world_allows():
-    holding = Situation(KitchenBelief("fridge 1", ("apple 1",), {"fridge 1": True}), COOL_APPLE)
-    assert review("put apple 1 in/on fridge 1", RULES, holding) is None, "bad advice, but it can be done"
+HOLDING = Situation(KitchenBelief("fridge 1", ("apple 1",), {"fridge 1": True}), COOL_APPLE)
+
+
+def test_preconditions_do_not_forbid_what_the_world_allows():
+    assert review("put apple 1 in/on fridge 1", RULES, HOLDING) is None, "bad advice, but it can be done"
+
+
+def test_the_guard_knows_what_a_rule_certainly_forbids_and_tells_the_rule_in_words():
+    refusal = review_rules("put apple 1 in/on fridge 1", RULES, HOLDING)
+    assert refusal is not None
+    assert (refusal.rule, refusal.remedy, refusal.forbidden) == ("D-COOL-001", "", True)
+    assert ask_again("put apple 1 in/on fridge 1", refusal) == (
+        "`put apple 1 in/on fridge 1` was not executed: D-COOL-001 forbids it: cool X with fridge keeps X in hand - "
+        "do NOT put X in the fridge to cool it. Choose another action."
+    )
+
+
+def test_what_is_not_certainly_forbidden_passes():
+    cooled = replace(HOLDING.belief, cool=frozenset({"apple 1"}))
+    for command in ("put egg 1 in/on fridge 1", "put apple 1 in/on sink 1", "cool apple 1 with fridge 1", "dance"):
+        assert review_rules(command, RULES, HOLDING) is None
+    assert review_rules("put apple 1 in/on fridge 1", RULES, Situation(cooled, COOL_APPLE)) is None
+    assert review_rules("put apple 1 in/on fridge 1", ActiveRules(), HOLDING) is None
+
+
+@pytest.mark.parametrize(("condition", "forbidden"), [("hand_empty", False), ("not hand_empty", True)])
+def test_a_rule_that_is_not_active_forbids_nothing(condition, forbidden):
+    text = MANUAL.replace("text: cool X", f"when: [{condition}]\n      text: cool X")
+    rules = read_manual(ManualText("kitchen.yaml", text)).active(COOL_APPLE.type, COOL_APPLE.object)
+    assert bool(review_rules("put apple 1 in/on fridge 1", rules, HOLDING)) is forbidden
+
+
+ROOMY = MANUAL.replace(
+    "environment:\n  go: {syntax: go to <place>,",
+    """environment:
+  shut: {syntax: shut <place>, preconditions: [open(place)], effects: [not open(place)]}
+  look: {syntax: look at <thing>, preconditions: [holding(thing) or at(thing)]}
+  go: {syntax: go to <place>, preconditions: ['kind(place, fridge) or kind(place, sink)'],""",
+)
+"""A kitchen in which nothing but fridges and sinks can be gone to, and doors can be shut."""
+
+
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("open fridge 2", "you are not at fridge 2; first: go to fridge 2"),
+        ("open moon 1", "not kind(moon 1, fridge)"),
+        ("take apple 1 from moon 1", "not kind(moon 1, fridge)"),
+        ("look at sink 1", "you are not at sink 1; first: go to sink 1"),
+        ("shut fridge 1", "fridge 1 is closed"),
+        ("take apple 1 from fridge 1", "fridge 1 is closed; first: open fridge 1"),
+    ],
+)
+def test_a_reason_is_the_one_that_counts_and_no_remedy_undoes_what_was_asked_for(command, text):
+    rules = read_manual(ManualText("kitchen.yaml", ROOMY)).active(COOL_APPLE.type, COOL_APPLE.object)
+    refusal = review(command, rules, CLOSED)
+    assert refusal is not None
+    assert refusal.text == text
 
 
 def test_a_manual_without_schemas_makes_the_guard_inert():
@@ -101,7 +157,8 @@ def test_consistency_by_preconditions_follows_a_snippet_from_here():
         next(executable_from_here([Candidate(entry, 1, 1, Verdict(Fate.KEPT))], CLOSED, RULES)) for entry in (good, bad)
     )
     assert (kept.verdict.fate, filtered.verdict.fate) == (Fate.KEPT, Fate.FILTERED)
-    assert "open(fridge 1) is false" in filtered.verdict.reason
+    assert filtered.verdict.reason == "`take apple 1 from fridge 1` could not be done from here: fridge 1 is closed"
+    assert (filtered.verdict.rule, filtered.verdict.fact) == ("E-TAKE", "fridge 1 is closed")
 
 
 def test_of_what_is_consistent_the_best_match_ranks_first():

@@ -8,7 +8,7 @@ import pytest
 
 from rpms.core.condition import BASELINE, FULL, compose
 from rpms.core.enforcement import PAPER, Constrained, Enforcement, GuardMode
-from rpms.core.episode import Episode
+from rpms.core.episode import Ending, Episode
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
@@ -16,7 +16,7 @@ from rpms.models.base import Answer, Decoding, Request
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of
-from rpms.worlds.base import Setting
+from rpms.worlds.base import Outcome, Setting, Task
 from rpms.worlds.registry import find_world
 
 WORLD = find_world("alfworld")
@@ -93,3 +93,81 @@ def test_choices_are_given_only_to_a_model_that_can_be_held_to_them():
     assert asked[0].choices == ()
     with pytest.raises(InputError, match="cannot hold its answers to a menu"):
         episode(replace(PAPER, menu=8, constrained=Constrained.ON), ["Action: look"])
+
+
+SCIENCE = find_world("scienceworld")
+HALLWAY = (
+    "Your task is to boil water. First, focus on the substance.\n\nThis room is called the hallway. In it, you see: \n"
+    "\tthe agent\n\ta table. On the table is: nothing.\nYou also see:\n\tA door to the kitchen (that is open)\n"
+)
+
+
+class Hallway:
+    """A game that ends for good when the wrong thing is focused on, as ScienceWorld's do."""
+
+    def reset(self) -> Outcome:
+        return Outcome(HALLWAY)
+
+    def step(self, command: str) -> Outcome:
+        if command == "focus on table":
+            return Outcome("You focus on the table.", -100, done=True)
+        return Outcome("No known action matches that input." if command.startswith("go") else "Time passes.")
+
+    def admissible(self) -> tuple[str, ...]:
+        return ()
+
+    def close(self) -> None:
+        pass
+
+
+def in_the_hallway(
+    enforcement: Enforcement, answers: list[str], steps: int = 1, condition=FULL
+) -> tuple[Episode, list[Request]]:
+    asked: list[Request] = []
+
+    def answer(request: Request) -> Answer:
+        asked.append(request)
+        return Answer(f"Action: {answers[min(len(asked), len(answers)) - 1]}", Usage(requests=1))
+
+    mind = compose(replace(condition, enforcement=enforcement), knowledge_of(SCIENCE), EpisodicMemory())
+    task = Task("boil/0", "F3", {})
+    return play(Play(SCIENCE, Hallway(), task, mind, FunctionModel(answer), Decoding(), steps)), asked
+
+
+@pytest.mark.parametrize("condition", [FULL, BASELINE])
+def test_what_a_rule_forbids_is_asked_again_though_it_could_be_done(condition):
+    result, asked = in_the_hallway(BLOCK, ["focus on table", "wait1"], condition=condition)
+    (step,) = result.steps
+    assert (step.command, step.score, result.reasks) == ("wait1", 0, 1)
+    assert (
+        "`focus on table` was not executed: F3-FOCUS-001 forbids it: 'focus on' the substance" in asked[1].prompt.text
+    )
+    assert step.forbidden == (("focus on table", "F3-FOCUS-001"),)
+    assert step.extras["forbidden"] == [{"command": "focus on table", "rule": "F3-FOCUS-001"}]
+
+
+def test_a_forbidden_action_is_executed_if_the_model_insists_and_is_never_foreseeably_infeasible():
+    result, asked = in_the_hallway(BLOCK, ["focus on table"])
+    (step,) = result.steps
+    assert (len(asked), step.command, result.ending, step.replaced) == (3, "focus on table", Ending.LOST, "")
+    assert (step.objection, result.foreseeable, len(step.forbidden)) == ("", 0, 3)
+
+
+def test_it_is_replaced_only_where_replacing_is_on():
+    result, _ = in_the_hallway(replace(BLOCK, replace=True, menu=5), ["focus on table"])
+    (step,) = result.steps
+    assert step.command != "focus on table"
+    assert step.replaced.startswith("refused to the last: F3-FOCUS-001 forbids it")
+
+
+@pytest.mark.parametrize("guard", [GuardMode.OFF, GuardMode.ADVISE])
+def test_without_blocking_a_forbidden_action_is_executed_at_once_and_recorded(guard):
+    result, asked = in_the_hallway(replace(PAPER, guard=guard), ["focus on table"])
+    assert (len(asked), result.ending) == (1, Ending.LOST)
+    assert result.steps[0].forbidden == (("focus on table", "F3-FOCUS-001"),)
+
+
+def test_a_known_failure_comes_before_a_rule():
+    result, _ = in_the_hallway(replace(BLOCK, reasks=1), ["focus on stove", "wait1"])
+    assert result.steps[0].refusals == (("focus on stove", "stove is neither here nor carried"),)
+    assert result.steps[0].forbidden == ()

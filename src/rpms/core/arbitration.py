@@ -14,7 +14,7 @@ from enum import StrEnum
 from rpms.core.belief import Situation
 from rpms.core.facts import Clause, Facts, Truth
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet
-from rpms.core.rules import ActiveRules, Instance, Simulated
+from rpms.core.rules import ActiveRules, Simulated
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 
@@ -148,7 +148,7 @@ def _object_to_lesson(action: str, rules: ActiveRules, situation: Situation) -> 
     if instance is None or not instance.schema.preconditions or instance.feasible(situation) is not Truth.TRUE:
         return None
     clause = instance.preconditions[0]
-    fact = _settled(clause, rules, situation)
+    fact = settled(clause, rules, situation)
     return Objection(True, f"the rules allow `{action}` now: its preconditions hold", instance.schema.id, fact)
 
 
@@ -157,13 +157,12 @@ def _object_to_template(template: str, rules: ActiveRules, situation: Situation)
     instance = rules.instance(template)
     if instance is None:
         return Objection(False, f"no rule covers `{template}`", "", "") if rules.environment else None
-    return _forbidden(instance, template, rules, situation)
+    return prohibition(template, rules, situation)
 
 
 def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
     """What speaks against doing one action now: that it cannot be done, or that a rule forbids it."""
-    instance = rules.instance(command)
-    known = [infeasibility(command, rules, facts), _forbidden(instance, command, rules, facts) if instance else None]
+    known = [infeasibility(command, rules, facts), prohibition(command, rules, facts)]
     objections = [objection for objection in known if objection is not None]
     return next((objection for objection in objections if objection.conflict), objections[0] if objections else None)
 
@@ -178,7 +177,7 @@ def infeasibility(command: str, rules: ActiveRules, facts: Facts) -> Objection |
         value = clause.truth(facts)
         if value is Truth.TRUE:
             continue
-        fact = _settled(clause, rules, facts)
+        fact = settled(clause, rules, facts)
         if value is Truth.FALSE:
             return Objection(True, f"`{command}` cannot be done: {fact}", instance.schema.id, fact, clause)
         if not _nearly_sure(clause, rules):
@@ -194,19 +193,28 @@ def _nearly_sure(clause: Clause, rules: ActiveRules) -> bool:
     )
 
 
-def _forbidden(instance: Instance, action: str, rules: ActiveRules, facts: Facts) -> Objection | None:
+def prohibition(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:
+    """The rule that forbids an action now: a conflict where all its conditions are known to hold, else a doubt."""
+    instance = rules.instance(command)
+    if instance is None:
+        return None
+    doubt: Objection | None = None
     for rule, ban in rules.prohibitions.get(instance.schema.name, ()):
         clauses = [clause.bind(instance.binding) for clause in ban.when]
         value = Truth.TRUE
-        for clause in clauses:
+        for clause in (*rule.when, *clauses):
             value = value & clause.truth(facts)
-        if value is not Truth.FALSE:
-            fact = "; ".join(_settled(clause, rules, facts) for clause in clauses)
-            return Objection(value is Truth.TRUE, f"`{action}` goes against {rule.id}: {rule.text}", rule.id, fact)
-    return None
+        if value is Truth.FALSE:
+            continue
+        fact = "; ".join(settled(clause, rules, facts) for clause in clauses)
+        reason = f"`{command}` goes against {rule.id}: {rule.text}"
+        if value is Truth.TRUE:
+            return Objection(True, reason, rule.id, fact)
+        doubt = doubt or Objection(False, reason, rule.id, fact)
+    return doubt
 
 
-def _settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
+def settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
     """The fact behind a clause's value, in words: that of the first literal with the same value."""
     value = clause.truth(facts)
     literal = next((each for each in clause.literals if each.truth(facts) is value), clause.literals[0])

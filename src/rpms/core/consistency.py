@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from rpms.core.arbitration import settled
 from rpms.core.belief import Belief, Situation
-from rpms.core.facts import Clause, Truth
+from rpms.core.facts import Clause, Facts, Truth
 from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
 from rpms.core.rules import ActiveRules, Simulated
 from rpms.core.verdict import Candidate, Fate, Verdict
@@ -60,16 +62,17 @@ def executable_from_here(
 
 
 def _followed_through(candidate: Candidate, situation: Situation, schemas: ActiveRules) -> Candidate:
-    for action, clause, value in _followed(candidate.entry, schemas, situation):
-        if value is Truth.FALSE:
-            reason = f"`{action}` could not be done from here: {clause} is false"
-            return candidate.judged(Verdict(Fate.FILTERED, reason))
+    for step in _followed(candidate.entry, schemas, situation):
+        if step.value is Truth.FALSE:
+            fact = settled(step.clause, schemas, step.facts)
+            reason = f"`{step.action}` could not be done from here: {fact}"
+            return candidate.judged(Verdict(Fate.FILTERED, reason, step.schema, fact))
     return candidate
 
 
 def degree_of_match(entry: Entry, rules: ActiveRules, situation: Situation) -> float:
     """The share of an entry's preconditions that are known to hold, from 0.5 for none to 1 for all."""
-    values = [value is Truth.TRUE for _, _, value in _followed(entry, rules, situation)]
+    values = [step.value is Truth.TRUE for step in _followed(entry, rules, situation)]
     return 0.5 + 0.5 * sum(values) / len(values) if values else 1.0
 
 
@@ -91,7 +94,18 @@ def best_match_first(
     yield from stream
 
 
-def _followed(entry: Entry, rules: ActiveRules, situation: Situation) -> Iterator[tuple[str, Clause, Truth]]:
+class _Followed(NamedTuple):
+    """A precondition of an action within a snippet."""
+
+    action: str
+    schema: str
+    clause: Clause
+    value: Truth
+    facts: Facts
+    """As they are at that point, until the next is asked for."""
+
+
+def _followed(entry: Entry, rules: ActiveRules, situation: Situation) -> Iterator[_Followed]:
     """Every precondition of a snippet's actions with its value at that point, each action's effects taken over."""
     if not isinstance(entry, SuccessSnippet):
         return
@@ -101,5 +115,5 @@ def _followed(entry: Entry, rules: ActiveRules, situation: Situation) -> Iterato
         if instance is None:
             continue
         for clause in instance.preconditions:
-            yield action, clause, clause.truth(facts)
+            yield _Followed(action, instance.schema.id, clause, clause.truth(facts), facts)
         facts.apply(instance)

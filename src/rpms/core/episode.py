@@ -53,6 +53,8 @@ class Step:
     """Of all requests of this step, those asked again included."""
     refusals: tuple[tuple[str, str], ...] = ()
     """What the guard refused before, each command with the reason it was told: one re-ask each."""
+    forbidden: tuple[tuple[str, str], ...] = ()
+    """Each command of the model's that a rule certainly forbids, with that rule's id; refused or not."""
     replaced: str = ""
     """Why the command is not the model's own, if it is not."""
     notes: tuple[str, ...] = ()
@@ -66,6 +68,7 @@ class Step:
             "menu": list(decision.menu.commands),
             "notice": decision.notice,
             "refused": [{"command": command, "reason": reason} for command, reason in self.refusals],
+            "forbidden": [{"command": command, "rule": rule} for command, rule in self.forbidden],
             "replaced": self.replaced,
             "notes": list(self.notes),
         }

@@ -40,7 +40,7 @@ class Verdict:
     rule: str = ""
     """The id of the rule, if one decided it."""
     fact: str = ""
-    """The fact, such as `open(fridge 1) is false`."""
+    """The fact in words, such as `fridge 1 is closed`."""
 
 
 @dataclass(frozen=True, slots=True)

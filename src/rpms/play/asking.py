@@ -8,7 +8,7 @@ from rpms.core.belief import Situation
 from rpms.core.decide import Decision
 from rpms.core.enforcement import Constrained, Enforcement, GuardMode
 from rpms.core.errors import InputError, ModelUnavailable
-from rpms.core.guard import Refusal, ask_again, review
+from rpms.core.guard import Refusal, ask_again, review, review_rules
 from rpms.core.prompt import Layout, Part
 from rpms.core.usage import Usage
 from rpms.core.voice import HEADINGS
@@ -32,6 +32,8 @@ class Asked:
     refusal: Refusal | None
     """Why the command that is given to the world is known to fail, if it is."""
     refused: tuple[tuple[str, str], ...] = ()
+    forbidden: tuple[tuple[str, str], ...] = ()
+    """Each command of the model's that a rule certainly forbids, with that rule's id."""
     replaced: str = ""
     notes: tuple[str, ...] = ()
     """What the model's side had to do to get an answer, such as shorten the history."""
@@ -53,6 +55,7 @@ class Asker:
         situation = Situation(decision.belief, decision.goal)
         prompt, usage = decision.prompt, Usage()
         refused: list[tuple[str, str]] = []
+        forbidden: list[tuple[str, str]] = []
         choices = self._choices(decision)
         while True:
             answer = self.model.answer(Request(prompt, self.decoding, episode, decision, choices))
@@ -61,17 +64,23 @@ class Asker:
             parsed = parse_answer(answer.text)
             command = self.world.command(parsed.action, decision.belief) if parsed.action else Command("")
             refusal = review(command.text, decision.schemas, situation) if parsed.action else NO_ACTION
-            if refusal is None or rules.guard is not GuardMode.BLOCK or len(refused) >= rules.reasks:
+            breach = None if refusal else review_rules(command.text, decision.schemas, situation)
+            if breach is not None:
+                forbidden.append((command.text, breach.rule))
+            against = refusal or breach
+            if against is None or rules.guard is not GuardMode.BLOCK or len(refused) >= rules.reasks:
                 break
-            refused.append((command.text, refusal.text))
-            prompt = prompt.noticing(ask_again(command.text, refusal), HEADINGS[Part.NOTICE], self.layout)
-        replaced = self._reason_to_replace(decision, refusal)
+            refused.append((command.text, against.text))
+            prompt = prompt.noticing(ask_again(command.text, against), HEADINGS[Part.NOTICE], self.layout)
+        replaced = self._reason_to_replace(decision, against)
         best = decision.menu.best or (refusal.remedy if refusal else "")
         if replaced and best:
             command, refusal = Command(best), None
         else:
             replaced = ""
-        return Asked(answer.text, parsed, command, usage, refusal, tuple(refused), replaced, answer.notes)
+        return Asked(
+            answer.text, parsed, command, usage, refusal, tuple(refused), tuple(forbidden), replaced, answer.notes
+        )
 
     def _choices(self, decision: Decision) -> tuple[str, ...]:
         """The menu, where the answer is to be held to it."""

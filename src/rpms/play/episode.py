@@ -92,6 +92,7 @@ class Play:
             contradictions=drift,
             usage=asked.usage,
             refusals=asked.refused,
+            forbidden=asked.forbidden,
             replaced=asked.replaced,
             notes=asked.notes,
         )

@@ -11,6 +11,7 @@ from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import FULL
 from rpms.core.facts import Truth
 from rpms.core.goal import GoalSignature
+from rpms.core.guard import review, review_rules
 from rpms.core.memory import SuccessSnippet
 from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Fate
@@ -172,3 +173,41 @@ def test_injected_blocks_stay_within_the_papers_bound():
     for _, game in builtin_games():
         for decision in play(game, mind(FULL)).decisions:
             assert sum(block.tokens for block in decision.prompt.injected()) <= 1_250
+
+
+CLOSED_MICROWAVE = ("go to microwave 1", "You arrive at microwave 1. The microwave 1 is closed.")
+OPENED_MICROWAVE = ("open microwave 1", "You open the microwave 1. The microwave 1 is open. In it, you see a mug 1.")
+
+
+@pytest.mark.parametrize(
+    ("command", "turns", "text"),
+    [
+        ("open drawer 1", (), "there is no drawer 1 in this room"),
+        ("take apple 1 from drawer 1", (), "there is no drawer 1 in this room"),
+        ("examine drawer 1", (), "there is no drawer 1 in this room"),
+        ("examine unicorn 1", (), "there is no unicorn 1 in this room"),
+        ("examine fridge 1", (), "you are not at fridge 1; first: go to fridge 1"),
+        ("examine apple 1", (), "you do not hold apple 1"),
+        ("examine desklamp 1", (), "you do not hold desklamp 1"),
+        ("use desklamp 1", (), "you are not at desklamp 1"),
+        ("heat desklamp 1 with microwave 1", (), "desklamp 1 cannot be taken"),
+        ("open fridge 1", (), "you are not at fridge 1; first: go to fridge 1"),
+        ("close microwave 1", (CLOSED_MICROWAVE,), "microwave 1 is closed"),
+        ("open microwave 1", (CLOSED_MICROWAVE, OPENED_MICROWAVE), "microwave 1 is not closed"),
+        ("take mug 1 from microwave 1", (CLOSED_MICROWAVE,), "microwave 1 is closed; first: open microwave 1"),
+    ],
+)
+def test_the_guard_gives_the_reason_that_counts_and_no_remedy_that_undoes(command, turns, text):
+    goal, belief = begin("put a hot mug in fridge.", *turns)
+    refusal = review(command, MANUAL.active(goal.type, goal.object), Situation(belief, goal))
+    assert refusal.text == text
+
+
+def test_the_guard_knows_what_the_manual_forbids():
+    taken = ("take mug 1 from microwave 1", "You pick up the mug 1 from the microwave 1.")
+    goal, belief = begin("put a hot mug in fridge.", CLOSED_MICROWAVE, OPENED_MICROWAVE, taken)
+    rules, situation = MANUAL.active(goal.type, goal.object), Situation(belief, goal)
+    assert review("put mug 1 in/on microwave 1", rules, situation) is None
+    refusal = review_rules("put mug 1 in/on microwave 1", rules, situation)
+    assert (refusal.rule, refusal.forbidden) == ("D-HEAT-001", True)
+    assert review_rules("heat mug 1 with microwave 1", rules, situation) is None

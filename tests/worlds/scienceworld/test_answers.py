@@ -7,7 +7,7 @@ from rpms.core.arbitration import Arbitration, judge
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.consistency import executable_from_here
 from rpms.core.facts import Atom, Truth
-from rpms.core.guard import review
+from rpms.core.guard import review, review_rules
 from rpms.core.memory import SuccessSnippet
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.play.setup import manual_of
@@ -86,6 +86,33 @@ def test_a_vessel_by_another_name_may_be_meant():
     jar = KITCHEN.replace("a stopwatch, which is deactivated. ", "a seed jar (containing an apple seed)")
     belief = in_kitchen(INVENTORY, ("look around", jar))
     assert truth(belief, "here", "ceramic cup") is Truth.UNKNOWN
+
+
+@pytest.mark.parametrize("name", ["moon", "foundry", "bathroom", "door to greenhouse", "the living area", "hall"])
+def test_no_way_leads_where_no_door_was_listed(name):
+    assert truth(after(), "near", name) is Truth.FALSE
+    assert refusal(after(), f"go to {name}").text.startswith("no door leads from here to ")
+    assert refusal(after(), f"open door to {name}") is not None
+    assert truth(in_kitchen(("go to hallway", "You move to the hallway.")), "near", "kitchen") is Truth.TRUE
+
+
+@pytest.mark.parametrize("name", ["door", "room", "location", "workshop in house", "kitchen floor"])
+def test_a_way_that_may_be_meant_by_other_words_is_left_open(name):
+    assert truth(after(), "near", name) is Truth.UNKNOWN
+    assert refusal(after(), f"go to {name}") is None
+
+
+def test_in_a_room_not_looked_at_any_door_may_be():
+    unseen = after(("go to workshop", "You move to the workshop."))
+    assert truth(unseen, "near", "foundry") is Truth.UNKNOWN
+    assert truth(unseen, "near", "hallway") is Truth.TRUE
+
+
+@pytest.mark.parametrize(("name", "forbidden"), [("table", True), ("water", False), ("metal pot", True)])
+def test_a_word_within_a_word_of_the_task_does_not_name_a_thing(name, forbidden):
+    assert "acceptable" in goal("boil").text
+    found = review_rules(f"focus on {name}", RULES, Situation(after(), goal("boil")))
+    assert (found is not None) is forbidden
 
 
 def test_within_is_answered():

@@ -88,7 +88,23 @@ def _near(belief: ScienceBelief, room: str) -> bool | None:
     name = room_named(room)
     if ware(name):
         return False
-    return True if name == belief.room else belief.next_door(name)
+    if name == belief.room:
+        return True
+    known = belief.next_door(name)
+    return False if known is None and _leads_nowhere(belief, name) else known
+
+
+_ANY_WAY: Final = frozenset({"door", "doors", "room", "location", "house"})
+"""Words that the simulator takes for a way without being told where it leads."""
+
+
+def _leads_nowhere(belief: ScienceBelief, name: str) -> bool:
+    """Whether no way from here goes by a name: a listing shows all, and the simulator knows each by its words."""
+    doors = belief.exits.get(belief.room or "", {})
+    if belief.room not in belief.looked or not doors:
+        return False
+    words = {word for way in (*doors, belief.room) for word in way.split()} | _ANY_WAY
+    return words.isdisjoint(name.split())
 
 
 def _inside(belief: ScienceBelief, room: str) -> bool | None:

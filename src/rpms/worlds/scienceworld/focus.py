@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from rpms.core.goal import Goal
@@ -25,4 +26,4 @@ def is_decoy(goal: Goal, words: str) -> bool:
     if goal.object == _ANYTHING_LIFELESS:
         return False
     name = read_phrase(words).head
-    return name in _FIXTURES and name not in goal.text.casefold()
+    return name in _FIXTURES and not re.search(rf"\b{name}s?\b", goal.text.casefold())
