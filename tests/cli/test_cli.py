@@ -162,7 +162,6 @@ class TestPlay:
             (("--enforce", "recent=" + "9" * 5000), "is no value of recent"),
             (("--enforce", "guard=maybe"), "'maybe' is no value of guard: choose off, advise or block"),
             (("--enforce", "replace=maybe"), "'maybe' is no value of replace: choose on or off"),
-            (("--enforce", "constrained=on"), "constrained=on holds answers to a menu, and there is none: add menu=5"),
             (
                 ("--model", "menu-random/3"),
                 "menu-random chooses from a menu, and there is none: add --preset strict or --enforce menu=5",
@@ -340,7 +339,6 @@ class TestRun:
             (("--task", ""), "--task '' names no task"),
             (("--task", " , "), "--task ' , ' names no task"),
             (("--condition", "E"), "unknown condition 'E'"),
-            (("--enforce", "constrained=on"), "and there is none: add menu=5"),
             (("--model", "menu-best"), "menu-best chooses from a menu, and there is none"),
         ],
     )

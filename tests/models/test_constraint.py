@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rpms.models.answers import action_is_complete, parse_answer
 from rpms.models.base import Decoding, can_constrain
 from rpms.models.catalogue import ModelOptions, open_model
-from rpms.models.constraint import NOT_HELD, grammar, held, regex, schema, usable
+from rpms.models.constraint import NOT_HELD, grammar, held, regex, schema, shapes_of, usable
 from rpms.models.providers import PROVIDERS
 from rpms.models.recorded import RecordedModel, ReplayModel, question, question_key
 from rpms.models.scripted import FunctionModel
@@ -22,6 +22,7 @@ from tests.models.prompts import request
 from tests.models.server import openai_error, openai_ok
 
 CHOICES = ("go to drawer 1", "open drawer 1", "look")
+SHAPES = shapes_of(CHOICES)
 HOSTILE = st.text(st.characters(blacklist_categories=("Cs",)), max_size=30)
 
 
@@ -41,7 +42,7 @@ def test_the_expression_matches_each_choice_and_nothing_else(texts):
     choices = usable(texts)
     if not choices:
         return
-    pattern = re.compile(regex(choices, 256))
+    pattern = re.compile(regex(shapes_of(choices), 256))
     for choice in choices:
         assert pattern.fullmatch(f"Thought: I think so.\nAction: {choice}")
     assert not pattern.fullmatch("Thought: x\nAction: something else entirely, which is longer than any choice")
@@ -53,7 +54,7 @@ def test_a_choice_cannot_leave_its_string_in_the_grammar(texts):
     choices = usable(texts)
     if not choices:
         return
-    lines = grammar(choices, 256).splitlines()
+    lines = grammar(shapes_of(choices), 256).splitlines()
     assert [line.split(" ::= ")[0] for line in lines] == ["root", "thought", "action"]
     strings = re.findall(r'"((?:[^"\\]|\\.)*)"', lines[2])
     assert [re.sub(r"\\(.)", r"\1", string) for string in strings] == list(choices)
@@ -65,22 +66,22 @@ def test_what_one_line_cannot_hold_is_no_choice():
 
 
 def test_a_short_limit_leaves_room_for_the_action():
-    assert "{0,400}" in regex(CHOICES, 512)
-    assert "{0,32}" in regex(CHOICES, 64)
-    assert "{0,0}" in grammar(CHOICES, 16)
+    assert "{0,400}" in regex(SHAPES, 512)
+    assert "{0,32}" in regex(SHAPES, 64)
+    assert "{0,0}" in grammar(SHAPES, 16)
 
 
 def test_the_thought_is_written_before_the_action():
-    assert list(schema(CHOICES)["properties"]) == ["thought", "action"]
-    assert schema(CHOICES)["properties"]["action"]["enum"] == list(CHOICES)
+    assert list(schema(SHAPES)["properties"]) == ["thought", "action"]
+    assert schema(SHAPES)["properties"]["action"]["enum"] == list(CHOICES)
 
 
 def test_held_compares_as_answers_are_read():
-    assert held("Thought: x\nAction: look", CHOICES)
-    assert held(json.dumps({"thought": "x", "action": "open drawer 1"}), CHOICES)
-    assert not held("Thought: x\nAction: look around", CHOICES)
-    assert not held("I do not know.", CHOICES)
-    assert held("Action: use [lamp].", ("use [lamp].",))
+    assert held("Thought: x\nAction: look", SHAPES)
+    assert held(json.dumps({"thought": "x", "action": "open drawer 1"}), SHAPES)
+    assert not held("Thought: x\nAction: look around", SHAPES)
+    assert not held("I do not know.", SHAPES)
+    assert held("Action: use [lamp].", shapes_of(("use [lamp].",)))
 
 
 # --- servers ---

@@ -13,6 +13,7 @@ import pytest
 from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Decoding
 from rpms.models.batching import BatchLimits
+from rpms.models.constraint import begins, fits, shapes_of
 from rpms.models.hf_attention import NAME
 from rpms.models.hf_loop import Loop
 from rpms.models.local_hf import HFModel
@@ -235,6 +236,47 @@ def test_a_model_with_a_sliding_window_chooses_too(folder, tmp_path):
         answers = [answer.text.partition("\nAction: ")[2] for answer in pool.map(sliding.answer, asked)]
     sliding.close()
     assert set(answers) <= set(CHOICES)
+
+
+TEMPLATES = ("go to <place>", "take <object> from <place>", "look")
+
+
+@pytest.mark.parametrize("temperature", [0.0, 3.0])
+def test_an_answer_is_held_to_templates_after_a_free_thought(model, temperature, monkeypatch):
+    monkeypatch.setattr("rpms.models.hf_loop.PICKED_FROM", 97)  # all of the alphabet: this model has no taste
+    decoding = Decoding(max_tokens=120, temperature=temperature, seed=1)
+    held = [replace(request(f"e{n}", turns=n % 4, decoding=decoding), templates=TEMPLATES) for n in range(6)]
+    chosen = [replace(one, templates=(), choices=CHOICES) for one in held[:2]]
+    free = [replace(one, templates=()) for one in held[:2]]
+    with ThreadPoolExecutor(10) as pool:
+        answers = list(pool.map(model.answer, [*held, *chosen, *free]))
+    shapes = shapes_of((), TEMPLATES)
+    for answer in answers[:6]:
+        thought, _, action = answer.text.partition("\nAction: ")
+        assert thought.startswith("Thought:")
+        assert "\n" not in thought
+        assert any((fits if answer.finish == "stop" else begins)(action.strip(), shape) for shape in shapes)
+        assert answer.usage.completion_tokens <= 120
+    alone = HFModel("hf/tiny", model.name.removeprefix("hf/"), limits=BatchLimits(prompts=1))
+    assert [alone.answer(one).text for one in [*held, *chosen, *free]] == [answer.text for answer in answers]
+    alone.close()
+
+
+def written_by(model, templates, wishes):
+    """The row of a model that would like to write these characters, `$` for the end of its answer."""
+    letters, end = model._letters, min(model._letters.ends)
+    made = row(model, replace(request(), templates=templates))
+    tokens = [end if wish == "$" else letters.encode(wish)[0] for wish in wishes]
+    while not made.done:
+        made.take(made.pick(tokens) if made.picks else end)  # no thought, and a label that nobody is asked for
+    return made
+
+
+def test_of_the_tokens_a_model_likes_the_first_that_a_template_allows_is_taken(model):
+    assert written_by(model, ("look", "q<x>"), "\n$zkol ").text == "Thought:\nAction: look"
+    assert written_by(model, ("ab<x>",), "\n$ba ").text == "Thought:\nAction: abb"
+    assert written_by(model, ("a<x>c<y>",), "\nc$a ").text == "Thought:\nAction: accc"
+    assert written_by(model, ("look", "q<x>"), "xyz").text == "Thought:\nAction:"
 
 
 def test_a_row_ends_with_its_action_line(model):

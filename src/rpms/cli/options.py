@@ -13,7 +13,7 @@ import typer
 
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, Condition, named_condition
-from rpms.core.enforcement import PAPER, PARTS, Constrained, Enforcement, preset, with_part
+from rpms.core.enforcement import PAPER, PARTS, Enforcement, preset, with_part
 from rpms.core.errors import InputError
 from rpms.core.prompt import Layout
 from rpms.core.recall import EpisodicMemory
@@ -94,17 +94,13 @@ def make_enforcement(name: str, parts: Sequence[str] | None) -> Enforcement:
 
 def refuse_choosing_without_menu(world: World, enforcement: Enforcement, model: str) -> None:
     """Refuse, before anything starts, what chooses from a menu where there is none."""
-    if has_menu(world, enforcement):
-        return
     provider = parse_model_name(model).provider
-    if enforcement.constrained is Constrained.ON:
-        who, add = "constrained=on holds answers to", "menu=5"
-    elif provider.kind in FROM_MENU:
-        who, add = f"{provider.name} chooses from", "--preset strict or --enforce menu=5"
-    else:
+    if provider.kind not in FROM_MENU or has_menu(world, enforcement):
         return
-    why = f"{world.name} has no method `suggest` to make one" if enforcement.menu else f"there is none: add {add}"
-    raise InputError(f"{who} a menu, and {why}")
+    why = "there is none: add --preset strict or --enforce menu=5"
+    if enforcement.menu:
+        why = f"{world.name} has no method `suggest` to make one"
+    raise InputError(f"{provider.name} chooses from a menu, and {why}")
 
 
 def note_idle_parts(world: World, *enforcements: Enforcement) -> None:

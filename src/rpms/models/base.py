@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from rpms.core.errors import InputError
 from rpms.core.usage import Usage
 
 if TYPE_CHECKING:
     from rpms.core.decide import Decision
     from rpms.core.prompt import Prompt
 
-__all__ = ["Answer", "Decoding", "Model", "Request", "Scalar", "Usage"]
+__all__ = ["Answer", "CannotHold", "Decoding", "Model", "Request", "Scalar", "Usage"]
 
 Scalar = str | int | float | bool
 """The value of a provider's own parameter."""
@@ -44,6 +45,8 @@ class Request:
     """The step's whole decision, for models that are no LLM and read the belief instead of the text."""
     choices: tuple[str, ...] = ()
     """The actions to choose from, where the action is to be held to them while it is written; none: any."""
+    templates: tuple[str, ...] = ()
+    """Where there are no choices: the ways to write an action, such as `go to <place>`, one of which it is held to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +61,19 @@ class Answer:
     """What was not as asked: parameters a model does not take, history dropped to fit its context window."""
 
 
+class CannotHold(InputError):
+    """A model that takes choices does not take templates. It can be asked the same without them."""
+
+    def __init__(self, model: str) -> None:
+        problem = f"{model} cannot hold its answers to action templates, only to a menu"
+        super().__init__(f"{problem}; leave out constrained=on")
+
+
 class Model(Protocol):
     """Prompt in, answer and usage out. `answer` may be called from several threads at once.
 
-    A model that can hold its action to a request's choices says so by a true attribute `constrains`.
+    A model that can hold its action to a request's choices says so by a true attribute `constrains`. One that can do so
+    for choices and not for templates raises CannotHold where it is sent templates.
     """
 
     @property

@@ -1,7 +1,7 @@
-"""An answer held to a choice of actions while it is written: a free thought, then one of the actions.
+"""An answer held to some actions while it is written: a free thought, then one of the actions.
 
-Choices come from a world's text and are a stranger's: each form escapes them, so that none can end a string, open a
-group or add a rule.
+The actions are a menu's, or whatever the templates of a manual's actions allow. Both are a stranger's text: each form
+escapes them, so that none can end a string, open a group or add a rule.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rpms.core.rules import PARAMETER
 from rpms.models.answers import LONGEST_ACTION, parse_answer
 
 if TYPE_CHECKING:
@@ -26,23 +27,62 @@ ACTION_TOKENS = 48
 NOT_HELD = "the action was not held to the choices"
 """How the note of an answer begins whose backend turned out not to hold it to the choices it was sent."""
 
+Shape = tuple[str, ...]
+"""An action as its fixed pieces, of which a choice has one: between each two stands a parameter, any text on a line."""
 Fields = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One way to tell a server the choices."""
+    """One way to tell a server the actions."""
 
     name: str
     """The parameter that carries them."""
-    fields: Callable[[tuple[str, ...], int], Fields]
-    """From the choices and the limit of new tokens to what the request's body holds."""
+    fields: Callable[[tuple[Shape, ...], int], Fields]
+    """From the actions and the limit of new tokens to what the request's body holds."""
+    takes_templates: bool = True
+
+    def takes(self, shapes: tuple[Shape, ...]) -> bool:
+        return self.takes_templates or not _open(shapes)
 
 
 def usable(choices: Iterable[str]) -> tuple[str, ...]:
     """The choices that one line can hold, each once: what is empty, too long or not printable is left out."""
     kept = (choice for choice in choices if choice.strip() and choice.isprintable() and len(choice) <= LONGEST_ACTION)
     return tuple(dict.fromkeys(kept))
+
+
+def shapes_of(choices: Iterable[str], templates: Iterable[str] = ()) -> tuple[Shape, ...]:
+    """The actions that choices, or else templates, allow."""
+    fixed = usable(choices)
+    if fixed:
+        return tuple((choice,) for choice in fixed)
+    return tuple(dict.fromkeys(tuple(PARAMETER.split(template.strip())[::2]) for template in usable(templates)))
+
+
+def fits(text: str, shape: Shape) -> bool:
+    """Whether a text is an action of this shape, with something in place of each parameter."""
+    first, *others = shape
+    if not others:
+        return text == first
+    if "\n" in text or not text.startswith(first):
+        return False
+    *between, last = others
+    at = len(first)
+    for piece in between:
+        found = text.find(piece, at + 1)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return at < len(text) - len(last) and text.endswith(last)
+
+
+def begins(text: str, shape: Shape) -> bool:
+    """Whether a text can become an action of this shape. In a parameter, anything on the line can."""
+    first = shape[0]
+    if len(text) <= len(first):
+        return first.startswith(text)
+    return len(shape) > 1 and text.startswith(first) and text[len(first)] != " " and "\n" not in text
 
 
 def thought_characters(max_tokens: int) -> int:
@@ -55,62 +95,76 @@ def thought_tokens(max_tokens: int) -> int:
     return max(min(THOUGHT_TOKENS, max_tokens - ACTION_TOKENS), 0)
 
 
-def regex(choices: tuple[str, ...], max_tokens: int) -> str:
+def regex(shapes: tuple[Shape, ...], max_tokens: int) -> str:
     """The form of an answer as a regular expression of the plainest kind, which every engine reads alike."""
-    actions = "|".join(_escaped(choice) for choice in choices)
-    return rf"{THOUGHT} [^\n]{{0,{thought_characters(max_tokens)}}}\nAction: ({actions})"
+    actions = "|".join(r"[^ \n][^\n]*".join(map(_escaped, shape)) for shape in shapes)
+    end = r"\n?" if _open(shapes) else ""  # a model that ends its lines would otherwise add to the parameter
+    return rf"{THOUGHT} [^\n]{{0,{thought_characters(max_tokens)}}}\nAction: ({actions}){end}"
 
 
-def grammar(choices: tuple[str, ...], max_tokens: int) -> str:
+def grammar(shapes: tuple[Shape, ...], max_tokens: int) -> str:
     """The form of an answer as a grammar in llama.cpp's notation (GBNF)."""
-    actions = " | ".join(_quoted(choice) for choice in choices)
+    actions = " | ".join(" text ".join(map(_quoted, shape)) for shape in shapes)
+    end, text = (' "\\n"?', "text ::= [^ \\n] [^\\n]*\n") if _open(shapes) else ("", "")
     return (
-        f'root ::= "{THOUGHT} " thought "\\nAction: " action\n'
+        f'root ::= "{THOUGHT} " thought "\\nAction: " action{end}\n'
         f"thought ::= [^\\n]{{0,{thought_characters(max_tokens)}}}\n"
-        f"action ::= {actions}\n"
+        f"action ::= {actions}\n{text}"
     )
 
 
-def schema(choices: tuple[str, ...]) -> Fields:
-    """An answer as a JSON object; the thought comes first, so that it is written before the action."""
+def schema(shapes: tuple[Shape, ...]) -> Fields:
+    """An answer as a JSON object; the thought comes first, so that it is written before the action.
+
+    For choices alone: not every server that takes an enum takes a pattern, and some refuse a schema that has one in
+    words that do not say so.
+    """
+    choices = [choice for (choice,) in shapes]
     return {
         "type": "object",
-        "properties": {"thought": {"type": "string"}, "action": {"type": "string", "enum": list(choices)}},
+        "properties": {"thought": {"type": "string"}, "action": {"type": "string", "enum": choices}},
         "required": ["thought", "action"],
         "additionalProperties": False,
     }
 
 
-def held(text: str, choices: tuple[str, ...]) -> bool:
-    """Whether an answer's action is one of the choices, compared as `parse_answer` reads both."""
-    action = parse_answer(text).action
-    return action is not None and (action in choices or action in {_as_read(choice) for choice in choices})
+def held(text: str, shapes: tuple[Shape, ...]) -> bool:
+    """Whether an answer's action is one of these. Choices are compared as `parse_answer` reads both."""
+    action, line = parse_answer(text).action, text.partition(ACTION)[2].strip()
+    if any(fits(line, shape) for shape in shapes if len(shape) > 1):
+        return True
+    return action is not None and any(fits(action, shape) or action == _as_read(shape) for shape in shapes)
 
 
-def _as_read(choice: str) -> str | None:
-    return parse_answer(f"{THOUGHT} x{ACTION} {choice}").action
+def _open(shapes: Iterable[Shape]) -> bool:
+    """Whether any has a parameter."""
+    return any(len(shape) > 1 for shape in shapes)
 
 
-def _escaped(choice: str) -> str:
+def _as_read(shape: Shape) -> str | None:
+    return parse_answer(f"{THOUGHT} x{ACTION} {shape[0]}").action if len(shape) == 1 else None
+
+
+def _escaped(text: str) -> str:
     """`re.escape` without the escapes of blanks and hyphens, which stricter engines refuse outside a class."""
-    return re.sub(r"([\\.^$*+?{}\[\]()|/])", r"\\\1", choice)
+    return re.sub(r"([\\.^$*+?{}\[\]()|/])", r"\\\1", text)
 
 
-def _quoted(choice: str) -> str:
-    return '"' + choice.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _response_format(choices: tuple[str, ...], _max_tokens: int) -> Fields:
-    described = {"name": "answer", "strict": True, "schema": schema(choices)}
+def _response_format(shapes: tuple[Shape, ...], _max_tokens: int) -> Fields:
+    described = {"name": "answer", "strict": True, "schema": schema(shapes)}
     return {"response_format": {"type": "json_schema", "json_schema": described}}
 
 
-STRUCTURED_OUTPUTS = Form("structured_outputs", lambda c, n: {"structured_outputs": {"regex": regex(c, n)}})
+STRUCTURED_OUTPUTS = Form("structured_outputs", lambda s, n: {"structured_outputs": {"regex": regex(s, n)}})
 """vLLM since 0.11."""
-GUIDED_REGEX = Form("guided_regex", lambda c, n: {"guided_regex": regex(c, n)})
+GUIDED_REGEX = Form("guided_regex", lambda s, n: {"guided_regex": regex(s, n)})
 """vLLM up to 0.11; later versions overlook it, as earlier ones do its successor."""
-GRAMMAR = Form("grammar", lambda c, n: {"grammar": grammar(c, n)})
-RESPONSE_FORMAT = Form("response_format", _response_format)
+GRAMMAR = Form("grammar", lambda s, n: {"grammar": grammar(s, n)})
+RESPONSE_FORMAT = Form("response_format", _response_format, takes_templates=False)
 
 VLLM = (STRUCTURED_OUTPUTS, GUIDED_REGEX, RESPONSE_FORMAT)
 LLAMACPP = (GRAMMAR, RESPONSE_FORMAT)

@@ -3,7 +3,7 @@
 `generate` computes every row to the end of the longest and every prompt from its start. Here the beginning that all
 prompts share is computed once, what earlier prompts began with is not computed again, and rows that are finished leave
 the batch. An action that is held to choices is chosen as a whole: token by token, four choices that begin with `go`
-would win over one that is likelier than each of them.
+would win over one that is likelier than each of them. One that is held to templates is written token by token.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ MULTIPLE = 8
 """Widths are padded to a multiple of this, which the GPU's kernels are made for."""
 PARAMETERS = ("top_k", "min_p")
 """The parameters beside temperature and top_p that sampling takes."""
+PICKED_FROM = 64
+"""The best tokens, of which the first is taken that a template allows."""
 
 
 class Loop:
@@ -71,7 +73,7 @@ class Loop:
                 # A row that is done or waits may stay for a while, and is given nothing more.
                 following = [
                     None if rows[index].done or rows[index].waits else rows[index].take(token)
-                    for index, token in zip(live, choose(scores, live), strict=True)
+                    for index, token in zip(live, choose(scores, [rows[at] for at in live], live), strict=True)
                 ]
                 if all(token is None for token in following):
                     break
@@ -207,8 +209,12 @@ class _Chooser:
         if decoding.temperature > 0:
             self._generators = [torch.Generator(device=device).manual_seed(seed) for seed in seeds]
 
-    def __call__(self, scores: Any, live: Sequence[int]) -> list[int]:
-        chosen: list[int] = (self._drawn(scores, live) if self._generators else scores).argmax(-1).tolist()
+    def __call__(self, scores: Any, rows: Sequence[Row], live: Sequence[int]) -> list[int]:
+        ranked = self._drawn(scores, live) if self._generators else scores
+        chosen: list[int] = ranked.argmax(-1).tolist()
+        for place, row in enumerate(rows):
+            if row.picks:
+                chosen[place] = row.pick(ranked[place].topk(min(PICKED_FROM, ranked.shape[-1])).indices.tolist())
         return chosen
 
     def whole(self, weights: Sequence[float], row: int) -> int:
@@ -223,7 +229,10 @@ class _Chooser:
         return int(totals.argmax())
 
     def _drawn(self, scores: Any, live: Sequence[int]) -> Any:
-        """Scores whose best token is a draw from the distribution (the Gumbel trick, in its exponential form)."""
+        """Scores whose best token is a draw from the distribution (the Gumbel trick, in its exponential form).
+
+        The next ones are what would be drawn without it; what may not be drawn comes last, the likeliest first.
+        """
         torch = self._torch
         ordered, order = (scores / self._decoding.temperature).sort(-1, descending=True)
         shares = ordered.softmax(-1)
@@ -235,5 +244,5 @@ class _Chooser:
         noise = torch.stack(
             [torch.empty_like(shares[0]).exponential_(generator=self._generators[index]) for index in live]
         )
-        drawn = (shares.masked_fill(drop, 0.0) / noise).masked_fill(shares <= 0, -1.0)
+        drawn = torch.where(drop | (shares <= 0), shares - 1.0, shares / noise)
         return torch.full_like(scores, -torch.inf).scatter(-1, order, drawn)

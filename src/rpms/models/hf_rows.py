@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from rpms.models.answers import action_is_complete
 from rpms.models.caller import cut_at_stop
-from rpms.models.constraint import ACTION, THOUGHT, thought_tokens
+from rpms.models.constraint import ACTION, THOUGHT, begins, fits, thought_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rpms.models.base import Decoding
+    from rpms.models.constraint import Shape
 
 _TAIL = 24
 """Last tokens looked at for a stop sequence: more than the longest one has."""
@@ -26,7 +27,9 @@ class Letters:
         self.ends = ends
         self._tokenizer = tokenizer
         self._pieces: dict[int, str] = {}
-        self.line_ends = ends | {self.encode("\n")[-1]}
+        self.label = self.encode(ACTION)
+        self.line_end = self.encode("\n")[-1]
+        self.line_ends = ends | {self.line_end}
         """What may follow a complete action."""
 
     def piece(self, token: int) -> str:
@@ -48,19 +51,24 @@ class _Phase(Enum):
     """Anything; the row ends by itself, at a stop sequence or with its action line."""
     THOUGHT = auto()
     """Anything up to the end of the line; then the action."""
-    ACTION = auto()
+    CHOICE = auto()
     """Nothing by token: one of the choices follows as a whole."""
+    LABEL = auto()
+    """What stands before an action, token by token."""
+    TEMPLATE = auto()
+    """What some template allows, to the end of the line."""
 
 
 class Row:
     """One answer in the making.
 
-    Without choices, it ends at a token that ends answers, at a stop sequence, at the limit, or as soon as a line that
+    Without shapes, it ends at a token that ends answers, at a stop sequence, at the limit, or as soon as a line that
     begins with `Action:` is complete: nothing after it would be read. With choices, it begins with `Thought:`, is free
-    to the end of that line or of the thought's budget, and then waits for its action, which `decide` takes whole.
+    to the end of that line or of the thought's budget, and then waits for its action, which `decide` takes whole. With
+    templates, `pick` takes the action's tokens one by one.
     """
 
-    def __init__(self, prompt: Sequence[int], decoding: Decoding, choices: tuple[str, ...], letters: Letters) -> None:
+    def __init__(self, prompt: Sequence[int], decoding: Decoding, shapes: tuple[Shape, ...], letters: Letters) -> None:
         self.written: list[int] = []
         self.done = False
         self.finish = "length"
@@ -74,13 +82,16 @@ class Row:
         self._begun = 0
         self.prompt = list(prompt)
         """What is computed before the first token is chosen."""
-        if choices:
+        self._shapes = shapes
+        self._label_at = 0
+        if shapes:
             self._phase = _Phase.THOUGHT
             self._thought_left = thought_tokens(decoding.max_tokens)
             self.written = letters.encode(THOUGHT)
             self._begun = len(self.written)
             self.prompt += self.written
-            self.choices = [letters.encode(f"{ACTION} {choice}") for choice in choices]
+            if all(len(shape) == 1 for shape in shapes):
+                self.choices = [letters.encode(f"{ACTION} {choice}") for (choice,) in shapes]
 
     def fresh(self) -> Row:
         """The same row before anything was chosen, provided that this one was never written."""
@@ -101,18 +112,63 @@ class Row:
     @property
     def waits(self) -> bool:
         """Whether the thought is written and the action is to be chosen."""
-        return self._phase is _Phase.ACTION and not self.done
+        return self._phase is _Phase.CHOICE and not self.done
+
+    @property
+    def picks(self) -> bool:
+        """Whether the next token has to be one that `pick` takes."""
+        return self._phase is _Phase.TEMPLATE and not self.done
+
+    def pick(self, tokens: Iterable[int]) -> int:
+        """The first of these tokens that a template allows next; where there is none, the end of the line.
+
+        The line may also end where a template is complete.
+        """
+        so_far = self._action()
+        for token in tokens:
+            if token in self._letters.ends:
+                if self._complete(so_far):
+                    return token
+                continue
+            text = self._action(token)
+            line, end, _ = text.partition("\n")
+            if self._complete(line) if end else self._viable(text, so_far):
+                return token
+        return self._letters.line_end
+
+    def _action(self, *more: int) -> str:
+        """The action so far, with some tokens more. Read with its label: by itself, a first blank may get lost."""
+        return self._letters.text([*self.written[self._label_at :], *more]).partition(ACTION)[2]
+
+    def _complete(self, action: str) -> bool:
+        return any(fits(action.strip(), shape) for shape in self._shapes)
+
+    def _viable(self, text: str, so_far: str) -> bool:
+        """Whether a text goes on as a template allows. Of a character, a part may be written yet."""
+        grows = text != so_far or text.endswith("\ufffd")
+        written = text[1:].rstrip("\ufffd")
+        return grows and text[0] == " " and any(begins(written, shape) for shape in self._shapes)
 
     def take(self, token: int) -> int | None:
         """Take the token that was chosen. Returns the one to compute next, or None where the row is done or waits."""
         if self._phase is _Phase.THOUGHT:
             if self._thought_left <= 0 or token in self._letters.ends or "\n" in self._letters.piece(token):
-                self._phase = _Phase.ACTION  # what ended the line gives way to the action's label
-                return None
+                self._label_at = len(self.written)
+                self._phase = _Phase.CHOICE if self.choices else _Phase.LABEL
+                return None if self.choices else self._write_label()  # in place of what ended the line
             self._thought_left -= 1
+        elif self._phase is _Phase.LABEL:
+            return self._write_label()
         elif token in self._letters.ends:
             return self._end("stop")
         return self._write(token)
+
+    def _write_label(self) -> int | None:
+        label = self._letters.label
+        written = len(self.written) - self._label_at
+        if written == len(label) - 1:
+            self._phase = _Phase.TEMPLATE
+        return self._write(label[written])
 
     def decide(self, choice: int) -> None:
         """End with one of the choices."""
@@ -124,6 +180,9 @@ class Row:
         """The answer so far, cut where it should have stopped."""
         text = self._letters.text(self.written)
         cut = cut_at_stop(text, self._decoding.stop)
+        if self._phase is _Phase.TEMPLATE:
+            thought, label, action = cut.partition(ACTION)
+            return thought + label + action.partition("\n")[0]
         end = _end_of_action(cut) if self._phase is _Phase.FREE else None
         return cut if end is None else cut[:end]
 
@@ -134,6 +193,8 @@ class Row:
             if self._phase is _Phase.THOUGHT:  # it spoke for the world: on to its action
                 self._thought_left = 0
                 return token
+            return self._end("stop")
+        if self._phase is _Phase.TEMPLATE and "\n" in piece and "\n" in self._action():
             return self._end("stop")
         return token if len(self.written) < self._decoding.max_tokens else self._end("length")
 

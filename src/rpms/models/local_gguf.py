@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Answer, Usage
 from rpms.models.caller import cut_at_stop
-from rpms.models.constraint import grammar, usable
+from rpms.models.constraint import grammar, shapes_of
 from rpms.models.guard import excerpt
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from rpms.core.prompt import Message
     from rpms.models.base import Decoding, Request
+    from rpms.models.constraint import Shape
 
 
 class GGUFModel:
@@ -82,7 +83,8 @@ class GGUFModel:
             # What differs is dropped here, because some versions would move later matches into place instead, which
             # is faster and gives other answers.
             self._llama.n_tokens = cached
-            completion = self._llama.create_completion(prompt=tokens, **self._arguments(decoding, request.choices))
+            arguments = self._arguments(decoding, shapes_of(request.choices, request.templates))
+            completion = self._llama.create_completion(prompt=tokens, **arguments)
         choice = completion["choices"][0]
         usage = Usage(
             prompt_tokens=len(tokens),
@@ -122,7 +124,7 @@ class GGUFModel:
             text, add_bos = str(self._format(messages=chat).prompt), False
         return list(self._llama.tokenize(text.encode(), add_bos=add_bos, special=True))
 
-    def _arguments(self, decoding: Decoding, choices: tuple[str, ...]) -> dict[str, Any]:
+    def _arguments(self, decoding: Decoding, shapes: tuple[Shape, ...]) -> dict[str, Any]:
         arguments: dict[str, Any] = {
             "max_tokens": decoding.max_tokens,
             "temperature": decoding.temperature,
@@ -133,9 +135,8 @@ class GGUFModel:
         }
         if decoding.seed is not None:
             arguments["seed"] = decoding.seed
-        choices = usable(choices)
-        if choices:
-            text = grammar(choices, decoding.max_tokens)
+        if shapes:
+            text = grammar(shapes, decoding.max_tokens)
             arguments["grammar"] = self._grammar.from_string(text, verbose=False)
         return arguments
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Answer, Decoding, Usage
 from rpms.models.batching import Batcher, BatchLimits, OutOfMemoryError
-from rpms.models.constraint import usable
+from rpms.models.constraint import shapes_of
 from rpms.models.guard import excerpt, requests_forbidden
 from rpms.models.hf_attention import share_keys_and_values
 from rpms.models.hf_loop import Loop
@@ -170,7 +170,7 @@ class HFModel:
         decoding = request.decoding
         with self._tokenizing:  # a tokenizer's settings are not safe to touch from two threads
             ids = self._encode(request.prompt.messages())
-            row = Row(ids, decoding, usable(request.choices), self._letters)
+            row = Row(ids, decoding, shapes_of(request.choices, request.templates), self._letters)
         if self._window and len(row.prompt) + decoding.max_tokens > self._window:
             sizes = f"{len(row.prompt)} + {decoding.max_tokens}"
             raise ContextOverflow(f"{self._name}: {sizes} tokens exceed the context window of {self._window}")

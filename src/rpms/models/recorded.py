@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rpms.core.errors import InputError, ModelUnavailable
-from rpms.models.base import Answer, Usage, can_constrain
+from rpms.models.base import Answer, CannotHold, Usage, can_constrain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from rpms.core.prompt import Prompt
     from rpms.models.base import Model, Request
 
+_BOUNDS = ("choices", "templates")
+"""What a question holds its action to, if anything."""
+
 Entry = dict[str, Any]
-"""A question and its answer as JSON: `model`, `decoding`, `messages`, perhaps `choices`, `parts`, `answer`."""
+"""A question and its answer as JSON: `model`, `decoding`, `messages`, perhaps one of `_BOUNDS`, `parts`, `answer`."""
 
 
 class AnswerStore(Protocol):
@@ -50,8 +53,9 @@ def question(request: Request, model: str) -> dict[str, Any]:
     decoding["extra"] = dict(sorted(request.decoding.extra))
     messages = [{"role": message.role, "content": message.content} for message in request.prompt.messages()]
     asked = {"model": model, "decoding": decoding, "messages": messages}
-    # Left out where there are none, so that what was recorded before there were choices is still found.
-    return {**asked, "choices": list(request.choices)} if request.choices else asked
+    # Left out where there are none, so that what was recorded before there were any is still found.
+    bounds = {name: list(getattr(request, name)) for name in _BOUNDS}
+    return {**asked, **{name: actions for name, actions in bounds.items() if actions}}
 
 
 def question_key(asked: Mapping[str, Any]) -> str:
@@ -149,12 +153,19 @@ class ReplayModel:
         """The model whose answers are replayed."""
         return self._model
 
-    @cached_property
+    @property
     def constrains(self) -> bool:
-        """Whether the recorded model's answers were held to choices: what was asked then must be asked now."""
-        return any("choices" in entry for entry in self._store.entries() if entry.get("model") == self._model)
+        """Whether the recorded model's answers were held to anything: what was asked then must be asked now."""
+        return bool(self._bounds)
+
+    @cached_property
+    def _bounds(self) -> frozenset[str]:
+        own = (entry for entry in self._store.entries() if entry.get("model") == self._model)
+        return frozenset(name for entry in own for name in _BOUNDS if name in entry)
 
     def answer(self, request: Request) -> Answer:
+        if request.templates and "templates" not in self._bounds:
+            raise CannotHold(self._name)
         asked = question(request, self._model)
         entry = self._store.get(question_key(asked))
         answer = _replayed(entry) if entry is not None else None
@@ -184,7 +195,7 @@ class ReplayModel:
             score = 2 * sum(recorded.get(name) == value for name, value in parts.items()) if recorded else 0
             score += 1000 * (entry.get("messages") == asked["messages"])
             score += entry.get("model") == asked["model"]
-            score += ("choices" in entry) == ("choices" in asked)
+            score += all((name in entry) == (name in asked) for name in _BOUNDS)
             if score > best:
                 nearest, best = entry, score
         if nearest is None:
@@ -208,6 +219,7 @@ def _differences(entry: Entry, asked: dict[str, Any]) -> str:
     for name, value in asked["decoding"].items():
         if name in changed:
             found.append(f"it was recorded with {name} {recorded.get(name)!r}, not {value!r}")
-    if entry.get("choices") != asked.get("choices"):
-        found.append("its action was held to other choices" if entry.get("choices") else "its action was free")
+    if any(entry.get(name) != asked.get(name) for name in _BOUNDS):
+        was = next((name for name in _BOUNDS if entry.get(name)), None)
+        found.append(f"its action was held to other {was}" if was else "its action was free")
     return "; ".join(found) or "the recorded answer is damaged"

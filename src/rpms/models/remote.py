@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import ModelError
-from rpms.models.base import Answer, Usage
+from rpms.models.base import Answer, CannotHold, Usage
 from rpms.models.caller import Caller
-from rpms.models.constraint import NOT_HELD, held, usable
+from rpms.models.constraint import NOT_HELD, held, shapes_of
 from rpms.models.failures import Endpoint, error_for, understand_body
 from rpms.models.guard import shown_url, url_secrets
 from rpms.models.patience import Clock, Patience, TryAgain
@@ -17,8 +19,10 @@ if TYPE_CHECKING:
     from rpms.models.base import Request
     from rpms.models.constraint import Fields, Form
 
+_LOG = logging.getLogger("rpms")
+
 CARRIERS = ("structured_outputs", "guided_regex", "grammar", "response_format")
-"""The parameters that can carry a request's choices."""
+"""The parameters that can carry what an action is held to."""
 ADAPTABLE: dict[str, str | None] = {
     "max_tokens": "max_completion_tokens",
     **dict.fromkeys(("temperature", "top_p", "seed", "stop", *CARRIERS)),
@@ -32,10 +36,11 @@ MOST_STOPS = 4
 class RemoteModel:
     """A model behind an OpenAI-compatible endpoint.
 
-    Where a request has choices, they are sent in the first of the provider's forms. Some servers overlook a parameter
-    that they do not know instead of refusing it, so the answer is looked at: where its action is none of the choices,
-    the next form is tried, and kept from then on. Each answer's notes name the form if it was not the first. Where none
-    is left, the answer stands as it is, and its notes say that it was not held.
+    Where a request has choices or templates, they are sent in the first of the provider's forms that takes them. Some
+    servers overlook a parameter that they do not know instead of refusing it, so the answer is looked at: where its
+    action is none of those allowed, the next form is tried, and kept from then on. Each answer's notes name the form if
+    it was not the first. Where none is left, the answer stands as it is, its notes say that it was not held, and so
+    does, once, a line on stderr.
     """
 
     def __init__(
@@ -67,6 +72,7 @@ class RemoteModel:
         self._caller = Caller(endpoint, (openai.OpenAIError,), ADAPTABLE, patience, clock)
         self._forms = forms
         self._overlooked: set[Form] = set()
+        self._told = threading.Lock()
 
     @property
     def name(self) -> str:
@@ -80,22 +86,30 @@ class RemoteModel:
         return f"RemoteModel({self._name!r}, {self._caller.endpoint.url!r})"
 
     def answer(self, request: Request) -> Answer:
-        choices = usable(request.choices)
-        if not choices or not self._forms:
+        shapes = shapes_of(request.choices, request.templates)
+        forms = [form for form in self._forms if form.takes(shapes)]
+        if not forms and request.templates:
+            raise CannotHold(self._name)
+        if not shapes or not forms:
             return self._ask(request, {})
         spent = Usage()
-        for place, form in enumerate(self._forms):
+        for place, form in enumerate(forms):
             if form in self._overlooked:
                 continue
-            answer = self._ask(request, form.fields(choices, request.decoding.max_tokens))
+            answer = self._ask(request, form.fields(shapes, request.decoding.max_tokens))
             spent = spent + answer.usage
-            if held(answer.text, choices) or answer.finish != "stop":
-                how = (f"choices sent as {form.name}",) if place else ()
+            if held(answer.text, shapes) or answer.finish != "stop":
+                how = (f"{'choices' if request.choices else 'templates'} sent as {form.name}",) if place else ()
                 return replace(answer, usage=spent, notes=answer.notes + how)
             self._overlooked.add(form)  # a set's own lock is enough: what one thread learns, another may learn too
         if not spent.requests:
             answer = self._ask(request, {})
             spent = answer.usage
+        if self._told.acquire(blocking=False):  # never released: once is enough
+            to = "the menu" if request.choices else "the action templates"
+            _LOG.warning(
+                "note: %s was asked to hold its actions to %s and did not; its server may be too old", self._name, to
+            )
         return replace(answer, usage=spent, notes=(*answer.notes, f"{NOT_HELD}: this server takes none of the forms"))
 
     def _ask(self, request: Request, fields: Fields) -> Answer:

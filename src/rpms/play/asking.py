@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rpms.core.belief import Situation
 from rpms.core.decide import Decision
 from rpms.core.enforcement import Constrained, Enforcement, GuardMode
-from rpms.core.errors import InputError, ModelUnavailable
+from rpms.core.errors import InputError
 from rpms.core.guard import Refusal, ask_again, review, review_rules
 from rpms.core.prompt import Layout, Part
 from rpms.core.usage import Usage
 from rpms.core.voice import HEADINGS
 from rpms.models.answers import ParsedAnswer, parse_answer
-from rpms.models.base import Decoding, Model, Request
+from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, can_constrain
 from rpms.models.constraint import NOT_HELD
+from rpms.play.setup import has_menu
 from rpms.worlds.base import Command, World
 
 NO_ACTION = Refusal("there was no action in your answer; write one after `Action:`", "")
@@ -56,11 +57,10 @@ class Asker:
         prompt, usage = decision.prompt, Usage()
         refused: list[tuple[str, str]] = []
         forbidden: list[tuple[str, str]] = []
-        choices = self._choices(decision)
+        choices, templates = self._held_to(decision)
         while True:
-            answer = self.model.answer(Request(prompt, self.decoding, episode, decision, choices))
+            answer = self._answer(Request(prompt, self.decoding, episode, decision, choices, templates))
             usage = usage + answer.usage
-            self._check_held(answer.notes)
             parsed = parse_answer(answer.text)
             command = self.world.command(parsed.action, decision.belief) if parsed.action else Command("")
             refusal = review(command.text, decision.schemas, situation) if parsed.action else NO_ACTION
@@ -82,20 +82,33 @@ class Asker:
             answer.text, parsed, command, usage, refusal, tuple(refused), tuple(forbidden), replaced, answer.notes
         )
 
-    def _choices(self, decision: Decision) -> tuple[str, ...]:
-        """The menu, where the answer is to be held to it."""
-        wanted = self.enforcement.constrained
-        if wanted is Constrained.OFF or not decision.menu.items:
-            return ()
-        can = bool(getattr(self.model, "constrains", False))
-        if not can and wanted is Constrained.ON:
-            raise InputError(f"{self.model.name} cannot hold its answers to a menu; leave out constrained=on")
-        return decision.menu.commands if can else ()
+    def _held_to(self, decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The menu, or in a run without one the templates of all actions, where the answer is to be held to them."""
+        wanted, choices = self.enforcement.constrained, decision.menu.commands
+        without = not has_menu(self.world, self.enforcement) and not choices
+        templates = tuple(way for schema in decision.schemas.environment for way in schema.syntax) if without else ()
+        if wanted is Constrained.OFF or not (choices or templates):
+            return (), ()
+        if can_constrain(self.model):
+            return choices, templates
+        if wanted is Constrained.ON:
+            to = "a menu" if choices else "action templates"
+            raise InputError(f"{self.model.name} cannot hold its answers to {to}; leave out constrained=on")
+        return (), ()
 
-    def _check_held(self, notes: tuple[str, ...]) -> None:
-        """Stop a run that insists on held answers where the server turned out not to hold them."""
-        if self.enforcement.constrained is Constrained.ON and any(note.startswith(NOT_HELD) for note in notes):
-            raise ModelUnavailable(f"{self.model.name} does not hold its answers to a menu; leave out constrained=on")
+    def _answer(self, request: Request) -> Answer:
+        """Ask, held as far as the model can be; a run that insists is stopped where it cannot."""
+        insists = self.enforcement.constrained is Constrained.ON
+        try:
+            answer = self.model.answer(request)
+        except CannotHold:
+            if insists:
+                raise
+            return self.model.answer(replace(request, templates=()))
+        if insists and any(note.startswith(NOT_HELD) for note in answer.notes):
+            to = "the menu" if request.choices else "the action templates"
+            raise InputError(f"{self.model.name} does not hold its answers to {to}, on which constrained=on insists")
+        return answer
 
     def _reason_to_replace(self, decision: Decision, refusal: Refusal | None) -> str:
         if refusal is not None and self.enforcement.replace and self.enforcement.guard is GuardMode.BLOCK:

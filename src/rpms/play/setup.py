@@ -80,7 +80,10 @@ def idle_parts(world: World, enforcement: Enforcement) -> tuple[str, ...]:
         and enforcement.guard is GuardMode.BLOCK
         and no_menu,
         "ranked=off does nothing without a menu": no_menu and not enforcement.ranked,
-        f"constrained={enforcement.constrained} does nothing without a menu": no_menu
-        and enforcement.constrained is not Constrained.OFF,
+        f"constrained={enforcement.constrained} does nothing: there is no menu, and its manual has no actions": (
+            enforcement.constrained is not Constrained.OFF
+            and not has_menu(world, enforcement)
+            and not manual_of(world).actions
+        ),
     }
     return tuple(f"{world.name}: {words}" for words, holds in idle.items() if holds)
