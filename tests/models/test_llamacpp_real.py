@@ -25,6 +25,7 @@ from rpms.core.enforcement import Constrained, Enforcement
 from rpms.models.answers import parse_answer
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.constraint import begins, fits, shapes_of
 from rpms.play.answering import NamedModel
 from rpms.play.plan import plan_run
 from rpms.play.run import run
@@ -136,6 +137,22 @@ def test_a_menu_holds_a_real_model_to_actions_that_can_be_done(server, tmp_path)
         assert entry["answer"]["notes"] == []
     again, asked = played(f"replay/{record}", None, None, tmp_path / "again", held, 2)
     assert asked == [0, 0]
+    assert again == live
+
+
+def test_without_a_menu_a_real_model_is_held_to_the_manuals_templates(server, tmp_path):
+    held = Enforcement(constrained=Constrained.ON)
+    record = tmp_path / "record"
+    live, asked = played("llamacpp/m", server, record, tmp_path / "live", held, 3)
+    assert asked == [1, 1, 1]
+    for entry in FolderOfAnswers(record).entries():
+        answer = entry["answer"]
+        action = answer["text"].partition("\nAction: ")[2].strip()
+        check = fits if answer["finish"] == "stop" else begins
+        assert any(check(action, shape) for shape in shapes_of((), entry["templates"]))
+        assert answer["notes"] == []
+    again, asked = played(f"replay/{record}", None, None, tmp_path / "again", held, 3)
+    assert asked == [0, 0, 0]
     assert again == live
 
 

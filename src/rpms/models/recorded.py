@@ -165,7 +165,7 @@ class ReplayModel:
 
     def answer(self, request: Request) -> Answer:
         if request.templates and "templates" not in self._bounds:
-            raise CannotHold(self._name)
+            raise CannotHold(f"{self._name} cannot hold its answers to action templates: none were so recorded")
         asked = question(request, self._model)
         entry = self._store.get(question_key(asked))
         answer = _replayed(entry) if entry is not None else None

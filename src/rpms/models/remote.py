@@ -89,7 +89,7 @@ class RemoteModel:
         shapes = shapes_of(request.choices, request.templates)
         forms = [form for form in self._forms if form.takes(shapes)]
         if not forms and request.templates:
-            raise CannotHold(self._name)
+            raise CannotHold(f"{self._name} cannot hold its answers to action templates, only to a menu")
         if not shapes or not forms:
             return self._ask(request, {})
         spent = Usage()

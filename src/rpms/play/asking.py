@@ -101,9 +101,9 @@ class Asker:
         insists = self.enforcement.constrained is Constrained.ON
         try:
             answer = self.model.answer(request)
-        except CannotHold:
+        except CannotHold as error:
             if insists:
-                raise
+                raise InputError(f"{error}; leave out constrained=on") from None
             return self.model.answer(replace(request, templates=()))
         if insists and any(note.startswith(NOT_HELD) for note in answer.notes):
             to = "the menu" if request.choices else "the action templates"
