@@ -186,7 +186,6 @@ def test_what_of_the_enforcement_can_do_nothing_is_said(installed, rpms: Rpms, m
         (("unstick=on", "loops=on"), "unstick has no menu to fall back on"),
         (("replace=on", "guard=advise"), "replace does nothing without guard=block"),
         (("ranked=off",), "ranked=off does nothing without a menu"),
-        (("constrained=auto",), "constrained=auto does nothing without a menu"),
     ],
 )
 def test_a_part_that_does_nothing_without_another_is_said(installed, rpms: Rpms, parts: tuple[str, ...], words: str):

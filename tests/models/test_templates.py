@@ -23,7 +23,7 @@ from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
-from rpms.play.setup import knowledge_of
+from rpms.play.setup import idle_parts, knowledge_of
 from rpms.store.answers import FolderOfAnswers
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -241,6 +241,15 @@ def test_with_a_menu_or_in_the_paper_there_are_no_templates(enforcement):
 def test_a_world_that_cannot_make_a_menu_has_templates_under_strict(monkeypatch):
     monkeypatch.delattr(type(WORLD), "suggest")
     assert all("look" in one.templates for one in requests_of(STRICT, {}))
+
+
+def test_only_where_the_manual_has_no_actions_there_is_nothing_to_hold_to(monkeypatch):
+    assert idle_parts(WORLD, AUTO) == ()
+    monkeypatch.setattr(type(WORLD), "manual", lambda _self: ())
+    assert idle_parts(WORLD, ON) == (
+        "alfworld: constrained=on does nothing: there is no menu, and its manual has no actions",
+    )
+    assert idle_parts(WORLD, replace(ON, menu=5)) == ()
 
 
 @pytest.mark.parametrize(("can", "times"), [({"constrains": False}, 1), ({"templates": False}, 2)])
