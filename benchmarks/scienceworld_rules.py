@@ -23,7 +23,7 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import cycle, islice
 
 from rpms.core.belief import Situation
@@ -179,15 +179,17 @@ class Walk:
 
         def name(parameter: str) -> str:
             if parameter == "place" and (syntax.startswith("go") or "door" in syntax or self.dice.random() < 0.1):
-                return self.way(sorted(self.belief.exits.get(self.belief.room or "", ())) or ["hallway"])
+                return self.way(otherwise=syntax.startswith("go"))
             return self.dice.choice(near if self.dice.random() < 0.5 else known)
 
         return PARAMETER.sub(lambda match: name(match[1]), syntax)
 
-    def way(self, shown: Sequence[str]) -> str:
-        """Where a command may lead: a door that was shown, any room of the house, and other names of either."""
+    def way(self, *, otherwise: bool) -> str:
+        """Where a command may lead: a room that was shown or any of the house, and `otherwise` by other names, too."""
+        assert isinstance(self.belief, ScienceBelief)
+        shown = sorted(self.belief.exits) or ["hallway"]
         room = self.dice.choice(shown if self.dice.random() < 0.5 else sorted(ROOMS))
-        if self.dice.random() < 0.7:
+        if not otherwise or self.dice.random() < 0.7:
             return room
         return self.dice.choice((f"door to {room}", f"{room} door", room.split()[-1], "door", "room"))
 

@@ -7,8 +7,10 @@ import pytest
 
 from rpms.core.arbitration import objection_to_action
 from rpms.core.belief import Situation
+from rpms.core.guard import review
 from rpms.play.setup import manual_of
 from rpms.worlds.scienceworld import world
+from rpms.worlds.scienceworld.planner.rooms import ROOMS
 from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import KINDS
 
@@ -78,3 +80,39 @@ def a_command(walk, chance):
     for command in walk.game.admissible():
         by_verb.setdefault(command.partition(" ")[0], []).append(command)
     return chance.choice(by_verb[chance.choice(sorted(by_verb))])
+
+
+ROUND = (
+    *("art studio", "hallway", "bedroom", "hallway", "living room", "hallway", "workshop", "hallway", "greenhouse"),
+    *("outside", "foundry", "outside", "kitchen", "bathroom", "kitchen", "hallway"),
+)
+"""A walk through all ten rooms."""
+
+
+def ways_by_name():
+    """Everything that a way may be called, and more."""
+    for room in ROOMS:
+        yield from (room, f"the {room}", f"door to {room}", f"{room} door", *room.split())
+    yield from ("door", "room", "outside location", "location", "house", "moon", "back", "hall", "exit", "universe")
+
+
+def test_in_every_room_of_the_house_only_its_own_doors_pass_and_nothing_that_works_is_blocked():
+    with ScienceWorldGame("boil", 0, "openDoors") as game:
+        walk = Walk(game)
+        seen = set()
+        for room in ROUND:
+            walk.step(f"go to {room}")
+            walk.step("look around")
+            assert walk.belief.room == room
+            for name in dict.fromkeys(ways_by_name()) if room not in seen else ():
+                situation = Situation(walk.belief, walk.goal)
+                refusal = review(f"go to {name}", walk.rules, situation)
+                if refusal is not None:
+                    answer = game.step(f"go to {name}").observation
+                    assert world.infeasible(answer), (room, name, refusal.text, answer)
+                    assert not answer.startswith("Ambiguous"), (room, name)
+                elif name in ROOMS:
+                    assert name in ROOMS[room], "a room that no door of this one leads to is known to be out of reach"
+            seen.add(room)
+        assert seen == set(ROOMS)
+        assert walk.blocked == []
