@@ -35,7 +35,7 @@ class JudgedBy(StrEnum):
 
 
 class Constrained(StrEnum):
-    """Whether the model's action is held to the menu while it is written."""
+    """Whether the model's action is held to the menu, or without one to the manual's actions, while it is written."""
 
     OFF = "off"
     AUTO = "auto"
