@@ -55,7 +55,7 @@ def row(name: str, summary: RunSummary) -> str:
     score = fmean(episode.score for episode in summary.rows) if summary.rows else 0.0
     reasks = sum(episode.reasks for episode in summary.rows)
     return (
-        f"| {name} | {summary.won} of {summary.total} | {score:.1f} | {steps / max(summary.done, 1):.1f} | "
+        f"| {name} | {summary.won} of {summary.total} | {score:.2f} | {steps / max(summary.done, 1):.1f} | "
         f"{summary.infeasible / steps:.1%} | {reasks / steps:.2f} | {usage.prompt_tokens / steps:.0f} | "
         f"{usage.completion_tokens / steps:.0f} |"
     )

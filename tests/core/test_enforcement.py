@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from rpms.core.advice import recap
 from rpms.core.arbitration import Arbitration
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import FULL, compose
@@ -13,7 +14,7 @@ from rpms.core.consistency import degree_of_match, executable_from_here
 from rpms.core.decide import decide
 from rpms.core.enforcement import PAPER, STRICT, Consistency, JudgedBy, preset
 from rpms.core.errors import InputError
-from rpms.core.guard import ask_again, review, review_rules
+from rpms.core.guard import Refusal, ask_again, review, review_rules
 from rpms.core.loops import find_loop
 from rpms.core.memory import Origin, SuccessSnippet
 from rpms.core.menu import MENU_TOKENS, Suggestion, make_menu
@@ -22,6 +23,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules
 from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.core.voice import memory_line
 from rpms.store.manuals import ManualText, read_manual
 from tests.core.kitchen import COOL_APPLE, MANUAL, KitchenBelief, knowledge, manual
 
@@ -145,6 +147,19 @@ def test_a_repeated_failure_and_a_circle_of_states_are_named():
     circle = [Turn("o", action, state=state) for action, state in (("go to a", "A"), ("go to b", "B")) * 3]
     assert "Tried in vain: go to a, go to b" in find_loop(circle, "A")
     assert find_loop([Turn("o", "go to a", state="A"), Turn("o", "go to b", state="B")], "C") == ""
+    before = [Turn("o", "take pen 1 from desk 1", state="Z")]
+    assert "take pen" not in find_loop(before + circle, "A"), "what led here was not in vain"
+    assert "held no action twice" in find_loop([Turn("o", "", failed=True)] * 2, "")
+
+
+def test_what_a_model_rambles_is_not_repeated_to_it():
+    ramble = "go to " + "somewhere else " * 30
+    failing, circle = [Turn("o", ramble, failed=True)] * 2, [Turn("o", ramble, state="A")] * 3
+    told = (find_loop(failing, ""), find_loop(circle, "A"), *recap((), (), [ramble]))
+    assert all("…" in text and len(text) < 250 for text in told)
+    refusal = Refusal(f"`{ramble}` is no known action", "")
+    assert len(ask_again(ramble, refusal)) < 600
+    assert ask_again("", refusal).startswith("Your answer was not executed")
 
 
 def snippet(*actions: str, id_: str = "s") -> SuccessSnippet:
@@ -182,6 +197,8 @@ def test_arbitration_by_action_cuts_what_conflicts_and_keeps_the_rest():
     assert (dropped.verdict.fate, cut.verdict.fate) == (Fate.DROPPED, Fate.CUT)
     assert cut.entry.actions == ("go to fridge 1", "open fridge 1")
     assert "take apple 1 from fridge 1" in cut.verdict.reason
+    assert memory_line(cut).endswith("[cut: take apple 1 from fridge 1]")
+    assert "[cut: take apple 1 from fridge 1]" in decide(fine, COOL_APPLE, belief, None, "o", ()).prompt.text
 
 
 def test_the_paper_preset_is_the_paper_exactly():

@@ -168,6 +168,16 @@ def test_an_answer_cut_at_its_limit_says_nothing_about_the_server(server):
     assert all("structured_outputs" in seen.body for seen in server.seen)
 
 
+def test_an_answer_that_cannot_be_read_says_nothing_about_the_server(server):
+    texts = iter(["Thought: it said <|im_end|> and", "Thought: x\nAction: look"])
+    server.play_script(lambda _: openai_ok(next(texts)))
+    model = connect(server)
+    answers = [model.answer(asking()), model.answer(asking())]
+    model.close()
+    assert all("structured_outputs" in seen.body for seen in server.seen)
+    assert [answer.usage.requests for answer in answers] == [1, 1]
+
+
 def test_which_models_can(server, monkeypatch, tmp_path):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "planted-key-constrains")
     assert can_constrain(connect(server))

@@ -119,6 +119,22 @@ def test_prompts_read_in_parts_get_the_same_scores(tiny, at_once):
         passes.clear()
 
 
+@pytest.mark.parametrize("at_once", [0, 64])
+def test_a_model_with_a_sliding_window_gets_the_scores_of_each_prompt_alone(at_once):
+    torch.manual_seed(5)
+    sizes = {"vocab_size": VOCABULARY, "hidden_size": 4 * WIDTH, "intermediate_size": 64, "num_hidden_layers": 2}
+    config = transformers.MistralConfig(
+        **sizes, num_attention_heads=4, num_key_value_heads=HEADS, sliding_window=16, initializer_range=0.3
+    )
+    model = transformers.MistralForCausalLM(config).eval()
+    beginning = some("all", 200)
+    prompts = [beginning + some(n, 3 + 9 * n) for n in range(4)]
+    loop = Loop(torch, model, 0, keep=10**6, at_once=at_once)
+    with torch.inference_mode():
+        scores, _, _ = loop._read(prompts)
+    assert close(scores, expected(model, prompts))
+
+
 def test_known_and_unknown_prompts_of_different_lengths_share_a_batch(tiny):
     kept = Reader(tiny, 10**6)
     first = [some("a", 300), some("b", 90), some("c", 17)]

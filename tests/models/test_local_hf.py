@@ -16,7 +16,7 @@ from rpms.models.batching import BatchLimits
 from rpms.models.constraint import begins, fits, shapes_of
 from rpms.models.hf_attention import NAME
 from rpms.models.hf_loop import Loop
-from rpms.models.local_hf import HFModel
+from rpms.models.local_hf import CPU_TOKENS, HFModel
 from tests.models.prompts import prompt, request
 
 torch = pytest.importorskip("torch", reason="the extra `hf` is not installed")
@@ -231,11 +231,12 @@ def test_a_model_with_a_sliding_window_chooses_too(folder, tmp_path):
     )
     transformers.MistralForCausalLM(config).save_pretrained(tmp_path / "sliding")
     sliding = HFModel("hf/sliding", str(tmp_path / "sliding"))
-    asked = [replace(request(turns=n, decoding=Decoding(max_tokens=70)), choices=CHOICES) for n in range(2)]
-    with ThreadPoolExecutor(2) as pool:
-        answers = [answer.text.partition("\nAction: ")[2] for answer in pool.map(sliding.answer, asked)]
+    asked = [replace(request(turns=n, decoding=Decoding(max_tokens=70)), choices=CHOICES) for n in range(4)]
+    together = [answer.text for answer in sliding._generate([sliding._question(one) for one in asked])]
+    alone = [sliding.answer(one).text for one in asked]
     sliding.close()
-    assert set(answers) <= set(CHOICES)
+    assert together == alone
+    assert {text.partition("\nAction: ")[2] for text in together} <= set(CHOICES)
 
 
 TEMPLATES = ("go to <place>", "take <object> from <place>", "look")
@@ -328,6 +329,7 @@ def test_memory_is_counted_by_key_value_heads(model, monkeypatch):
     assert model._tokens(0.2, model._keys_and_values()) == int(0.2 * 10**9 / keys_and_values)
     assert model._tokens(0.3, model._passing()) == int(0.3 * 10**9 / passing)
     assert model._tokens(1e-9, 1) == 4_096
+    assert model._loop._at_once == CPU_TOKENS
 
 
 def test_a_template_without_a_system_role_gets_one_message(folder, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from rpms.core.condition import BASELINE, FULL, compose
 from rpms.core.enforcement import PAPER, Constrained, Enforcement, GuardMode
 from rpms.core.episode import Ending, Episode
-from rpms.core.errors import InputError
+from rpms.core.errors import ContextOverflow, InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.base import Answer, Decoding, Request
@@ -61,6 +61,34 @@ def test_or_it_is_replaced_by_the_best_of_the_menu_and_the_step_says_so():
     assert step.command.startswith("go to ")
     assert step.replaced.startswith("refused to the last")
     assert step.extras["replaced"] == step.replaced
+
+
+def test_what_is_the_models_own_is_not_called_replaced():
+    beyond = replace(BLOCK, menu=8, loops=True, unstick=True)
+    first, _ = episode(beyond, ["Action: look"], steps=4)
+    stuck = next(step for step in first.steps if step.replaced)
+    assert stuck.replaced.startswith("stuck: ")
+    answers = ["Action: look"] * (stuck.number - 1) + [f"Action: {stuck.command}"]
+    same, _ = episode(beyond, answers, steps=stuck.number)
+    assert (same.steps[-1].command, same.steps[-1].replaced) == (stuck.command, "")
+
+
+def test_where_asking_again_fails_the_answer_before_stands():
+    calls = 0
+
+    def answer(request: Request) -> Answer:
+        nonlocal calls
+        calls += 1
+        if calls > 1:
+            raise ContextOverflow("too long")
+        return Answer("Action: open drawer 1", Usage(prompt_tokens=100, requests=1), notes=("a note",))
+
+    mind = compose(replace(FULL, enforcement=BLOCK), KNOWLEDGE, EpisodicMemory())
+    result = play(Play(WORLD, WORLD.open(TASK, Setting()), TASK, mind, FunctionModel(answer), Decoding(), 1))
+    (step,) = result.steps
+    assert (step.command, result.reasks, result.usage.prompt_tokens) == ("open drawer 1", 1, 100)
+    assert step.notes == ("a note", "asked again in vain: too long")
+    assert result.ending is Ending.OUT_OF_STEPS
 
 
 def test_an_answer_without_an_action_is_asked_again_too():

@@ -64,7 +64,7 @@ def learn_split(
     plan = LearningPlan(
         found,
         model,
-        NamedModel(model, world, ModelOptions(base_url=base_url), record),
+        NamedModel(model, world, ModelOptions(base_url=base_url), record.resolve() if record else None),
         rounds=rounds,
         split=split,
         tasks=tuple(tasks),
@@ -77,6 +77,7 @@ def learn_split(
         enforcement=enforcement,
     )
     options.note_idle_parts(found, enforcement)
+    options.note_free_actions(enforcement, model)
     console = Console(emoji=False, highlight=False)
     known = parse_price(price) if price else price_of(model)
 

@@ -13,7 +13,7 @@ import typer
 
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, Condition, named_condition
-from rpms.core.enforcement import PAPER, PARTS, Enforcement, preset, with_part
+from rpms.core.enforcement import PAPER, PARTS, Constrained, Enforcement, preset, with_part
 from rpms.core.errors import InputError
 from rpms.core.prompt import Layout
 from rpms.core.recall import EpisodicMemory
@@ -107,6 +107,13 @@ def note_idle_parts(world: World, *enforcements: Enforcement) -> None:
     """Say once what of the enforcement can do nothing in a world."""
     for words in dict.fromkeys(words for each in enforcements for words in idle_parts(world, each)):
         typer.echo(f"note: {words}", err=True)
+
+
+def note_free_actions(enforcement: Enforcement, model: str) -> None:
+    """Say that a model's actions stay free, where they were to be held and its kind of server cannot."""
+    provider = parse_model_name(model).provider
+    if enforcement.constrained is Constrained.AUTO and provider.base_url_variable and not provider.forms:
+        typer.echo(f"note: {provider.name} cannot hold actions to a menu or grammar: they stay free", err=True)
 
 
 def make_condition(

@@ -71,6 +71,7 @@ def play_one(
         enforcement=enforcement,
     )
     options.note_idle_parts(found, chosen_condition.enforcement)
+    options.note_free_actions(chosen_condition.enforcement, model)
     mind = compose(
         chosen_condition, knowledge, options.make_memory(memory or options.embedded_memory(found, split), found)
     )

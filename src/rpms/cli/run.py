@@ -111,6 +111,7 @@ def run_split(
         seed=seed,
     )
     options.note_idle_parts(found, plan.condition.enforcement)
+    options.note_free_actions(enforcement, model)
     console = Console(emoji=False, highlight=False)
     out = out or default_folder(world, split or found.splits[0], model, condition, preset, enforcement)
     known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)

@@ -10,6 +10,7 @@ from rpms.core.goal import Progress
 from rpms.core.menu import Menu, Suggest, make_menu, suggest_nothing
 from rpms.core.prompt import Turn
 from rpms.core.rules import ActiveRules
+from rpms.core.tokens import brief
 from rpms.core.verdict import Candidate
 
 Guide = Callable[[Situation, ActiveRules, Sequence[Candidate], Sequence[Turn]], tuple[str, ...]]
@@ -31,7 +32,7 @@ def recap(history: Sequence[Turn], deeds: Container[str], vain: Iterable[str]) -
     if history and not history[-1].failed and history[-1].action.partition(" ")[0] in deeds:
         lines.append(f"  Just done: {history[-1].action}")
     if tried := sorted(vain)[:_VAIN_SHOWN]:
-        lines.append(f"  Tried in vain: {', '.join(tried)}")
+        lines.append(f"  Tried in vain: {', '.join(map(brief, tried))}")
     return tuple(lines)
 
 

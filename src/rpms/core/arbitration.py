@@ -86,9 +86,10 @@ def arbitrate_by_action(
         if verdict.fate is Fate.DROPPED and isinstance(entry, SuccessSnippet):
             kept, cut = _cut_plan(entry.actions, rules, situation)
             if any(rules.instance(action) is not None for action in kept):
-                reason = f"cut: {'; '.join(cut)}"
-                verdict = Verdict(Fate.CUT, reason, verdict.rule, verdict.fact)
                 entry = replace(entry, actions=kept)
+                doubt = judge(entry, rules, situation, mode)
+                warning = f"; {doubt.reason}" if doubt.fate is Fate.WARNED else ""
+                verdict = Verdict(Fate.CUT, f"cut: {'; '.join(cut)}{warning}", verdict.rule, verdict.fact)
         yield Candidate(entry, candidate.score, candidate.rank, verdict)
 
 

@@ -9,6 +9,7 @@ from rpms.core.arbitration import infeasibility, prohibition
 from rpms.core.belief import Situation
 from rpms.core.facts import Clause, Literal, Truth
 from rpms.core.rules import PARAMETER, ActionSchema, ActiveRules, Instance
+from rpms.core.tokens import brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ def review_rules(command: str, rules: ActiveRules, situation: Situation) -> Refu
 
 def ask_again(command: str, refusal: Refusal) -> str:
     """What a model is told when its action was not executed."""
-    return f"`{command}` was not executed: {refusal.text}. Choose another action."
+    what = f"`{brief(command)}`" if command else "Your answer"
+    return f"{what} was not executed: {brief(refusal.text, 400)}. Choose another action."
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rpms.core.prompt import Turn
+from rpms.core.tokens import brief
 
 _WINDOW = 10
 """How far back a circle may reach: longer ones are searches, not loops."""
@@ -19,9 +20,12 @@ def find_loop(history: Sequence[Turn], state: str) -> str:
     circle is one in which nothing was achieved.
     """
     if len(history) >= 2 and history[-1].failed and history[-2].failed and history[-1].action == history[-2].action:
-        return f"`{history[-1].action}` has failed twice in a row. Do something else."
+        action = history[-1].action
+        what = f"`{brief(action)}` has failed" if action else "Your answer held no action"
+        return f"{what} twice in a row. Do something else."
     recent = list(history[-_WINDOW:])
-    if state and sum(turn.state == state for turn in recent) >= _RETURNS - 1:
-        actions = list(dict.fromkeys(turn.action for turn in recent if turn.action))
+    here = [place for place, turn in enumerate(recent) if turn.state == state]
+    if state and len(here) >= _RETURNS - 1:
+        actions = list(dict.fromkeys(brief(turn.action) for turn in recent[here[0] :] if turn.action))
         return f"You keep coming back to this same state. Tried in vain: {', '.join(actions)}. Do something new."
     return ""

@@ -22,7 +22,7 @@ class Suggestion:
 
 
 MENU_TOKENS = 150
-"""Tokens that the entries of a menu may have together; what goes beyond is left out, the least relevant first."""
+"""Tokens that the entries of a menu may have together; one that does not fit beside the more relevant is left out."""
 
 Suggest = Callable[[Situation, ActiveRules, Sequence[Candidate]], Iterable[Suggestion]]
 """A world's commands in a situation, from the belief alone, never from a simulator's own list."""

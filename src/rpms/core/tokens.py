@@ -19,3 +19,8 @@ def estimate_tokens(text: str) -> int:
     Deterministic and the same on every machine, so that budgets cut the same blocks everywhere.
     """
     return len(_PIECE.findall(text))
+
+
+def brief(text: str, most: int = 120) -> str:
+    """A text that is a model's own, short enough to be repeated to it: its ramblings are not."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -116,4 +116,6 @@ def memory_line(candidate: Candidate) -> str:
         case _:
             needs, gives = "; ".join(entry.preconditions) or "nothing", "; ".join(entry.effects) or "nothing"
             text = f"  VERIFIED ({entry.confidence:.2f}): {entry.action_template} | needs: {needs} | effects: {gives}"
-    return f"{text}\n    [WARNING: {verdict.reason}]" if verdict.fate is Fate.WARNED else text
+    if verdict.fate is Fate.WARNED:
+        return f"{text}\n    [WARNING: {verdict.reason}]"
+    return f"{text}\n    [{verdict.reason}]" if verdict.fate is Fate.CUT else text

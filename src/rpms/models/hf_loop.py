@@ -51,7 +51,7 @@ class Loop:
         self._torch = torch
         self._model = model
         self._pad = pad
-        self._share = share
+        self._share = share and sees_all(model.config)
         self._at_once = at_once
         known = inspect.signature(model.forward).parameters
         # Only the last position's scores are wanted: those of whole prompts would be larger than everything else.
@@ -113,7 +113,7 @@ class Loop:
         cache = None
         if shared and shared + len(prompts) * (max(map(len, prompts)) - shared) <= least:
             beginning = torch.tensor([list(prompts[0][:shared])], device=device)
-            _, cache = self._forward(beginning, torch.ones_like(beginning), None)
+            _, cache = self._forward_in_parts(beginning, torch.ones_like(beginning), None)
             if hasattr(cache, "batch_repeat_interleave"):
                 cache.batch_repeat_interleave(len(prompts))
                 known, past = [Known(shared)] * len(prompts), shared

@@ -179,6 +179,9 @@ class Row:
     def text(self) -> str:
         """The answer so far, cut where it should have stopped."""
         text = self._letters.text(self.written)
+        if self._phase is _Phase.CHOICE:
+            thought, label, action = text.rpartition(ACTION)
+            return cut_at_stop(thought, self._decoding.stop) + label + action
         cut = cut_at_stop(text, self._decoding.stop)
         if self._phase is _Phase.TEMPLATE:
             thought, label, action = cut.partition(ACTION)

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import ModelError
+from rpms.models.answers import parse_answer
 from rpms.models.base import Answer, CannotHold, Usage
 from rpms.models.caller import Caller
-from rpms.models.constraint import NOT_HELD, held, shapes_of
+from rpms.models.constraint import NOT_HELD, THOUGHT, held, shapes_of
 from rpms.models.failures import Endpoint, error_for, understand_body
 from rpms.models.guard import shown_url, url_secrets
 from rpms.models.patience import Clock, Patience, TryAgain
@@ -98,7 +99,9 @@ class RemoteModel:
                 continue
             answer = self._ask(request, form.fields(shapes, request.decoding.max_tokens))
             spent = spent + answer.usage
-            if held(answer.text, shapes) or answer.finish != "stop":
+            # One that begins as asked and cannot be read, such as for a quoted stop sign, tells nothing of the form.
+            unread = answer.text.startswith(THOUGHT) and parse_answer(answer.text).action is None
+            if held(answer.text, shapes) or answer.finish != "stop" or unread:
                 how = (f"{'choices' if request.choices else 'templates'} sent as {form.name}",) if place else ()
                 return replace(answer, usage=spent, notes=answer.notes + how)
             self._overlooked.add(form)  # a set's own lock is enough: what one thread learns, another may learn too

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from rpms.core.belief import Situation
 from rpms.core.decide import Decision
 from rpms.core.enforcement import Constrained, Enforcement, GuardMode
-from rpms.core.errors import InputError
+from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.core.guard import Refusal, ask_again, review, review_rules
 from rpms.core.prompt import Layout, Part
 from rpms.core.usage import Usage
@@ -58,9 +58,19 @@ class Asker:
         refused: list[tuple[str, str]] = []
         forbidden: list[tuple[str, str]] = []
         choices, templates = self._held_to(decision)
+        notes: dict[str, None] = {}
         while True:
-            answer = self._answer(Request(prompt, self.decoding, episode, decision, choices, templates))
+            try:
+                answer = self._answer(Request(prompt, self.decoding, episode, decision, choices, templates))
+            except ModelUnavailable:
+                raise
+            except ModelError as error:
+                if not refused:
+                    raise
+                notes[f"asked again in vain: {error}"] = None  # what it answered before stands
+                break
             usage = usage + answer.usage
+            notes |= dict.fromkeys(answer.notes)
             parsed = parse_answer(answer.text)
             command = self.world.command(parsed.action, decision.belief) if parsed.action else Command("")
             refusal = review(command.text, decision.schemas, situation) if parsed.action else NO_ACTION
@@ -74,12 +84,12 @@ class Asker:
             prompt = prompt.noticing(ask_again(command.text, against), HEADINGS[Part.NOTICE], self.layout)
         replaced = self._reason_to_replace(decision, against)
         best = decision.menu.best or (refusal.remedy if refusal else "")
-        if replaced and best:
+        if replaced and best and best != command.text:
             command, refusal = Command(best), None
         else:
             replaced = ""
         return Asked(
-            answer.text, parsed, command, usage, refusal, tuple(refused), tuple(forbidden), replaced, answer.notes
+            answer.text, parsed, command, usage, refusal, tuple(refused), tuple(forbidden), replaced, tuple(notes)
         )
 
     def _held_to(self, decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:

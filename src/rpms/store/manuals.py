@@ -196,10 +196,11 @@ class _Reader:
         for page in pages:
             with self._noting():
                 self._check_keys(page)
-        for page, name, value in self._all(pages, "predicates"):
+        predicates = list(self._all(pages, "predicates"))
+        for page, name, value in predicates:
             with self._noting(name):
                 self._predicate(page, name, value)
-        for page, name, _ in self._all(pages, "predicates"):
+        for page, name, _ in predicates:
             with self._noting():
                 self._check_exclusive(page, self.predicates.get(name, Predicate(name)))
         for page, name, value in self._all(pages, Tier.ENVIRONMENT):
