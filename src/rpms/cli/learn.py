@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from rpms.cli import options
-from rpms.core.condition import named_condition
+from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import InputError
 from rpms.learn.rounds import LearningPlan, Round, learn, learned
 from rpms.models.accounting import parse_price, price_of
@@ -19,7 +19,6 @@ from rpms.play.answering import NamedModel
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.threads import Threads
-from rpms.study.read import LATER
 from rpms.worlds.registry import find_world
 
 

@@ -44,6 +44,8 @@ COMPACT = 800
 
 CONDITIONS = {"baseline": BASELINE, "rules-only": RULES_ONLY, "memory-only": MEMORY_ONLY, "full": FULL}
 """The 2x2 ablation: (A), (B), (C) and (D)."""
+LATER = ("full", "rules-only")
+"""The conditions that rounds of learning after the first may have."""
 
 
 def named_condition(name: str) -> Condition:

@@ -10,22 +10,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
 from rpms.core.rules import PARAMETER, ActionSchema, Locality, Predicate, Prohibition, Rule, RuleManual, Tier
 from rpms.store.files import read_text
+from rpms.store.pages import Page, PageKind, plain, read_page
 
 LARGEST_MANUAL = 1_000_000
-"""Bytes. A manual is written by people; anything larger is not one."""
 
-_DEEPEST = 64
 _TIERS = tuple(tier.value for tier in Tier)
 _KEYS = ("world", "predicates", *_TIERS)
+MANUAL = PageKind("a manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
 _ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
 _NAME = re.compile(r"[a-z][a-z_]*")
 _CONSTANT_PLACES = {("kind", 1), ("goal_state", 0), ("goal_type", 0)}
@@ -83,93 +80,33 @@ class _Predicate(_Strict):
 _Model = TypeVar("_Model", bound=_Strict)
 
 
-@dataclass
-class _Page:
-    """One file's tree, and the way from a place in it to a line."""
-
-    name: str
-    tree: CommentedMap
-
-    def line(self, path: Sequence[object]) -> int:
-        """The line of a place in the tree, or of the nearest place above it that has one."""
-        node: Any = self.tree
-        line = 1
-        for step in path:
-            try:
-                where = node.lc.key(step) if isinstance(node, CommentedMap) else node.lc.item(step)
-                line, node = where[0] + 1, node[step]
-            except (AttributeError, KeyError, IndexError, TypeError):
-                break
-        return line
-
-    def error(self, path: Sequence[object], problem: str) -> FileError:
-        return FileError(self.name, self.line(path), problem)
-
-    def section(self, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-        """The entries of a mapping at a place; an error if it is none."""
-        node: Any = self.tree
-        for step in path:
-            node = node[step]
-        if node is None:
-            return
-        if not isinstance(node, CommentedMap):
-            raise self.error(path, f"`{path[-1]}` must be a mapping of names to entries")
-        for key in node:
-            if not isinstance(key, str):
-                raise self.error((*path, key), f"{key!r} must be a text")
-            yield key, node[key]
-
-    def validate(self, model: type[_Model], value: object, path: tuple[object, ...]) -> _Model:
-        try:
-            return model.model_validate(_plain(value))
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(map(str, first["loc"]))
-            problem = (
-                "is not a known field"
-                if first["type"] == "extra_forbidden"
-                else first["msg"][:1].lower() + first["msg"][1:]
-            )
-            raise self.error((*path, *first["loc"]), f"{path[-1]}: {place or 'entry'}: {problem}") from None
+def _section(page: Page, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    """The entries of a mapping at a place; an error if it is none."""
+    node: Any = page.tree
+    for step in path:
+        node = node[step]
+    if node is None:
+        return
+    if not isinstance(node, Mapping):
+        raise page.error(path, f"`{path[-1]}` must be a mapping of names to entries")
+    for key in node:
+        if not isinstance(key, str):
+            raise page.error((*path, key), f"{key!r} must be a text")
+        yield key, node[key]
 
 
-def _plain(value: object) -> object:
-    """The tree without ruamel's types, so that strict checks see what a person wrote."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, str) else value
-
-
-def _check_depth(source: ManualText) -> None:
-    """Refuse brackets nested beyond all reason, on which a YAML parser would spend its time."""
-    depth = 0
-    for match in re.finditer(r"[\[\]{}]", source.text):
-        depth = max(0, depth + (1 if match[0] in "[{" else -1))
-        if depth > _DEEPEST:
-            raise FileError(
-                source.name, source.text.count("\n", 0, match.start()) + 1, "nested too deeply for a manual"
-            )
-
-
-def _parse(source: ManualText) -> _Page:
-    if len(source.text) > LARGEST_MANUAL:
-        raise FileError(source.name, None, f"larger than {LARGEST_MANUAL:,} bytes: not a rule manual")
-    _check_depth(source)
+def _validate(page: Page, model: type[_Model], value: object, path: tuple[object, ...]) -> _Model:
     try:
-        tree = YAML(typ="rt").load(source.text)
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        problem = (error.problem or "cannot be read").splitlines()[0]
-        raise FileError(source.name, line, f"not valid YAML: {problem}") from None
-    except (YAMLError, RecursionError, ValueError) as error:
-        raise FileError(
-            source.name, None, f"not valid YAML: {str(error).splitlines()[0] if str(error) else 'nested too deeply'}"
-        ) from None
-    if not isinstance(tree, CommentedMap):
-        raise FileError(source.name, 1, f"a manual is a mapping with the keys {', '.join(_KEYS)}; this file has none")
-    return _Page(source.name, tree)
+        return model.model_validate(plain(value))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        problem = (
+            "is not a known field"
+            if first["type"] == "extra_forbidden"
+            else first["msg"][:1].lower() + first["msg"][1:]
+        )
+        raise page.error((*path, *first["loc"]), f"{path[-1]}: {place or 'entry'}: {problem}") from None
 
 
 @dataclass
@@ -189,10 +126,10 @@ class _Reader:
 
     def read(self, sources: Sequence[ManualText]) -> RuleManual:
         """Predicates first, then actions, then the rules, which may speak of both."""
-        pages: list[_Page] = []
+        pages: list[Page] = []
         for source in sources:
             with self._noting():
-                pages.append(_parse(source))
+                pages.append(read_page(source.name, source.text, MANUAL))
         for page in pages:
             with self._noting():
                 self._check_keys(page)
@@ -213,12 +150,12 @@ class _Reader:
                         self._rule(page, tier, group, name, value)
         return RuleManual(tuple(self.rules), tuple(self.actions.values()), self.predicates, self.world)
 
-    def _all(self, pages: Sequence[_Page], *path: str) -> Iterator[tuple[_Page, str, Any]]:
+    def _all(self, pages: Sequence[Page], *path: str) -> Iterator[tuple[Page, str, Any]]:
         """The entries of one section on all pages."""
         for page in pages:
             if str(path[0]) in page.tree:
                 with self._noting():
-                    for name, value in page.section(tuple(map(str, path))):
+                    for name, value in _section(page, tuple(map(str, path))):
                         yield page, name, value
 
     @contextmanager
@@ -230,7 +167,7 @@ class _Reader:
             self.mistakes.append(mistake)
             self.broken.add(name)
 
-    def _check_keys(self, page: _Page) -> None:
+    def _check_keys(self, page: Page) -> None:
         for key in page.tree:
             if key not in _KEYS:
                 raise page.error((key,), f"unknown tier or key {key!r}; a manual has {', '.join(_KEYS)}")
@@ -239,21 +176,21 @@ class _Reader:
             raise page.error(("world",), "`world` must be a text")
         self.world = str(world) if world else self.world
 
-    def _claim(self, page: _Page, path: tuple[str, ...], id_: str) -> None:
+    def _claim(self, page: Page, path: tuple[str, ...], id_: str) -> None:
         line = page.line(path)
         if id_ in self.ids:
             raise FileError(page.name, line, f"{id_} is already used at {self.ids[id_]}; give this one another id")
         self.ids[id_] = f"{page.name}:{line}"
 
-    def _predicate(self, page: _Page, name: str, value: object) -> None:
+    def _predicate(self, page: Page, name: str, value: object) -> None:
         path = ("predicates", name)
-        read = page.validate(_Predicate, value if value is not None else {}, path)
+        read = _validate(page, _Predicate, value if value is not None else {}, path)
         if not _NAME.fullmatch(name) or name in GOAL_PREDICATES:
             raise page.error(path, f"{name!r} cannot name a predicate")
         self._claim(page, path, name)
         self.predicates[name] = Predicate(name, tuple(read.args), read.yes, read.no, read.exclusive)
 
-    def _check_exclusive(self, page: _Page, predicate: Predicate) -> None:
+    def _check_exclusive(self, page: Page, predicate: Predicate) -> None:
         together = self.predicates.get(predicate.exclusive)
         paired = together is not None and len(together.args) == 2 and len(predicate.args) == 1
         if predicate.exclusive and predicate.exclusive != "always" and not paired:
@@ -262,9 +199,9 @@ class _Reader:
                 f"exclusive: {predicate.exclusive!r} is neither `always` nor a predicate of two such arguments",
             )
 
-    def _action(self, page: _Page, name: str, value: object) -> None:
+    def _action(self, page: Page, name: str, value: object) -> None:
         path = (Tier.ENVIRONMENT.value, name)
-        read = page.validate(_Action, value, path)
+        read = _validate(page, _Action, value, path)
         for place, syntax in enumerate(read.syntax):
             self._claim_syntax(page, (*path, "syntax", place), syntax, name)
             names_in_order = PARAMETER.findall(syntax)
@@ -286,14 +223,14 @@ class _Reader:
         self._check_agreement(page, (*path, "effects"), [Clause((literal,)) for literal in gives])
         self.actions[name] = ActionSchema(name, schema.syntax, tuple(needs), tuple(gives), schema.warnings, schema.id)
 
-    def _claim_syntax(self, page: _Page, path: tuple[object, ...], syntax: str, action: str) -> None:
+    def _claim_syntax(self, page: Page, path: tuple[object, ...], syntax: str, action: str) -> None:
         """Two schemas of one command would contradict each other wherever they differ."""
         command = PARAMETER.sub("<>", syntax)
         other = self.syntax.setdefault(command, action)
         if other != action:
             raise page.error(path, f"`{syntax}` is a command of {other} already; a command has one schema")
 
-    def _check_agreement(self, page: _Page, path: tuple[object, ...], clauses: Sequence[Clause]) -> None:
+    def _check_agreement(self, page: Page, path: tuple[object, ...], clauses: Sequence[Clause]) -> None:
         """Report a list of which not all can hold: a fact and its negation, or two facts that exclude each other."""
         certain: dict[Atom, bool] = {}
         alone: dict[str, Atom] = {}
@@ -315,9 +252,9 @@ class _Reader:
                     problem = f"contradicts itself: {other} and {literal.atom} exclude each other"
                     raise page.error((*path, place), problem)
 
-    def _rule(self, page: _Page, tier: Tier, group: str, id_: str, value: object) -> None:
+    def _rule(self, page: Page, tier: Tier, group: str, id_: str, value: object) -> None:
         path = (tier.value, group, id_)
-        read = page.validate(_Rule, {"text": value} if isinstance(value, str) else value, path)
+        read = _validate(page, _Rule, {"text": value} if isinstance(value, str) else value, path)
         if not _ID.fullmatch(id_):
             raise page.error(path, f"{id_!r} is no rule id; write it like D-HEAT-001")
         self._claim(page, path, id_)
@@ -329,7 +266,7 @@ class _Reader:
         text = " ".join(read.text.split())
         self.rules.append(Rule(id_, tier, group, text, frozenset(read.goals), when, tuple(forbids), locality))
 
-    def _prohibition(self, page: _Page, path: tuple[object, ...], read: _Forbids) -> Prohibition:
+    def _prohibition(self, page: Page, path: tuple[object, ...], read: _Forbids) -> Prohibition:
         action = self.actions.get(read.action)
         if action is None and read.action in self.broken:
             return Prohibition(read.action, ())
@@ -342,21 +279,21 @@ class _Reader:
         ]
         return Prohibition(read.action, tuple(when))
 
-    def _clause(self, page: _Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Clause:
+    def _clause(self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Clause:
         try:
             clause = parse_clause(text)
         except ValueError as error:
             raise page.error(path, str(error)) from None
         return Clause(tuple(self._checked(page, path, literal, names) for literal in clause.literals))
 
-    def _literal(self, page: _Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Literal:
+    def _literal(self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Literal:
         try:
             literal = parse_literal(text)
         except ValueError as error:
             raise page.error(path, str(error)) from None
         return self._checked(page, path, literal, names)
 
-    def _checked(self, page: _Page, path: tuple[object, ...], literal: Literal, names: frozenset[str]) -> Literal:
+    def _checked(self, page: Page, path: tuple[object, ...], literal: Literal, names: frozenset[str]) -> Literal:
         """The literal, if its predicate is known and its arguments are parameters or quoted names."""
         predicate, args = literal.atom.predicate, literal.atom.args
         declared = self.predicates.get(predicate)

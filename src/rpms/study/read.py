@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
-from ruamel.yaml import YAML
-from ruamel.yaml.comments import CommentedMap, CommentedSeq
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from rpms.core.arbitration import Arbitration
-from rpms.core.condition import Condition, named_condition
+from rpms.core.condition import LATER, Condition, named_condition
 from rpms.core.enforcement import Enforcement, named_enforcement, preset, with_part
 from rpms.core.errors import FileError, InputError
 from rpms.core.prompt import Layout
 from rpms.store.files import read_text
+from rpms.store.pages import Page, PageKind, plain, read_page
 from rpms.study.values import Case, Choice, Learning, Part, Study
 
-LARGEST = 200_000
-"""Bytes. A study is written by people; anything larger is not one."""
-
-LATER = ("full", "rules-only")
-"""The conditions that rounds of learning after the first may have."""
-
-_DEEPEST = 32
+STUDY = PageKind("a study", 200_000, 32, "`title`, `world`, `conditions` and more; this file is none")
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 
@@ -101,24 +91,21 @@ class _Study(_Choice):
 
 def read_study(file: Path) -> Study:
     """Read a study; the first mistake is a FileError with its line. Paths in it are relative to the file."""
-    text = read_text(file)
-    if len(text) > LARGEST:
-        raise FileError(file, None, f"larger than {LARGEST:,} bytes: not a study")
-    tree = _parse(file, text)
+    page = read_page(str(file), read_text(file), STUDY)
     try:
-        form = _Study.model_validate(_plain(tree))
+        form = _Study.model_validate(plain(page.tree, _key))
     except ValidationError as error:
-        raise _mistake(file, tree, error) from None
+        raise _mistake(page, error) from None
     cases = []
     for name, given in form.conditions.items():
         case = given or _Case()
-        enforcement = _enforcement(case.enforcement, tree, file, "conditions", name, "enforcement")
+        enforcement = _enforcement(case.enforcement, page, "conditions", name, "enforcement")
         try:
             cases.append(_case(name, case, enforcement, form, file))
         except InputError as error:
-            raise FileError(file, _line(tree, ("conditions", name)), f"{name}: {error}") from None
+            raise page.error(("conditions", name), f"{name}: {error}") from None
     if len({case.name for case in cases}) < len(cases):
-        raise FileError(file, _line(tree, ("conditions",)), "two conditions have one name")
+        raise page.error(("conditions",), "two conditions have one name")
     return Study(
         title=form.title,
         about=" ".join(form.about.split()),
@@ -127,64 +114,24 @@ def read_study(file: Path) -> Study:
         engine=form.engine,
         steps=form.steps,
         models=tuple(form.models),
-        learning=_learning(form.learn, tree, file) if form.learn is not None else None,
+        learning=_learning(form.learn, page) if form.learn is not None else None,
         tables=tuple(form.tables),
         cases=tuple(cases),
         file=file,
     )
 
 
-def _learning(form: _Learn, tree: CommentedMap, file: Path) -> Learning:
-    enforcement = _enforcement(form.enforcement, tree, file, "learn", "enforcement")
+def _learning(form: _Learn, page: Page) -> Learning:
+    enforcement = _enforcement(form.enforcement, page, "learn", "enforcement")
     return Learning(form.choice(), form.rounds, named_condition(form.later), form.model, enforcement)
 
 
-def _parse(file: Path, text: str) -> CommentedMap:
-    depth = 0
-    for match in re.finditer(r"[\[\]{}]", text):  # on which a YAML parser would spend its time
-        depth = max(0, depth + (1 if match[0] in "[{" else -1))
-        if depth > _DEEPEST:
-            raise FileError(file, text.count("\n", 0, match.start()) + 1, "nested too deeply for a study")
-    try:
-        tree = YAML(typ="rt").load(text)
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise FileError(file, line, f"not valid YAML: {(error.problem or 'cannot be read').splitlines()[0]}") from None
-    except (YAMLError, RecursionError, ValueError) as error:
-        problem = str(error).splitlines()[0] if str(error) else "nested too deeply"
-        raise FileError(file, None, f"not valid YAML: {problem}") from None
-    if not isinstance(tree, CommentedMap):
-        raise FileError(file, 1, "a study is a mapping with `title`, `world`, `conditions` and more; this file is none")
-    return tree
+def _key(name: object) -> object:
+    """A number stays one, so that it is told that a text was wanted."""
+    return name if isinstance(name, int | float) else str(name)
 
 
-def _plain(value: object) -> object:
-    """The tree without ruamel's types, so that strict checks see what a person wrote."""
-    if isinstance(value, Mapping):
-        return {key if isinstance(key, int | float) else str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, str) else value
-
-
-def _line(tree: CommentedMap, path: tuple[object, ...]) -> int:
-    """The line of a place in the tree, or of the nearest place above it that has one."""
-    node: Any = tree
-    line = 1
-    for step in path:
-        if step == "[key]":
-            break
-        try:
-            where = node.lc.key(step) if isinstance(node, CommentedMap) else node.lc.item(step)
-            line, node = where[0] + 1, node[step]
-        except (AttributeError, KeyError, IndexError, TypeError):
-            break
-        if not isinstance(node, CommentedMap | CommentedSeq):
-            break
-    return line
-
-
-def _mistake(file: Path, tree: CommentedMap, error: ValidationError) -> FileError:
+def _mistake(page: Page, error: ValidationError) -> FileError:
     first = error.errors(include_url=False)[0]
     path = tuple(step for step in first["loc"] if step not in ("str", "dict[str,object]"))
     problem = {
@@ -192,7 +139,7 @@ def _mistake(file: Path, tree: CommentedMap, error: ValidationError) -> FileErro
         "missing": "is missing",
     }.get(first["type"], first["msg"].removeprefix("Value error, "))
     place = ".".join(str(step) for step in path)
-    return FileError(file, _line(tree, path), f"{place}: {problem}" if place else problem)
+    return page.error(path, f"{place}: {problem}" if place else problem)
 
 
 def _case(name: str, form: _Case, enforcement: Enforcement, study: _Study, file: Path) -> Case:
@@ -226,7 +173,7 @@ def normal(condition: Condition) -> Condition:
     return condition
 
 
-def _enforcement(given: str | dict[str, object], tree: CommentedMap, file: Path, *path: str) -> Enforcement:
+def _enforcement(given: str | dict[str, object], page: Page, *path: str) -> Enforcement:
     """A preset or a single part by name, or single options over the paper's; mistakes are at their own line."""
     place: tuple[str, ...] = path
     try:
@@ -238,5 +185,5 @@ def _enforcement(given: str | dict[str, object], tree: CommentedMap, file: Path,
             if name != "preset":
                 enforcement = with_part(enforcement, name, value)
     except InputError as error:
-        raise FileError(file, _line(tree, place), f"{'.'.join(place)}: {error}") from None
+        raise page.error(place, f"{'.'.join(place)}: {error}") from None
     return enforcement
