@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import NoReturn
 
-from rpms.cli.options import drawn, first_of_each_type, make_setting
+from rpms.cli.options import choose_tasks, make_setting
 from rpms.core.condition import BASELINE, CONDITIONS, FULL, Condition
 from rpms.core.enforcement import ALONE, STRICT
 from rpms.core.errors import InputError, RPMSError
@@ -130,8 +130,9 @@ def play_all(options: argparse.Namespace) -> None:
     parse_model_name(options.model)
     memory = read_frozen(options.memory, world.name) if options.memory else EpisodicMemory(world=world.name)
     setting = make_setting(world, options.data, "native", options.option)
-    games = first_of_each_type(world.tasks(options.split, setting), options.per_task)
-    games = drawn(games, options.sample, options.seed)
+    games, setting = choose_tasks(
+        world, options.split, setting, None, per_task=options.per_task, sample=options.sample, seed=options.seed
+    )
     wanted = chosen(options.only, world, options.model)
     model = NamedModel(options.model, world.name, ModelOptions(batch=options.batch))()
     runs: dict[str, tuple[RunPlan, Path]] = {}

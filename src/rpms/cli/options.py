@@ -18,9 +18,9 @@ from rpms.core.errors import InputError
 from rpms.core.prompt import Layout
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
-from rpms.models.providers import FROM_MENU, parse_model_name
+from rpms.models.providers import parse_model_name
 from rpms.play.run import MakeEngine
-from rpms.play.setup import has_menu, idle_parts
+from rpms.play.setup import can_play, idle_parts
 from rpms.play.threads import Threads
 from rpms.worlds.base import Setting, Task, World
 
@@ -95,7 +95,7 @@ def make_enforcement(name: str, parts: Sequence[str] | None) -> Enforcement:
 def refuse_choosing_without_menu(world: World, enforcement: Enforcement, model: str) -> None:
     """Refuse, before anything starts, what chooses from a menu where there is none."""
     provider = parse_model_name(model).provider
-    if provider.kind not in FROM_MENU or has_menu(world, enforcement):
+    if can_play(world, enforcement, model):
         return
     why = "there is none: add --preset strict or --enforce menu=5"
     if enforcement.menu:
@@ -105,7 +105,7 @@ def refuse_choosing_without_menu(world: World, enforcement: Enforcement, model: 
 
 def note_idle_parts(world: World, *enforcements: Enforcement) -> None:
     """Say once what of the enforcement can do nothing in a world."""
-    for words in dict.fromkeys(words for each in enforcements for words in idle_parts(world, each)):
+    for words in idle_parts(world, *enforcements):
         typer.echo(f"note: {words}", err=True)
 
 

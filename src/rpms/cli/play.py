@@ -98,7 +98,7 @@ def play_one(
         def show(step: Step) -> None:
             nonlocal advice
             _show(console, step, prompt=prompt, told=advice)
-            advice = step.objection if advising and step.infeasible else ""
+            advice = step.advice if advising else ""
 
         result = play(episode, show)
     finally:

@@ -61,6 +61,11 @@ class Step:
     """What the model's side had to do to get an answer, such as shorten the history."""
 
     @property
+    def advice(self) -> str:
+        """What can be told of why it failed; nothing where it worked, or where an action was missing altogether."""
+        return self.objection if self.infeasible and self.command else ""
+
+    @property
     def extras(self) -> dict[str, object]:
         """What goes past the paper, as far as it was used."""
         decision = self.decision

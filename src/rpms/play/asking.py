@@ -62,10 +62,8 @@ class Asker:
         while True:
             try:
                 answer = self._answer(Request(prompt, self.decoding, episode, decision, choices, templates))
-            except ModelUnavailable:
-                raise
             except ModelError as error:
-                if not refused:
+                if not refused or isinstance(error, ModelUnavailable):
                     raise
                 notes[f"asked again in vain: {error}"] = None  # what it answered before stands
                 break

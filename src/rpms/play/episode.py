@@ -101,7 +101,7 @@ class Play:
         self._history.append(Turn(told, command.text, parsed.thought[:_THOUGHT_KEPT], state, infeasible))
         self._belief, self._command, self._outcome = decision.belief, command.text, outcome
         advise = self.mind.enforcement.guard is GuardMode.ADVISE
-        self._advice = step.objection if advise and infeasible and command.text else ""
+        self._advice = step.advice if advise else ""
         self._judge_end(outcome)
 
     def _act(self, command: Command) -> Outcome:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from importlib.resources import files
 
 from rpms.core.advice import no_guidance
@@ -64,10 +66,15 @@ def weakness_of_guard(manual: RuleManual) -> str:
     return ""
 
 
-def idle_parts(world: World, enforcement: Enforcement) -> tuple[str, ...]:
+def idle_parts(world: World, *enforcements: Enforcement) -> tuple[str, ...]:
     """What is switched on and can do nothing, or less than it says, in words for its user."""
+    manual = cache(partial(manual_of, world))  # read once, where anything asks for it
+    return tuple(dict.fromkeys(words for each in enforcements for words in _idle_parts(world, each, manual)))
+
+
+def _idle_parts(world: World, enforcement: Enforcement, manual: Callable[[], RuleManual]) -> Iterator[str]:
     no_menu = enforcement.menu == 0
-    weak = weakness_of_guard(manual_of(world)) if enforcement.guard is not GuardMode.OFF else ""
+    weak = weakness_of_guard(manual()) if enforcement.guard is not GuardMode.OFF else ""
     idle = {
         weak: bool(weak),
         "there is no menu: it has no method `suggest`": not no_menu and not has_menu(world, enforcement),
@@ -81,9 +88,7 @@ def idle_parts(world: World, enforcement: Enforcement) -> tuple[str, ...]:
         and no_menu,
         "ranked=off does nothing without a menu": no_menu and not enforcement.ranked,
         f"constrained={enforcement.constrained} does nothing: there is no menu, and its manual has no actions": (
-            enforcement.constrained is not Constrained.OFF
-            and not has_menu(world, enforcement)
-            and not manual_of(world).actions
+            enforcement.constrained is not Constrained.OFF and not has_menu(world, enforcement) and not manual().actions
         ),
     }
-    return tuple(f"{world.name}: {words}" for words, holds in idle.items() if holds)
+    yield from (f"{world.name}: {words}" for words, holds in idle.items() if holds)

@@ -210,9 +210,7 @@ class _Memories:
 
     def of(self, case: Case) -> EpisodicMemory:
         world = self._means.world.name
-        if not case.condition.memory:
-            return EpisodicMemory(world=world)
-        if case.memory is None and not self._learner:
+        if not case.condition.memory or (case.memory is None and not self._learner):
             return EpisodicMemory(world=world)
         file = case.memory or self._learned(case.round)
         if file not in self._read:
