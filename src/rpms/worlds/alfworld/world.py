@@ -77,8 +77,9 @@ class Alfworld:
             return TextWorldGame(file)
 
     def manual(self) -> tuple[tuple[str, str], ...]:
-        text = files("rpms.worlds.alfworld").joinpath("rules.yaml").read_text(encoding="utf-8")
-        return (("alfworld/rules.yaml", text),)
+        folder = files("rpms.worlds.alfworld")
+        names = ("environment.yaml", "domain.yaml")
+        return tuple((f"alfworld/{name}", folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
 
     def embedded_memory(self) -> str:
         """What the planner learned on the embedded games: `rpms learn alfworld --split builtin --rounds 1`."""

@@ -65,8 +65,9 @@ class ScienceWorld:
         return ScienceWorldGame(task.source["task"], int(task.source["variation"]), options.get("simplifications", ""))
 
     def manual(self) -> tuple[tuple[str, str], ...]:
-        text = files("rpms.worlds.scienceworld").joinpath("rules.yaml").read_text(encoding="utf-8")
-        return (("scienceworld/rules.yaml", text),)
+        folder = files("rpms.worlds.scienceworld")
+        names = ("environment.yaml", "domain.yaml")
+        return tuple((f"scienceworld/{name}", folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
 
     def goal(self, opening: str) -> Goal:
         return parse_goal(opening)
