@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
@@ -98,6 +98,15 @@ class Belief(Protocol):
     @property
     def last_seen(self) -> Mapping[str, str]:
         """Π: where each object was last seen."""
+        ...
+
+    @property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        """What is known to be there, by the parameters it may stand for in a command: `place` → all places."""
+        ...
+
+    def called(self, word: str) -> Sequence[str]:
+        """What is known to be there that a goal may mean by a word: every `apple N` for `apple`."""
         ...
 
     def truth(self, atom: Atom, /) -> Truth:

@@ -117,8 +117,8 @@ def decide(
     """
     belief = mind.update(prior, action, observation)  # 1
     state_signature, goal_signature = belief.signature(), goal.signature  # 2
-    rules = mind.manual.active(goal.type, goal.object)  # 3
-    situation, schemas = Situation(belief, goal), mind.schemas.active(goal.type, goal.object)
+    rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
+    situation, schemas = Situation(belief, goal), mind.schemas.active(goal.type, goal.object, goal.destination)
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
     filtered = {kind: mind.consistent(recalled[kind], situation, schemas) for kind in Kind}  # 5
     arbitrated = {kind: mind.arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6

@@ -55,6 +55,10 @@ class Goal:
     text: str = ""
     """The goal as the world put it."""
 
+    def named(self, field_name: str) -> str:
+        """The word that a field of the goal has; nothing where it has none."""
+        return {"object": self.object, "state": self.state, "destination": self.destination}.get(field_name, "")
+
     @cached_property
     def signature(self) -> GoalSignature:
         return GoalSignature(self.type, self.object, self.state, self.destination)

@@ -74,11 +74,55 @@ class Rule:
     forbids: tuple[Prohibition, ...] = ()
     locality: Locality | None = None
 
-    def concerns(self, goal_type: str, goal_object: str) -> bool:
+    def concerns(self, goal_type: str, *named: str) -> bool:
         """Whether it belongs to R_D(type); what is known of where things are is left out for other things."""
         if self.goals and goal_type not in self.goals:
             return False
-        return self.locality is None or not goal_object or goal_object in self.locality.objects
+        return self.locality is None or not any(named) or not set(named).isdisjoint(self.locality.objects)
+
+
+ANYTHING = "_"
+"""Stands in what an action reveals for whatever there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revelation:
+    """Facts that an action makes known, true or false: `in(_, place)`. What is no parameter stands for any name."""
+
+    atom: Atom
+    given: tuple[Clause, ...] = ()
+    """Only where these hold: a closed cabinet hides what is in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A stage of a procedure, and the facts that end it."""
+
+    name: str
+    until: tuple[Clause, ...]
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What goals of a type want: facts over variables, each bound to a thing that a field of the goal names.
+
+    Variables of one field are different things. Of a goal's facts all must hold in the end, and they are worked on in
+    their order; a procedure's steps are stages: one is passed when its facts hold, or those of a later one.
+    """
+
+    name: str
+    over: Mapping[str, str]
+    """Variable → field of the goal: `{x: object, p: destination}`."""
+    steps: tuple[Step, ...]
+    goals: frozenset[str] = frozenset()
+    objects: frozenset[str] = frozenset()
+    """The goal's objects it is for; none means all."""
+    staged: bool = False
+    """Whether it is a procedure."""
+
+    def serves(self, goal_type: str, goal_object: str = "") -> bool:
+        """Whether it is what a goal wants."""
+        return goal_type in self.goals and (not self.objects or goal_object in self.objects)
 
 
 _LONGEST_COMMAND = 300
@@ -108,6 +152,12 @@ class ActionSchema:
     effects: tuple[Literal, ...] = ()
     warnings: tuple[str, ...] = ()
     id: str = ""
+    observes: tuple[Revelation, ...] = ()
+    """What it makes known."""
+    plan: tuple[Clause, ...] = ()
+    """What a plan sees to before it, beyond what it strictly needs: that the pot is carried before it is moved."""
+    steps: float = 1.0
+    """What it costs, in steps: a process takes its time."""
     _patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -158,6 +208,8 @@ class ActiveRules:
     domain: tuple[Rule, ...] = ()
     environment: tuple[ActionSchema, ...] = ()
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
+    purpose: Purpose | None = None
+    """What the goal wants, as facts: its procedure if the manual has one, else the facts that must hold."""
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
     _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -175,6 +227,7 @@ class ActiveRules:
                 tuple(filter(rules, self.domain)),
                 tuple(filter(schemas, self.environment)),
                 self.predicates,
+                self.purpose,
             )
         return self._narrowed[name]
 
@@ -219,17 +272,20 @@ class RuleManual:
     actions: tuple[ActionSchema, ...] = ()
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
     world: str = ""
-    _active: dict[tuple[str, str], ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
+    purposes: tuple[Purpose, ...] = ()
+    """What goals want, procedures first."""
+    _active: dict[tuple[str, ...], ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
-    def active(self, goal_type: str, goal_object: str = "") -> ActiveRules:
-        """Assemble R_active for a goal type; with an object, the localities of other objects are left out."""
-        key = (goal_type, goal_object)
+    def active(self, goal_type: str, *named: str) -> ActiveRules:
+        """Assemble R_active for a goal type; with the things it names, the localities of other things are left out."""
+        key = (goal_type, *named)
         if key not in self._active:
             self._active[key] = ActiveRules(
                 tuple(rule for rule in self.rules if rule.tier is Tier.UNIVERSAL),
                 tuple(rule for rule in self.rules if rule.tier is Tier.DOMAIN and rule.concerns(*key)),
                 self.actions,
                 self.predicates,
+                next((purpose for purpose in self.purposes if purpose.serves(goal_type, *named[:1])), None),
             )
         return self._active[key]
 

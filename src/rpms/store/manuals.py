@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,14 +14,26 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
-from rpms.core.rules import PARAMETER, ActionSchema, Locality, Predicate, Prohibition, Rule, RuleManual, Tier
+from rpms.core.rules import (
+    PARAMETER,
+    ActionSchema,
+    Locality,
+    Predicate,
+    Prohibition,
+    Purpose,
+    Revelation,
+    Rule,
+    RuleManual,
+    Step,
+    Tier,
+)
 from rpms.store.files import read_text
 from rpms.store.pages import Page, PageKind, plain, read_page
 
 LARGEST_MANUAL = 1_000_000
 
 _TIERS = tuple(tier.value for tier in Tier)
-_KEYS = ("world", "predicates", *_TIERS)
+_KEYS = ("world", "predicates", "goals", "procedures", "processes", *_TIERS)
 MANUAL = PageKind("a manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
 _ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
 _NAME = re.compile(r"[a-z][a-z_]*")
@@ -66,8 +78,23 @@ class _Action(_Strict):
     effects: list[str] = Field(default_factory=list)
     critical: list[str] = Field(default_factory=list)
     id: str = ""
+    observes: list[str] = Field(default_factory=list)
+    plan: list[str] = Field(default_factory=list)
+    steps: float = Field(default=1.0, gt=0, le=1_000)
 
     _lists = field_validator("syntax", "critical", mode="before")(_listed)
+
+
+class _Goal(_Strict):
+    over: dict[str, str]
+    holds: list[str] = Field(min_length=1)
+
+
+class _Procedure(_Strict):
+    goals: list[str] = Field(min_length=1)
+    objects: list[str] = Field(default_factory=list)
+    over: dict[str, str] = Field(default_factory=dict)
+    steps: list[dict[str, str | list[str]]] = Field(min_length=1)
 
 
 class _Predicate(_Strict):
@@ -117,6 +144,7 @@ class _Reader:
     predicates: dict[str, Predicate] = field(default_factory=dict)
     rules: list[Rule] = field(default_factory=list)
     actions: dict[str, ActionSchema] = field(default_factory=dict)
+    purposes: list[Purpose] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
     syntax: dict[str, str] = field(default_factory=dict)
     """Commands, with their parameters left blank, and the action each belongs to."""
@@ -143,12 +171,18 @@ class _Reader:
         for page, name, value in self._all(pages, Tier.ENVIRONMENT):
             with self._noting(name):
                 self._action(page, name, value)
+        for section in ("procedures", "goals"):
+            for page, name, value in self._all(pages, section):
+                with self._noting():
+                    self._purpose(page, section, name, value)
         for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
             for page, group, _ in self._all(pages, tier):
                 for _, name, value in self._all([page], tier, group):
                     with self._noting():
                         self._rule(page, tier, group, name, value)
-        return RuleManual(tuple(self.rules), tuple(self.actions.values()), self.predicates, self.world)
+        return RuleManual(
+            tuple(self.rules), tuple(self.actions.values()), self.predicates, self.world, tuple(self.purposes)
+        )
 
     def _all(self, pages: Sequence[Page], *path: str) -> Iterator[tuple[Page, str, Any]]:
         """The entries of one section on all pages."""
@@ -221,7 +255,55 @@ class _Reader:
         gives = [self._literal(page, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
         self._check_agreement(page, (*path, "preconditions"), needs)
         self._check_agreement(page, (*path, "effects"), [Clause((literal,)) for literal in gives])
-        self.actions[name] = ActionSchema(name, schema.syntax, tuple(needs), tuple(gives), schema.warnings, schema.id)
+        observes = [
+            self._revelation(page, (*path, "observes", place), text, names) for place, text in enumerate(read.observes)
+        ]
+        plan = [self._clause(page, (*path, "plan", place), text, names) for place, text in enumerate(read.plan)]
+        self.actions[name] = replace(
+            schema,
+            preconditions=tuple(needs),
+            effects=tuple(gives),
+            observes=tuple(observes),
+            plan=tuple(plan),
+            steps=read.steps,
+        )
+
+    def _revelation(self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Revelation:
+        """Read `in(_, place)` or `in(_, place) if not closed(place)`. Names that are no parameters stand for any."""
+        seen, _, given = text.partition(" if ")
+        try:
+            free = frozenset(parse_literal(seen).atom.args)
+        except ValueError as error:
+            raise page.error(path, str(error)) from None
+        literal = self._literal(page, path, seen, names | free)
+        if literal.negated:
+            raise page.error(path, "an action reveals whether a fact holds; leave out `not`")
+        clauses = [self._clause(page, path, piece, names | free) for piece in given.split(" and ") if piece.strip()]
+        return Revelation(literal.atom, tuple(clauses))
+
+    def _purpose(self, page: Page, section: str, name: str, value: object) -> None:
+        """Read what goals of a type want: the facts of `goals`, or the stages of `procedures`."""
+        path = (section, name)
+        if section == "goals":
+            goal = _validate(page, _Goal, value, path)
+            variables = frozenset(goal.over)
+            steps = [
+                Step("", (self._clause(page, (*path, "holds", place), text, variables),))
+                for place, text in enumerate(goal.holds)
+            ]
+            self.purposes.append(Purpose(name, goal.over, tuple(steps), frozenset({name})))
+            return
+        read = _validate(page, _Procedure, value, path)
+        variables = frozenset(read.over)
+        stages = []
+        for place, step in enumerate(read.steps):
+            for title, until in step.items():
+                here = (*path, "steps", place, title)
+                texts = [until] if isinstance(until, str) else until
+                stages.append(Step(title, tuple(self._clause(page, here, text, variables) for text in texts)))
+        self.purposes.append(
+            Purpose(name, read.over, tuple(stages), frozenset(read.goals), frozenset(read.objects), staged=True)
+        )
 
     def _claim_syntax(self, page: Page, path: tuple[object, ...], syntax: str, action: str) -> None:
         """Two schemas of one command would contradict each other wherever they differ."""

@@ -120,6 +120,8 @@ class AlfworldBelief:
             return None
         if thing in self.contents.get(place, ()):
             return True
+        if thing.endswith("?"):  # seen nowhere so far, and so in no place that was searched
+            return self.contains(place, thing)
         return None if site is None else self._in_site(site, thing)
 
     def gathered(self) -> tuple[str, tuple[str, ...]]:
@@ -138,6 +140,15 @@ class AlfworldBelief:
     def is_(self, thing: str, state: str) -> bool:
         """Whether an object is known to be in a state."""
         return state in self.states.get(thing, ())
+
+    @property
+    def names(self) -> Mapping[str, tuple[str, ...]]:
+        things = {thing: None for inside in self.contents.values() for thing in inside} | dict.fromkeys(self.holding)
+        objects = tuple(things)
+        return {"place": self.places, "object": objects, "tool": objects, "thing": (*self.places, *objects)}
+
+    def called(self, word: str) -> tuple[str, ...]:
+        return tuple(name for name in self.names["thing"] if kind_of(name) == word)
 
     def truth(self, atom: Atom, /) -> Truth:
         answer = _ANSWERS.get(atom.predicate)
