@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from rpms.core.advice import turn_state
+from rpms.core.advise import turn_state
 from rpms.core.belief import Situation
 from rpms.core.condition import Condition, compose, named_condition
 from rpms.core.decide import Decision, decide
@@ -75,9 +75,7 @@ class Agent:
         self._mind = compose(self.condition, knowledge_of(self.world), self.memory)
         self._own = isinstance(model, str)
         self._model: Model = (
-            open_model(model, options, policy=self.world.planner, open_answers=FolderOfAnswers)
-            if isinstance(model, str)
-            else model
+            open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
         )
         decoding = decoding or Decoding(max_tokens=self.world.max_tokens)
         self._asker = Asker(self.world, self._model, decoding, self._mind.enforcement, self._mind.layout)
@@ -136,7 +134,7 @@ class Agent:
     def _turn(self, made: _Made, result: str) -> Turn:
         """The last step as the history tells of it, now that its result is known."""
         command, decision = made.asked.command.text, made.decision
-        state = turn_state(decision.state_signature, decision.progress)
+        state = turn_state(decision.belief, decision.progress)
         failed = not command or self.world.infeasible(result)
         return Turn(made.told, command, made.asked.parsed.thought[:_THOUGHT_KEPT], state, failed)
 

@@ -57,7 +57,7 @@ def learn_split(
     if later not in LATER:
         raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
     enforcement = options.make_enforcement(preset, enforce)
-    options.refuse_choosing_without_menu(found, enforcement, model)
+    options.refuse_choosing_without_menu(enforcement, model)
     setting = options.make_setting(found, data, engine, option)
     tasks, setting = options.choose_tasks(found, split, setting, task, per_task=per_task, sample=sample, seed=seed)
     plan = LearningPlan(

@@ -92,15 +92,13 @@ def make_enforcement(name: str, parts: Sequence[str] | None) -> Enforcement:
     return enforcement
 
 
-def refuse_choosing_without_menu(world: World, enforcement: Enforcement, model: str) -> None:
+def refuse_choosing_without_menu(enforcement: Enforcement, model: str) -> None:
     """Refuse, before anything starts, what chooses from a menu where there is none."""
     provider = parse_model_name(model).provider
-    if can_play(world, enforcement, model):
-        return
-    why = "there is none: add --preset strict or --enforce menu=5"
-    if enforcement.menu:
-        why = f"{world.name} has no method `suggest` to make one"
-    raise InputError(f"{provider.name} chooses from a menu, and {why}")
+    if not can_play(enforcement, model):
+        raise InputError(
+            f"{provider.name} chooses from a menu, and there is none: add --preset strict or --enforce menu=5"
+        )
 
 
 def note_idle_parts(world: World, *enforcements: Enforcement) -> None:
@@ -254,8 +252,8 @@ def named_task(
 
 def embedded_memory(world: World, split: str | None) -> Path | None:
     """The small memory that a world brings along for its embedded games, where these are played by default."""
-    bring = getattr(world, "embedded_memory", None)
-    return Path(bring()) if bring is not None and split is None else None
+    file = world.embedded_memory()
+    return Path(file) if file and split is None else None
 
 
 def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:

@@ -10,7 +10,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from rpms.cli import options
-from rpms.core.advice import Advice
+from rpms.core.advise import Advice
 from rpms.core.arbitration import Arbitration
 from rpms.core.belief import Situation
 from rpms.core.condition import compose
@@ -57,7 +57,7 @@ def play_one(
     if steps is not None and steps < 1:
         raise InputError(f"a budget of {steps} steps leaves nothing to do")
     enforcement = options.make_enforcement(preset, enforce)
-    options.refuse_choosing_without_menu(found, enforcement, model)
+    options.refuse_choosing_without_menu(enforcement, model)
     setting = options.make_setting(found, data, engine, option)
     chosen = options.named_task(
         found, lambda given: found.tasks(split or found.splits[0], given), setting, task, variation
@@ -76,7 +76,7 @@ def play_one(
         chosen_condition, knowledge, options.make_memory(memory or options.embedded_memory(found, split), found)
     )
     console = Console(highlight=False, emoji=False)
-    answering = open_model(model, ModelOptions(base_url=base_url), policy=found.planner, open_answers=FolderOfAnswers)
+    answering = open_model(model, ModelOptions(base_url=base_url), open_answers=FolderOfAnswers)
     game = found.open(chosen, setting)
     try:
         episode = Play(

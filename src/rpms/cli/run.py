@@ -83,7 +83,7 @@ def run_split(
     """Play the tasks of a split and keep every episode; the same command again goes on where it stopped."""
     found = find_world(world)
     enforcement = options.make_enforcement(preset, enforce)
-    options.refuse_choosing_without_menu(found, enforcement, model)
+    options.refuse_choosing_without_menu(enforcement, model)
     simulator, played_by = options.play_on(engine)
     setting = options.make_setting(found, data, simulator, option)
     tasks, setting = options.choose_tasks(found, split, setting, task, per_task=per_task, sample=sample, seed=seed)

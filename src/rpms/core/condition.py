@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from rpms.core.advice import Adviser, Guide, no_guidance, no_notice
+from rpms.core.advise import Adviser, Spell, as_written, no_notice
 from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action
-from rpms.core.belief import Belief
 from rpms.core.consistency import Compat, accept_everything, compatible_by, executable_from_here, same_occupancy
-from rpms.core.decide import Focus, Mind, Update, show_all
+from rpms.core.decide import Mind, Update
 from rpms.core.enforcement import PAPER, Consistency, Enforcement, JudgedBy
 from rpms.core.errors import InputError
-from rpms.core.goal import Goal, Progress
 from rpms.core.loops import find_loop
-from rpms.core.menu import Suggest, suggest_nothing
 from rpms.core.prompt import Budget, Layout
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual
@@ -32,6 +28,11 @@ class Condition:
     layout: Layout = Layout.CACHED
     enforcement: Enforcement = PAPER
     """What goes past the paper."""
+
+    @property
+    def informed(self) -> bool:
+        """Whether there is anything to know: rules or memory. Goal and belief are shown where there is."""
+        return self.rules or self.memory
 
 
 BASELINE = Condition(rules=False, memory=False)
@@ -61,30 +62,27 @@ class Knowledge:
     """What a world knows, before a condition decides how much of it is used."""
 
     update: Update
-    progress: Callable[[Goal, Belief], Progress]
     voice: Voice
     manual: RuleManual
     compat: Compat = same_occupancy
     retrieval: Retrieval = field(default_factory=Retrieval)
     budget: Budget = field(default_factory=Budget)
-    suggest: Suggest = suggest_nothing
-    guide: Guide = no_guidance
-    focus: Focus = show_all
+    spell: Spell = as_written
+    """How a command is written in the game at hand."""
 
 
 def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) -> Mind:
-    """Put a neutral element in place of everything that a condition leaves out.
+    """Put a neutral element in place of everything that a condition leaves out, in the prompt and beyond it.
 
-    Goal and belief are shown whenever rules or memory are on; arbitration needs rules and is off without them.
+    Goal and belief are shown whenever rules or memory are on; arbitration needs rules and is off without them, as are
+    guard, menu and guidance from the manual. Progress is part of the goal, and told by the same measure in all.
     """
-    informed = condition.rules or condition.memory
     beyond = condition.enforcement
     finer = beyond.consistency is Consistency.PRECONDITION
     consistent = executable_from_here if finer else compatible_by(knowledge.compat)
     return Mind(
         update=knowledge.update,
-        progress=knowledge.progress,
-        voice=_voice(knowledge.voice, informed=informed, choosing=beyond.menu > 0),
+        voice=_voice(knowledge.voice, informed=condition.informed, choosing=beyond.menu > 0),
         manual=knowledge.manual if condition.rules else RuleManual(),
         memory=memory if condition.memory else EpisodicMemory(),
         consistent=consistent if condition.state_filter else compatible_by(accept_everything),
@@ -94,14 +92,15 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         layout=condition.layout,
         budget=replace(knowledge.budget, turns=beyond.recent, injected=COMPACT if beyond.compact else 0),
         schemas=knowledge.manual,
+        plans=knowledge.manual if condition.rules else knowledge.manual.bare(),
         adviser=Adviser(
-            guide=knowledge.guide if beyond.guidance else no_guidance,
-            suggest=knowledge.suggest if beyond.menu else suggest_nothing,
-            size=beyond.menu,
+            guides=beyond.guidance and condition.rules,
+            size=beyond.menu if condition.informed else 0,
             ranked=beyond.ranked,
             notice=find_loop if beyond.loops else no_notice,
+            spell=knowledge.spell,
         ),
-        focus=knowledge.focus if beyond.compact else show_all,
+        compact=beyond.compact,
         enforcement=beyond,
     )
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from rpms.core.advice import Advice, Adviser
+from rpms.core.advise import Advice, Adviser, Menu, focus, plan_for, turn_state
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.consistency import compatible_by, same_occupancy
 from rpms.core.enforcement import PAPER, Enforcement
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
-from rpms.core.menu import Menu
 from rpms.core.prompt import Block, Budget, Layout, Part, Prompt, Turn, build, make_block, transcript
+from rpms.core.reason import Plan
 from rpms.core.recall import EpisodicMemory, Retrieval, Walk
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.tokens import TokenCounter, estimate_tokens
@@ -26,15 +26,6 @@ Consistent = Callable[[Iterable[Candidate], Situation, ActiveRules], Iterator[Ca
 """M_filt: marks the candidates that do not suit the situation."""
 Arbitrate = Callable[[Iterable[Candidate], ActiveRules, Situation, Arbitration], Iterator[Candidate]]
 """M_arb: judges the candidates that are left against the active rules."""
-Focus = Callable[[ActiveRules, Progress], ActiveRules]
-"""What of the rules is shown at a sub-goal."""
-
-
-def show_all(rules: ActiveRules, _progress: Progress) -> ActiveRules:
-    """The neutral element: every active rule is shown."""
-    return rules
-
-
 Update = Callable[[Belief, str | None, str], Belief]
 """f_UPD of Eq. 1: the belief before, the action (None at the start) and the observation give the belief after."""
 
@@ -47,7 +38,6 @@ class Mind:
     """All that a step is decided with. A condition is a Mind with neutral elements in some places."""
 
     update: Update
-    progress: Callable[[Goal, Belief], Progress]
     voice: Voice
     manual: RuleManual = field(default_factory=RuleManual)
     memory: EpisodicMemory = field(default_factory=EpisodicMemory)
@@ -59,9 +49,12 @@ class Mind:
     budget: Budget = field(default_factory=Budget)
     count: TokenCounter = estimate_tokens
     schemas: RuleManual = field(default_factory=RuleManual)
-    """What actions are checked against outside the prompt, whatever the prompt shows of the manual."""
+    """What progress and mistakes are measured by, the same in every condition: the world's whole manual."""
+    plans: RuleManual = field(default_factory=RuleManual)
+    """What plans are made with: the manual, or what every player has read of it where rules are off."""
     adviser: Adviser = field(default_factory=Adviser)
-    focus: Focus = show_all
+    compact: bool = False
+    """Whether only the rules that matter to what is to be done now are shown."""
     enforcement: Enforcement = PAPER
     """What the caller is to do with the model's answer: guard, re-asks, replacement."""
 
@@ -83,6 +76,8 @@ class Decision:
     gave_up: tuple[Kind, ...]
     """The kinds of which `Retrieval.examined` candidates were judged without finding enough; more may be sound."""
     prompt: Prompt
+    plan: Plan
+    """What rules and memories say is to be done, for a model that is no LLM."""
     advice: Advice
     schemas: ActiveRules
     left_out: tuple[str, ...] = ()
@@ -117,24 +112,29 @@ def decide(
     """
     belief = mind.update(prior, action, observation)  # 1
     state_signature, goal_signature = belief.signature(), goal.signature  # 2
-    rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
-    situation, schemas = Situation(belief, goal), mind.schemas.active(goal.type, goal.object, goal.destination)
+    named = (goal.type, goal.object, goal.destination)
+    rules, schemas = mind.manual.active(*named), mind.schemas.active(*named)  # 3
+    situation = Situation(belief, goal)
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
     filtered = {kind: mind.consistent(recalled[kind], situation, schemas) for kind in Kind}  # 5
     arbitrated = {kind: mind.arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
     candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind.retrieval)
     memories = [candidate for candidate in candidates if candidate.verdict.fate.shown]
-    progress = mind.progress(goal, belief)
-    advice = mind.adviser.advise(situation, progress, schemas, memories, history)
+    plan = plan_for(mind.plans.active(*named), situation, memories)
+    progress = plan.progress if mind.plans is mind.schemas else plan_for(schemas, situation).progress
+    state = turn_state(belief, progress)
+    failed = {turn.action for turn in history if turn.failed and turn.state == state}
+    plan = plan.respelled(lambda command: mind.adviser.spell(command, belief), failed)
+    advice = mind.adviser.advise(situation, rules, plan, memories, history, state)
     lines = {
         Part.SITUATION: situation_lines(rules, situation),
         Part.GOAL: (*mind.voice.goal(goal, progress), *advice.guidance),
         Part.BELIEF: mind.voice.belief(belief, progress),
         Part.MEMORY: [memory_line(candidate) for candidate in memories],
         Part.NOTICE: [advice.notice] if advice.notice else [],
-        Part.MENU: [f"  - {command}" for command in advice.menu.commands],
+        Part.MENU: advice.menu.lines(),
     }
-    shown = mind.focus(rules, progress)
+    shown = focus(rules, plan) if mind.compact else rules
     blocks = _serialise(mind, shown, lines, told or observation, history)  # 7
     prompt = build(blocks, mind.layout, mind.budget, mind.count)  # 8
     return Decision(
@@ -148,6 +148,7 @@ def decide(
         unlisted=unlisted,
         gave_up=gave_up,
         prompt=prompt,
+        plan=plan,
         advice=advice,
         schemas=schemas,
         left_out=_left_out(rules, shown),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
@@ -74,9 +74,6 @@ class Progress:
     """What it is about: `apple`."""
     done: int
     total: int
-    moment: str = field(default="", compare=False)
-    """What tells this moment from others that look alike, in a world whose signature leaves much out. Two moments are
-    the same state only if this is the same."""
 
     @property
     def text(self) -> str:

@@ -18,8 +18,8 @@ makes a plan impossible. No simulator is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count, permutations, product
@@ -29,7 +29,7 @@ from typing import NamedTuple
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal, Progress
-from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules, Purpose
+from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules, Instance, Purpose
 
 GRANTED = 0.5
 """Steps that it costs to take an unknown fact for granted."""
@@ -37,6 +37,10 @@ SEARCH = 2.0
 """Steps that a look costs beyond the way there: it may well be in vain."""
 UNLIKELY = 2.0
 """Steps that one place further down in the order of likely places counts."""
+
+
+UNSEEN = "anything ?"
+"""Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
 
 
 class Fact(NamedTuple):
@@ -123,8 +127,13 @@ class Plan:
     """What to do, best first, and how far along this is."""
 
     options: tuple[Option, ...] = ()
-    progress: Progress = Progress("explore", "", 0, 1)
+    progress: Progress = field(default_factory=lambda: Progress("explore", "", 0, 1))
     cost: float = inf
+
+    def respelled(self, spell: Callable[[str], str], failed: Container[str]) -> Plan:
+        """The same plan with commands as a game wants them written, and what just failed after all else."""
+        options = [replace(option, command=spell(option.command)) for option in self.options]
+        return replace(self, options=tuple(sorted(options, key=lambda option: option.command in failed)))
 
 
 Order = Mapping[str, Mapping[str, int]]
@@ -157,9 +166,9 @@ class Reasoner:
         found: dict[tuple[str, bool], tuple[Way, ...]] = {}
         for schema in self.rules.environment:
             parameters = _parameters(schema)
+            clauses = self._clauses(schema)
             for effect in schema.effects:
-                fact = Fact(effect.atom.predicate, effect.atom.args, effect.negated)
-                clauses = (*schema.preconditions, *schema.plan)
+                fact = _fact(effect)
                 if fact in [_fact(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]:
                     continue  # it needs what it gives
                 needs = tuple(self._need(clause, fact, parameters) for clause in clauses)
@@ -176,7 +185,7 @@ class Reasoner:
                 fact = Fact(seen.atom.predicate, seen.atom.args)
                 names = (*_parameters(schema), *(arg for arg in seen.atom.args if arg != ANYTHING))
                 parameters = tuple(dict.fromkeys(names))
-                needs = [self._need(clause, None, parameters) for clause in (*schema.preconditions, *schema.plan)]
+                needs = [self._need(clause, None, parameters) for clause in self._clauses(schema)]
                 needs += [self._need(clause, None, parameters)._replace(given=True) for clause in seen.given]
                 way = Way(schema, parameters, fact, tuple(needs), reveals=True)
                 found[fact.predicate] = (*found.get(fact.predicate, ()), way)
@@ -184,18 +193,32 @@ class Reasoner:
 
     @cached_property
     def positional(self) -> frozenset[str]:
-        """The predicates that say where the agent is: all that an action changes which moves it."""
-        movers = [
-            schema
+        """The predicates that say where the agent is: those of the actions that change nothing else."""
+        return frozenset(
+            effect.atom.predicate
             for schema in self.rules.environment
-            if any(self.companion(effect.atom.predicate) for effect in schema.effects if not effect.negated)
-        ]
-        return frozenset(effect.atom.predicate for schema in movers for effect in schema.effects)
+            if all(not effect.negated and self._is_exclusive(effect.atom.predicate) for effect in schema.effects)
+            for effect in schema.effects
+        )
+
+    def _is_exclusive(self, predicate: str) -> bool:
+        declared = self.rules.predicates.get(predicate)
+        return declared is not None and bool(declared.exclusive)
 
     def companion(self, predicate: str) -> str:
         """The predicate of two that says which facts of an exclusive one hold together."""
         declared = self.rules.predicates.get(predicate)
         return declared.exclusive if declared is not None and declared.exclusive != "always" else ""
+
+    def _clauses(self, schema: ActionSchema) -> tuple[Clause, ...]:
+        """What a plan sees to before an action: what it needs, and that no rule forbids it."""
+        bans = [
+            [literal for clause in (*rule.when, *ban.when) for literal in clause.literals]
+            for rule, ban in self.rules.prohibitions.get(schema.name, ())
+            if all(len(clause.literals) == 1 for clause in (*rule.when, *ban.when))
+        ]
+        allowed = [Clause(tuple(Literal(each.atom, not each.negated) for each in ban)) for ban in bans]
+        return (*schema.preconditions, *schema.plan, *allowed)
 
     def _need(self, clause: Clause, gives: Fact | None, parameters: Sequence[str]) -> Need:
         literals = tuple(
@@ -230,11 +253,30 @@ class Reasoner:
 
     def plan(self, situation: Situation, order: Order | None = None) -> Plan:
         """What to do in a situation."""
+        order = order if order is not None else likely_places(self.rules)
         purpose = self.rules.purpose
-        if purpose is None:
-            return Plan()
-        graph = _Graph(self, situation, order if order is not None else likely_places(self.rules))
-        return graph.plan(purpose)
+        plan = _Graph(self, situation, order).plan(purpose) if purpose is not None else Plan()
+        return plan if plan.options or plan.cost == 0 else _Graph(self, situation, order).explore()
+
+    def commands(self, situation: Situation) -> Iterator[str]:
+        """Every action over the names that are known, whether it can be done or not."""
+        names = situation.belief.names
+        for schema in self.rules.environment:
+            parameters = _parameters(schema)
+            for chosen in product(*(names.get(name, ()) for name in parameters)):
+                yield _command(schema, dict(zip(parameters, chosen, strict=True)))
+
+    def remedy(self, instance: Instance, situation: Situation) -> str:
+        """The first step towards being able to do an action: `open drawer 3`; nothing where there is none."""
+        schema = instance.schema
+        gives = _fact(schema.effects[0]) if schema.effects else None
+        needs = [self._need(clause, gives, tuple(instance.binding)) for clause in schema.preconditions]
+        graph = _Graph(self, situation, likely_places(self.rules))
+        return graph.first([_fill_in(need, instance.binding) for need in needs])
+
+
+def _command(schema: ActionSchema, binding: Mapping[str, str]) -> str:
+    return PARAMETER.sub(lambda match: binding[match[1]], schema.syntax[0])
 
 
 def _parameters(schema: ActionSchema) -> tuple[str, ...]:
@@ -272,6 +314,35 @@ class _Graph:
             if self._costs.get(GOAL, inf) < inf:
                 return Plan(self._options(), self._progress(purpose), self._costs[GOAL])
         return Plan()
+
+    def first(self, needs: Iterable[Need]) -> str:
+        """What to do first so that all of some needs hold in the end."""
+        wanted = [self._clause(need) for need in needs]
+        if any(value is False for value, _, _ in wanted):
+            return ""
+        self._edges[GOAL] = [Edge(GOAL, tuple(fact for _, _, fact in wanted if fact is not None), 0.0)]
+        self._regress(self._edges[GOAL][0].needs)
+        self._price()
+        options = self._options() if self._costs.get(GOAL, inf) < inf else ()
+        return options[0].command if options else ""
+
+    def explore(self) -> Plan:
+        """What to do where nothing is known of how to reach the goal: find out whatever is unknown."""
+        edges = []
+        for ways in self._reasoner.revealers.values():
+            for way in ways:
+                free = [name for name in way.fact.args if name != ANYTHING]
+                for chosen in product(*(self._names.get(name, ()) for name in free)):
+                    binding = dict(zip(free, chosen, strict=True))
+                    fact = way.fact._replace(
+                        args=tuple(binding.get(arg, UNSEEN) for arg in way.fact.args), makeable=False
+                    )
+                    if self._truth(fact) is None:
+                        edges.append(Edge(GOAL, (fact,), 0.0))
+        self._edges[GOAL] = edges
+        self._regress(edge.needs[0] for edge in edges)
+        self._price()
+        return Plan(self._options() if self._costs.get(GOAL, inf) < inf else ())
 
     # The goal.
 
@@ -364,9 +435,8 @@ class _Graph:
                 return
         free = [name for name in way.parameters if name not in binding]
         for filled, needs, extra in self._fill(binding, free, way.needs, [], 0.0):
-            schema = way.schema
-            command = PARAMETER.sub(lambda match, filled=filled: filled[match[1]], schema.syntax[0])  # type: ignore[misc]
-            yield Edge(fact, needs, schema.steps + price + extra, command, schema, way.reveals, filled)
+            cost = way.schema.steps + price + extra
+            yield Edge(fact, needs, cost, _command(way.schema, filled), way.schema, way.reveals, filled)
 
     def _suits(self, parameter: str, name: str) -> bool:
         """Whether a name can stand for a parameter: what is known to be there in another role alone cannot."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -288,6 +288,10 @@ class RuleManual:
                 next((purpose for purpose in self.purposes if purpose.serves(goal_type, *named[:1])), None),
             )
         return self._active[key]
+
+    def bare(self) -> RuleManual:
+        """What anybody knows who has read how commands are written: no rules, no procedures."""
+        return replace(self, rules=(), purposes=tuple(each for each in self.purposes if not each.staged))
 
 
 class Simulated:

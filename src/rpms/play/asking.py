@@ -15,7 +15,6 @@ from rpms.core.voice import HEADINGS
 from rpms.models.answers import ParsedAnswer, parse_answer
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, can_constrain
 from rpms.models.constraint import NOT_HELD
-from rpms.play.setup import has_menu
 from rpms.worlds.base import Command, World
 
 NO_ACTION = Refusal("there was no action in your answer; write one after `Action:`", "")
@@ -76,7 +75,7 @@ class Asker:
             if breach is not None:
                 forbidden.append((command.text, breach.rule))
             against = refusal or breach
-            if against is None or rules.guard is not GuardMode.BLOCK or len(refused) >= rules.reasks:
+            if against is None or not self._blocks(decision) or len(refused) >= rules.reasks:
                 break
             refused.append((command.text, against.text))
             prompt = prompt.noticing(ask_again(command.text, against), HEADINGS[Part.NOTICE], self.layout)
@@ -90,11 +89,15 @@ class Asker:
             answer.text, parsed, command, usage, refusal, tuple(refused), tuple(forbidden), replaced, tuple(notes)
         )
 
+    def _blocks(self, decision: Decision) -> bool:
+        """Whether the guard holds back what it objects to: it knows what the condition's rules say, or nothing."""
+        return self.enforcement.guard is GuardMode.BLOCK and bool(decision.rules.environment)
+
     def _held_to(self, decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The menu, or in a run without one the templates of all actions, where the answer is to be held to them."""
         wanted, choices = self.enforcement.constrained, decision.menu.commands
-        without = not has_menu(self.world, self.enforcement) and not choices
-        templates = tuple(way for schema in decision.schemas.environment for way in schema.syntax) if without else ()
+        without = not self.enforcement.menu
+        templates = tuple(way for schema in decision.rules.environment for way in schema.syntax) if without else ()
         if wanted is Constrained.OFF or not (choices or templates):
             return (), ()
         if can_constrain(self.model):
@@ -119,7 +122,7 @@ class Asker:
         return answer
 
     def _reason_to_replace(self, decision: Decision, refusal: Refusal | None) -> str:
-        if refusal is not None and self.enforcement.replace and self.enforcement.guard is GuardMode.BLOCK:
+        if refusal is not None and self.enforcement.replace and self._blocks(decision):
             return f"refused to the last: {refusal.text}"
         if decision.notice and self.enforcement.unstick:
             return f"stuck: {decision.notice}"

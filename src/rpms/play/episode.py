@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rpms.core.advice import turn_state
+from rpms.core.advise import turn_state
 from rpms.core.decide import Mind, decide
 from rpms.core.enforcement import GuardMode
 from rpms.core.episode import Ending, Episode, Step
@@ -97,10 +97,10 @@ class Play:
             notes=asked.notes,
         )
         self.steps.append(step)
-        state = turn_state(decision.state_signature, decision.progress)
+        state = turn_state(decision.belief, decision.progress)
         self._history.append(Turn(told, command.text, parsed.thought[:_THOUGHT_KEPT], state, infeasible))
         self._belief, self._command, self._outcome = decision.belief, command.text, outcome
-        advise = self.mind.enforcement.guard is GuardMode.ADVISE
+        advise = self.mind.enforcement.guard is GuardMode.ADVISE and bool(decision.rules.environment)
         self._advice = step.advice if advise else ""
         self._judge_end(outcome)
 

@@ -73,8 +73,7 @@ class RunPlan:
 
     def _edition(self) -> dict[str, str]:
         """What the world says of the games themselves, beyond their names: a dialect, a hash of their files."""
-        tell = getattr(self.world, "edition", None)
-        return dict(tell(self.tasks, self.setting)) if tell is not None else {}
+        return dict(self.world.edition(self.tasks, self.setting))
 
 
 def plan_run(

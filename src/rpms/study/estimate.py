@@ -68,8 +68,8 @@ class _Estimator:
 
     def of(self, model: str) -> Iterator[Estimate]:
         learning = self.study.learning
-        cases = cases_of(self.study, model, self.means.world)
-        who = learner(self.study, model, self.means.world)
+        cases = cases_of(self.study, model)
+        who = learner(self.study, model)
         if learning is not None and who and any(case.condition.memory and case.memory is None for case in cases):
             out = self.layout.learned(self.study, self.means, who)
             if out not in self.seen:
@@ -109,7 +109,7 @@ class _Estimator:
         if case.memory is not None:
             return self.means.read_memory(case.memory, world)
         assert learning is not None
-        who = learner(self.study, model, self.means.world)
+        who = learner(self.study, model)
         if not who:
             return EpisodicMemory(world=world)
         out = self.layout.learned(self.study, self.means, who)

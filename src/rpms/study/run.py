@@ -21,6 +21,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.models.accounting import Price
 from rpms.models.base import Decoding
+from rpms.models.providers import chooses_from_menu
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.run import Listener, MakeEngine, run
 from rpms.play.setup import can_play
@@ -125,18 +126,22 @@ def models_of(study: Study, given: Sequence[str]) -> tuple[str, ...]:
     return models
 
 
-def cases_of(study: Study, model: str, world: World) -> tuple[Case, ...]:
+def cases_of(study: Study, model: str) -> tuple[Case, ...]:
     """The conditions that a model plays: what chooses from a menu, those with one; none at all is an InputError."""
-    cases = tuple(case for case in study.cases if can_play(world, case.condition.enforcement, model))
+    cases = tuple(
+        case
+        for case in study.cases
+        if can_play(case.condition.enforcement, model) and (case.condition.informed or not chooses_from_menu(model))
+    )
     if not cases:
         raise InputError(f"{model} chooses from a menu, and no condition of {study.file} has one")
     return cases
 
 
-def learner(study: Study, model: str, world: World) -> str:
+def learner(study: Study, model: str) -> str:
     """Who learns what a model remembers; nobody where it would have to choose from a menu and there is none."""
     who = (study.learning.model if study.learning else "") or model
-    return who if study.learning and can_play(world, study.learning.enforcement, who) else ""
+    return who if study.learning and can_play(study.learning.enforcement, who) else ""
 
 
 def plan_cell(study: Study, case: Case, model: str, means: Means, memory: EpisodicMemory) -> RunPlan:
@@ -178,7 +183,7 @@ def run_study(
     read_index(layout)  # one that cannot be read is said before anything is played
     results: list[Result] = []
     known: dict[Path, RunSummary] = {}
-    cases = {model: cases_of(study, model, means.world) for model in models}
+    cases = {model: cases_of(study, model) for model in models}
     given = {case.memory: means.read_memory(case.memory, means.world.name) for case in study.cases if case.memory}
     for model in models:
         memories = _Memories(study, model, means, layout, given)
@@ -204,7 +209,7 @@ class _Memories:
         self, study: Study, model: str, means: Means, layout: Layout, given: Mapping[Path, EpisodicMemory]
     ) -> None:
         self._study, self._means, self._layout = study, means, layout
-        self._learner = learner(study, model, means.world)
+        self._learner = learner(study, model)
         self._snapshots: Mapping[int, Path] | None = None
         self._read = dict(given)
 
