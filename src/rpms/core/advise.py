@@ -109,7 +109,7 @@ class Adviser:
         tried = {turn.action for turn in history if turn.state == state}
         choices = self._choices(situation, rules, plan, memories, history) if self.size else ()
         return Advice(
-            guidance(plan, rules, history, state) if self.guides else (),
+            guidance(plan, history, state) if self.guides else (),
             make_menu(choices, tried, self.size, ranked=self.ranked),
             self.notice(history, state),
         )
@@ -210,7 +210,7 @@ def purpose_of(option: Option, rules: ActiveRules) -> str:
     return f"then {rest[0].command.replace(' ?', '')}" if rest else "reaches the goal"
 
 
-def guidance(plan: Plan, rules: ActiveRules, history: Sequence[Turn], state: str) -> tuple[str, ...]:
+def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]:
     """Lines for the goal block: what comes next, what was just done, what already failed here."""
     lines: list[str] = []
     if plan.options:

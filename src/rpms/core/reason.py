@@ -29,7 +29,7 @@ from typing import NamedTuple
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal, Progress
-from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules, Instance, Purpose
+from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules, Instance, Purpose, Step
 
 GRANTED = 0.5
 """Steps that it costs to take an unknown fact for granted."""
@@ -272,7 +272,7 @@ class Reasoner:
         gives = _fact(schema.effects[0]) if schema.effects else None
         needs = [self._need(clause, gives, tuple(instance.binding)) for clause in schema.preconditions]
         graph = _Graph(self, situation, likely_places(self.rules))
-        return graph.first([_fill_in(need, instance.binding) for need in needs])
+        return graph.first(needs, instance.binding)
 
 
 def _command(schema: ActionSchema, binding: Mapping[str, str]) -> str:
@@ -315,9 +315,9 @@ class _Graph:
                 return Plan(self._options(), self._progress(purpose), self._costs[GOAL])
         return Plan()
 
-    def first(self, needs: Iterable[Need]) -> str:
+    def first(self, needs: Iterable[Need], binding: Mapping[str, str]) -> str:
         """What to do first so that all of some needs hold in the end."""
-        wanted = [self._clause(need) for need in needs]
+        wanted = [self._judge(need, binding) for need in needs]
         if any(value is False for value, _, _ in wanted):
             return ""
         self._edges[GOAL] = [Edge(GOAL, tuple(fact for _, _, fact in wanted if fact is not None), 0.0)]
@@ -363,15 +363,14 @@ class _Graph:
 
     def _goal_edge(self, purpose: Purpose, binding: Mapping[str, str]) -> Edge | None:
         """One way to reach the goal: all that is left to be done for it, one after the other."""
-        wanted = [_bound(step.until, binding) for step in purpose.steps]
+        steps = purpose.steps
         if purpose.staged:
-            reached = [all(self._clause(need)[0] is True for need in step) for step in wanted]
-            last = max((place for place, done in enumerate(reached) if done), default=-1)
-            wanted = wanted[last + 1 : last + 2]
+            reached = self._reached(purpose, binding)
+            steps = steps[reached : reached + 1]
         needs: list[Fact] = []
         cost = 0.0
-        for need in (need for step in wanted for need in step):
-            value, price, fact = self._clause(need)
+        for need in (need for step in steps for need in _wanted(step)):
+            value, price, fact = self._judge(need, binding)
             if value is False:
                 return None
             cost += price
@@ -392,7 +391,7 @@ class _Graph:
     def _ways(self, fact: Fact) -> Iterator[Edge]:
         """The edges that lead to a fact that does not hold."""
         if fact.predicate == "or":
-            yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)  # type: ignore[misc]
+            yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)
             return
         if self._truth(fact) is None and not (fact.makeable and self._can_make(fact)):
             price = SEARCH + UNLIKELY * self._rank(fact.args)
@@ -415,7 +414,7 @@ class _Graph:
             (name,) = way.fact.args
             for other in self._names.get(name, ()):
                 together = Fact(companion, (other, *fact.args), makeable=False)
-                value, price, need = self._clause(Need((together,), frozenset(), moving=False))
+                value, price, need = self._judge(Need((together,), frozenset(), moving=False), {})
                 if value is False:
                     continue
                 there, found = fact._replace(args=(other,)), () if need is None else (need,)
@@ -458,7 +457,7 @@ class _Graph:
             if not need.names.issubset(binding):
                 later.append(need)
                 continue
-            value, extra, fact = self._clause(_fill_in(need, binding))
+            value, extra, fact = self._judge(need, binding)
             if value is False:
                 return
             price += extra
@@ -471,17 +470,20 @@ class _Graph:
             found.sort(key=_moving)
             yield binding, tuple(dict.fromkeys(fact for _, fact in found)), price
 
-    def _clause(self, need: Need) -> tuple[bool | None, float, Fact | None]:
+    def _judge(self, need: Need, binding: Mapping[str, str]) -> tuple[bool | None, float, Fact | None]:
         """Judge a precondition: whether it can be had at all, what taking it for granted costs, what is left to do."""
         left: list[Fact] = []
         granted = False
-        for fact in need.literals:
-            value = self._truth(fact)
-            if value is True:
+        reasoner = self._reasoner
+        for literal in need.literals:
+            args = tuple([binding.get(arg, arg) for arg in literal.args])
+            value = self._value(literal.predicate, args)
+            if value is not None and value is not literal.negated:
                 return True, 0.0, None
-            makeable = fact.makeable and self._can_make(fact)
-            revealable = value is None and fact.predicate in self._reasoner.revealers
-            sure = need.wanted or (fact.predicate in self._reasoner.positional and makeable)
+            fact = Fact(literal.predicate, args, literal.negated, literal.makeable)
+            makeable = literal.makeable and self._can_make(fact)
+            revealable = value is None and literal.predicate in reasoner.revealers
+            sure = need.wanted or (makeable and literal.predicate in reasoner.positional)
             if value is None and not sure and (makeable or need.given or not revealable):
                 granted = True
             elif makeable or revealable:
@@ -502,13 +504,15 @@ class _Graph:
         )
 
     def _truth(self, fact: Fact) -> bool | None:
-        key = (fact.predicate, fact.args)
-        try:
-            value = self._known[key]
-        except KeyError:
-            truth = self._facts.truth(Atom(*key))
-            value = self._known[key] = None if truth is Truth.UNKNOWN else truth is Truth.TRUE
+        value = self._value(fact.predicate, fact.args)
         return value if value is None or not fact.negated else not value
+
+    def _value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        key = (predicate, args)
+        if key not in self._known:
+            truth = self._facts.truth(Atom(predicate, args))
+            self._known[key] = None if truth is Truth.UNKNOWN else truth is Truth.TRUE
+        return self._known[key]
 
     def _rank(self, args: Sequence[str]) -> int:
         """How unlikely a place is for a thing, by the order in which places are searched."""
@@ -587,8 +591,8 @@ class _Graph:
         stones = dict.fromkeys(
             stone
             for step in purpose.steps
-            for need in _bound(step.until, best.binding)
-            for stone in self._milestones(need.literals[0], things)
+            for clause in step.until
+            for stone in self._milestones(_fact(clause.literals[0].bind(best.binding)), things)
         )
         todo = [stone for stone in stones if stone.fact in left or (stone.found and "?" in stone.thing)]
         if not todo:
@@ -599,10 +603,13 @@ class _Graph:
         target = kind_of(current.thing) if current.found else current.thing
         return Progress(current.name, target, len(stones) - len(todo), len(stones))
 
+    def _reached(self, purpose: Purpose, binding: Mapping[str, str]) -> int:
+        """How many stages of a procedure are behind: one is passed when its facts hold, or those of a later one."""
+        holds = [all(self._judge(need, binding)[0] is True for need in _wanted(step)) for step in purpose.steps]
+        return max((place for place, there in enumerate(holds) if there), default=-1) + 1
+
     def _stage(self, purpose: Purpose, best: Edge) -> Progress:
-        wanted = [_bound(step.until, best.binding) for step in purpose.steps]
-        reached = [all(self._clause(need)[0] is True for need in step) for step in wanted]
-        done = max((place for place, there in enumerate(reached) if there), default=-1) + 1
+        done = self._reached(purpose, best.binding)
         name = purpose.steps[done].name if done < len(purpose.steps) else "done"
         return Progress(name, next(iter(best.binding.values()), ""), done, len(purpose.steps))
 
@@ -658,18 +665,6 @@ def _moving(item: tuple[bool, Fact]) -> bool:
     return item[0]
 
 
-def _fill_in(need: Need, binding: Mapping[str, str]) -> Need:
-    literals = tuple(
-        Fact(
-            literal.predicate, tuple([binding.get(arg, arg) for arg in literal.args]), literal.negated, literal.makeable
-        )
-        for literal in need.literals
-    )
-    return need._replace(literals=literals)
-
-
-def _bound(clauses: Iterable[Clause], binding: Mapping[str, str]) -> list[Need]:
-    return [
-        Need(tuple(_fact(literal.bind(binding)) for literal in clause.literals), frozenset(), moving=False, wanted=True)
-        for clause in clauses
-    ]
+def _wanted(step: Step) -> list[Need]:
+    """What ends a stage, as needs that are never taken for granted."""
+    return [Need(tuple(map(_fact, clause.literals)), frozenset(), moving=False, wanted=True) for clause in step.until]

@@ -171,10 +171,7 @@ class _Reader:
         for page, name, value in self._all(pages, Tier.ENVIRONMENT):
             with self._noting(name):
                 self._action(page, name, value)
-        for section in ("procedures", "goals"):
-            for page, name, value in self._all(pages, section):
-                with self._noting():
-                    self._purpose(page, section, name, value)
+        self._purposes(pages)
         for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
             for page, group, _ in self._all(pages, tier):
                 for _, name, value in self._all([page], tier, group):
@@ -280,6 +277,12 @@ class _Reader:
             raise page.error(path, "an action reveals whether a fact holds; leave out `not`")
         clauses = [self._clause(page, path, piece, names | free) for piece in given.split(" and ") if piece.strip()]
         return Revelation(literal.atom, tuple(clauses))
+
+    def _purposes(self, pages: Sequence[Page]) -> None:
+        for section in ("procedures", "goals"):
+            for page, name, value in self._all(pages, section):
+                with self._noting():
+                    self._purpose(page, section, name, value)
 
     def _purpose(self, page: Page, section: str, name: str, value: object) -> None:
         """Read what goals of a type want: the facts of `goals`, or the stages of `procedures`."""
