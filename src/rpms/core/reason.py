@@ -22,7 +22,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import count, permutations, product
+from itertools import combinations, count, permutations, product
 from math import inf
 from typing import NamedTuple
 
@@ -94,13 +94,17 @@ class Edge:
     needs: tuple[Fact, ...]
     """What does not hold yet, in the order in which it is to be seen to."""
     cost: float
-    command: str = ""
     schema: ActionSchema | None = None
+    """What is done; nothing where a fact only follows from another."""
     reveals: bool = False
     binding: Mapping[str, str] = field(default_factory=dict)
     waiting: int = 0
     total: float = 0.0
     """Its cost with all that it needs, once that is known."""
+
+    @property
+    def command(self) -> str:
+        return _command(self.schema, self.binding) if self.schema is not None else ""
 
 
 class Link(NamedTuple):
@@ -171,9 +175,9 @@ class Reasoner:
                 fact = _fact(effect)
                 if fact in [_fact(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]:
                     continue  # it needs what it gives
-                needs = tuple(self._need(clause, fact, parameters) for clause in clauses)
+                needs = sorted((self._need(clause, fact, parameters) for clause in clauses), key=_choosy)
                 key = (fact.predicate, fact.negated)
-                found[key] = (*found.get(key, ()), Way(schema, parameters, fact, needs))
+                found[key] = (*found.get(key, ()), Way(schema, parameters, fact, tuple(needs)))
         return found
 
     @cached_property
@@ -301,6 +305,7 @@ class _Graph:
             for name in names:
                 self._roles.setdefault(name, set()).add(role)
         self._known: dict[tuple[str, tuple[str, ...]], bool | None] = {}
+        self._made: dict[tuple[str, tuple[str, ...], bool], bool] = {}
         self._edges: dict[Fact, list[Edge]] = {}
         self._costs: dict[Fact, float] = {}
 
@@ -355,9 +360,8 @@ class _Graph:
             known = list(self._facts.belief.called(named)) if named else []
             lacking = max(len(variables) - len(known), int(imagined)) if named else 0
             known += [f"{named} {'?' * number}" for number in range(1, lacking + 1)]
-            choices.append(
-                [dict(zip(variables, chosen, strict=True)) for chosen in permutations(known, len(variables))]
-            )
+            ways = combinations if purpose.interchangeable else permutations
+            choices.append([dict(zip(variables, chosen, strict=True)) for chosen in ways(known, len(variables))])
         for chosen in product(*choices):
             yield {name: thing for binding in chosen for name, thing in binding.items()}
 
@@ -435,7 +439,7 @@ class _Graph:
         free = [name for name in way.parameters if name not in binding]
         for filled, needs, extra in self._fill(binding, free, way.needs, [], 0.0):
             cost = way.schema.steps + price + extra
-            yield Edge(fact, needs, cost, _command(way.schema, filled), way.schema, way.reveals, filled)
+            yield Edge(fact, needs, cost, way.schema, way.reveals, filled)
 
     def _suits(self, parameter: str, name: str) -> bool:
         """Whether a name can stand for a parameter: what is known to be there in another role alone cannot."""
@@ -454,7 +458,7 @@ class _Graph:
         found = list(found)
         later: list[Need] = []
         for need in left:
-            if not need.names.issubset(binding):
+            if free and not need.names.issubset(binding):
                 later.append(need)
                 continue
             value, extra, fact = self._judge(need, binding)
@@ -467,8 +471,9 @@ class _Graph:
             for name in self._names.get(free[0], ()):
                 yield from self._fill({**binding, free[0]: name}, free[1:], later, found, price)
         else:
-            found.sort(key=_moving)
-            yield binding, tuple(dict.fromkeys(fact for _, fact in found)), price
+            if len(found) > 1:
+                found.sort(key=_moving)
+            yield binding, tuple([fact for _, fact in found]), price
 
     def _judge(self, need: Need, binding: Mapping[str, str]) -> tuple[bool | None, float, Fact | None]:
         """Judge a precondition: whether it can be had at all, what taking it for granted costs, what is left to do."""
@@ -496,12 +501,14 @@ class _Graph:
 
     def _can_make(self, fact: Fact) -> bool:
         """Whether any action gives such a fact, with names in the roles that they have."""
-        if self._reasoner.companion(fact.predicate) and not fact.negated:
-            return True
-        return any(
-            all(map(self._suits, way.fact.args, fact.args))
-            for way in self._reasoner.makers.get((fact.predicate, fact.negated), ())
-        )
+        key = (fact.predicate, fact.args, fact.negated)
+        if key not in self._made:
+            reasoner = self._reasoner
+            ways = reasoner.makers.get((fact.predicate, fact.negated), ())
+            self._made[key] = (bool(reasoner.companion(fact.predicate)) and not fact.negated) or any(
+                all(map(self._suits, way.fact.args, fact.args)) for way in ways
+            )
+        return self._made[key]
 
     def _truth(self, fact: Fact) -> bool | None:
         value = self._value(fact.predicate, fact.args)
@@ -553,9 +560,9 @@ class _Graph:
 
     def _options(self) -> tuple[Option, ...]:
         number = count()
-        heap: list[tuple[float, int, Fact, tuple[Link, ...]]] = [(0.0, next(number), GOAL, ())]
+        heap: list[tuple[float, int, Fact, tuple[Edge, ...]]] = [(0.0, next(number), GOAL, ())]
         reached: set[Fact] = set()
-        options: dict[str, Option] = {}
+        options: dict[str, tuple[float, tuple[Edge, ...]]] = {}
         while heap:
             regret, _, fact, above = heappop(heap)
             if fact in reached:
@@ -565,12 +572,15 @@ class _Graph:
                 if edge.waiting:
                     continue
                 more = regret + edge.total - self._costs[fact]
-                chain = (Link(edge.command, fact, edge.reveals), *above) if edge.command else above
+                ways = (edge, *above) if edge.schema is not None else above
                 if edge.needs:
-                    heappush(heap, (more, next(number), self._first(edge), chain))
-                elif edge.command and (edge.command not in options or options[edge.command].regret > more):
-                    options[edge.command] = Option(edge.command, more, chain)
-        return tuple(sorted(options.values(), key=lambda option: option.regret))
+                    first = self._first(edge)
+                    if first not in reached:
+                        heappush(heap, (more, next(number), first, ways))
+                elif edge.schema is not None and (edge.command not in options or options[edge.command][0] > more):
+                    options[edge.command] = (more, ways)
+        found = sorted(options.items(), key=lambda item: item[1][0])
+        return tuple(Option(command, regret, tuple(map(_link, ways))) for command, (regret, ways) in found)
 
     def _first(self, edge: Edge) -> Fact:
         """What to see to first: in order, but of like facts the one that is nearest."""
@@ -654,11 +664,20 @@ class _Graph:
         yield _Milestone(fact, f"{way.schema.name}_{role}", thing)
 
 
+def _link(edge: Edge) -> Link:
+    return Link(edge.command, edge.fact, edge.reveals)
+
+
 class _Milestone(NamedTuple):
     fact: Fact
     name: str
     thing: str
     found: bool = False
+
+
+def _choosy(need: Need) -> bool:
+    """Sorts needs that no action can see to before others: they rule out most names."""
+    return any(literal.makeable for literal in need.literals)
 
 
 def _moving(item: tuple[bool, Fact]) -> bool:

@@ -120,6 +120,17 @@ class Purpose:
     staged: bool = False
     """Whether it is a procedure."""
 
+    @cached_property
+    def interchangeable(self) -> bool:
+        """Whether variables of one field may trade places: two mugs in one cabinet are the same two either way."""
+        holds = {clause for step in self.steps for clause in step.until}
+        for one, field_one in self.over.items():
+            for other, field_other in self.over.items():
+                swap = {one: other, other: one}
+                if field_one == field_other and {clause.bind(swap) for clause in holds} != holds:
+                    return False
+        return not self.staged
+
     def serves(self, goal_type: str, goal_object: str = "") -> bool:
         """Whether it is what a goal wants."""
         return goal_type in self.goals and (not self.objects or goal_object in self.objects)
