@@ -207,7 +207,21 @@ def purpose_of(option: Option, rules: ActiveRules) -> str:
     if first.reveals:
         thing = next((kind_of(arg) for arg in first.fact.args if arg.endswith("?")), "")
         return f"look for {thing}" if thing else f"find out whether {rules.say(first.fact.atom, Truth.TRUE)}"
-    return f"then {rest[0].command.replace(' ?', '')}" if rest else "reaches the goal"
+    return f"then {_plain(rest[0].command)}" if rest else "reaches the goal"
+
+
+def chain_of(option: Option, rules: ActiveRules) -> tuple[str, ...]:
+    """A plan from the goal back to what is done now, each action with the fact that the one before it is for."""
+    chain: list[str] = []
+    for link in reversed(option.chain):
+        value = Truth.UNKNOWN if link.reveals else Truth.TRUE
+        chain += [_plain(rules.say(link.fact.atom, ~value if link.fact.negated else value)), _plain(link.command)]
+    return tuple(chain)
+
+
+def _plain(text: str) -> str:
+    """A text without the marks of what nobody has seen yet."""
+    return _IMAGINED.sub(r"some \1", text)
 
 
 def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]:
@@ -237,6 +251,7 @@ def next_steps(option: Option) -> str:
 
 
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
+_IMAGINED = re.compile(r"\b([a-z]+) \?+")
 
 
 def recalled_actions(

@@ -40,8 +40,8 @@ RULES_ONLY = Condition(memory=False)
 MEMORY_ONLY = Condition(rules=False)
 FULL = Condition()
 
-COMPACT = 800
-"""Tokens that all injected blocks may have together where the rules shown are compact."""
+COMPACT = 250
+"""Tokens that all injected blocks may have together where rules and memories act and are hardly told."""
 
 CONDITIONS = {"baseline": BASELINE, "rules-only": RULES_ONLY, "memory-only": MEMORY_ONLY, "full": FULL}
 """The 2x2 ablation: (A), (B), (C) and (D)."""

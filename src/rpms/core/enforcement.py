@@ -79,8 +79,6 @@ STRICT = Enforcement(
     constrained=Constrained.AUTO,
     guidance=True,
     loops=True,
-    consistency=Consistency.PRECONDITION,
-    judged_by=JudgedBy.ACTION,
     compact=True,
     recent=3,
 )

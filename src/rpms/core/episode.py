@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from rpms.core.advise import chain_of
 from rpms.core.decide import Decision
 from rpms.core.usage import Usage
 
@@ -69,8 +70,10 @@ class Step:
     def extras(self) -> dict[str, object]:
         """What goes past the paper, as far as it was used."""
         decision = self.decision
+        begun = next((option for option in decision.plan.options if option.command == self.command), None)
         found: dict[str, object] = {
-            "menu": list(decision.menu.commands),
+            "plan": list(chain_of(begun, decision.rules)) if begun and decision.rules.environment else [],
+            "menu": [{"command": item.command, "reason": item.reason} for item in decision.menu.items],
             "notice": decision.notice,
             "refused": [{"command": command, "reason": reason} for command, reason in self.refusals],
             "forbidden": [{"command": command, "rule": rule} for command, rule in self.forbidden],
