@@ -207,7 +207,9 @@ def purpose_of(option: Option, rules: ActiveRules) -> str:
     if first.reveals:
         thing = next((kind_of(arg) for arg in first.fact.args if arg.endswith("?")), "")
         return f"look for {thing}" if thing else f"find out whether {rules.say(first.fact.atom, Truth.TRUE)}"
-    return f"then {_plain(rest[0].command)}" if rest else "reaches the goal"
+    if rest:
+        return f"then {_plain(rest[0].command)}"
+    return f"so that {_plain(rules.say(first.fact.atom, ~Truth.TRUE if first.fact.negated else Truth.TRUE))}"
 
 
 def chain_of(option: Option, rules: ActiveRules) -> tuple[str, ...]:
@@ -267,7 +269,7 @@ def recalled_actions(
         entry = candidate.entry
         if not isinstance(entry, SuccessSnippet):
             continue
-        bound = [list(_in_this_room(action, belief)) for action in entry.actions]
+        bound = [sorted(_in_this_room(action, belief), key=done.__contains__) for action in entry.actions]
         last = max((place for place, ways in enumerate(bound) if done and done[-1] in ways), default=-1)
         for place, ways in enumerate(bound):
             found = [(command, f"as in {entry.id}") for command in ways]
