@@ -170,9 +170,9 @@ def reasoner_of(rules: ActiveRules) -> Reasoner:
     return Reasoner(rules)
 
 
-def plan_for(rules: ActiveRules, situation: Situation, memories: Sequence[Candidate] = ()) -> Plan:
+def plan_for(rules: ActiveRules, situation: Situation, memories: Sequence[Candidate] = (), choices: int = 1) -> Plan:
     """What rules and experience say is to be done now."""
-    return reasoner_of(rules).plan(situation, likely_places(rules, experience(memories, rules)))
+    return reasoner_of(rules).plan(situation, likely_places(rules, experience(memories, rules)), choices)
 
 
 def experience(memories: Sequence[Candidate], rules: ActiveRules) -> Iterator[tuple[str, str]]:

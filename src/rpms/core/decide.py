@@ -120,7 +120,7 @@ def decide(
     arbitrated = {kind: mind.arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
     candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind.retrieval)
     memories = [candidate for candidate in candidates if candidate.verdict.fate.shown]
-    plan = plan_for(mind.plans.active(*named), situation, memories)
+    plan = plan_for(mind.plans.active(*named), situation, memories, max(1, mind.adviser.size))
     progress = plan.progress if mind.plans is mind.schemas else plan_for(schemas, situation).progress
     state = turn_state(belief, progress)
     failed = {turn.action for turn in history if turn.failed and turn.state == state}
