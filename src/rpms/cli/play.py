@@ -148,8 +148,8 @@ def _show(console: Console, step: Step, *, prompt: bool, told: str) -> None:
     if step.replaced:
         console.print(Text(f"  replaced: {step.action or '(no action)'} — {step.replaced}", style="yellow"))
     console.print(Text(f"> {step.command or '(no action)'}", style="bold cyan"))
-    if plan := step.extras.get("plan"):
-        console.print(Text(f"  plan: {' ← '.join(map(str, plan))}", style="dim"), soft_wrap=True)
+    if step.plan:
+        console.print(Text(f"  plan: {' ← '.join(step.plan)}", style="dim"), soft_wrap=True)
     if step.infeasible:
         console.print(Text(f"  infeasible{': ' + step.objection if step.objection else ''}", style="red"))
 

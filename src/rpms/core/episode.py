@@ -67,12 +67,18 @@ class Step:
         return self.objection if self.infeasible and self.command else ""
 
     @property
+    def plan(self) -> tuple[str, ...]:
+        """The plan that the command begins, from the goal back to it; nothing without rules to plan by."""
+        rules = self.decision.rules
+        begun = [option for option in self.decision.plan.options if option.command == self.command]
+        return chain_of(begun[0], rules) if begun and rules.environment else ()
+
+    @property
     def extras(self) -> dict[str, object]:
         """What goes past the paper, as far as it was used."""
         decision = self.decision
-        begun = next((option for option in decision.plan.options if option.command == self.command), None)
         found: dict[str, object] = {
-            "plan": list(chain_of(begun, decision.rules)) if begun and decision.rules.environment else [],
+            "plan": list(self.plan),
             "menu": [{"command": item.command, "reason": item.reason} for item in decision.menu.items],
             "notice": decision.notice,
             "refused": [{"command": command, "reason": reason} for command, reason in self.refusals],

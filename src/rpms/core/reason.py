@@ -482,7 +482,7 @@ class _Graph:
             yield binding, tuple([fact for _, fact in found]), price
 
     def _worth_trying(self, parameter: str, binding: Mapping[str, str], needs: Sequence[Need]) -> Sequence[str]:
-        """The names for a parameter; of places to look in, where the thing was found, or the likeliest that are left."""
+        """The names for a parameter; of places to look in, where the thing was found, or the likeliest left."""
         names = self._names.get(parameter, ())
         for need in needs:
             literal = need.literals[0]
