@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from rpms.core.advice import Adviser, Guide, no_guidance, no_notice
-from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action
+from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, arbitrate_here
 from rpms.core.belief import Belief
 from rpms.core.consistency import Compat, accept_everything, compatible_by, executable_from_here, same_occupancy
-from rpms.core.decide import Focus, Mind, Update, show_all
+from rpms.core.decide import Arbitrate, Focus, Mind, Update, show_all
 from rpms.core.enforcement import PAPER, Consistency, Enforcement, JudgedBy
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal, Progress
@@ -72,6 +72,13 @@ class Knowledge:
     focus: Focus = show_all
 
 
+_JUDGEMENTS: dict[JudgedBy, Arbitrate] = {
+    JudgedBy.ENTRY: arbitrate,
+    JudgedBy.HERE: arbitrate_here,
+    JudgedBy.ACTION: arbitrate_by_action,
+}
+
+
 def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) -> Mind:
     """Put a neutral element in place of everything that a condition leaves out.
 
@@ -88,7 +95,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         manual=knowledge.manual if condition.rules else RuleManual(),
         memory=memory if condition.memory else EpisodicMemory(),
         consistent=consistent if condition.state_filter else compatible_by(accept_everything),
-        arbitrate=arbitrate_by_action if beyond.judged_by is JudgedBy.ACTION else arbitrate,
+        arbitrate=_JUDGEMENTS[beyond.judged_by],
         arbitration=condition.arbitration if condition.rules else Arbitration.NONE,
         retrieval=knowledge.retrieval,
         layout=condition.layout,

@@ -3,7 +3,7 @@
 import pytest
 from laboratory import GOAL, HALLWAY, KITCHEN, after, goal, in_kitchen
 
-from rpms.core.arbitration import Arbitration, judge
+from rpms.core.arbitration import Arbitration, judge_here
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.consistency import executable_from_here
 from rpms.core.facts import Atom, Truth
@@ -224,7 +224,7 @@ def test_what_is_elsewhere_is_where_it_was_last_seen():
 def test_a_plan_is_followed_from_room_to_room():
     situation = Situation(in_kitchen(*BACK), goal("boil"))
     fates = {
-        actions: judge(snippet(*actions), RULES, situation, Arbitration.HARD_SOFT).fate
+        actions: judge_here(snippet(*actions), RULES, situation, Arbitration.HARD_SOFT).fate
         for actions in (
             ("activate sink",),
             ("go to kitchen", "activate sink"),
