@@ -15,6 +15,7 @@ from rpms.core.enforcement import PAPER, Enforcement
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
 from rpms.core.menu import Menu
+from rpms.core.moment import for_the_moment
 from rpms.core.prompt import Block, Budget, Layout, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.recall import EpisodicMemory, Retrieval, Walk
 from rpms.core.rules import ActiveRules, RuleManual
@@ -122,9 +123,9 @@ def decide(
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
     filtered = {kind: mind.consistent(recalled[kind], situation, schemas) for kind in Kind}  # 5
     arbitrated = {kind: mind.arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
-    candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind.retrieval)
-    memories = [candidate for candidate in candidates if candidate.verdict.fate.shown]
     progress = mind.progress(goal, belief)
+    candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind.retrieval, progress)
+    memories = [candidate for candidate in candidates if candidate.verdict.fate.shown]
     advice = mind.adviser.advise(situation, progress, schemas, memories, history)
     lines = {
         Part.SITUATION: situation_lines(rules, situation),
@@ -155,14 +156,17 @@ def decide(
 
 
 def _take_the_best(
-    judged: Mapping[Kind, Iterator[Candidate]], walks: Mapping[Kind, Walk], retrieval: Retrieval
+    judged: Mapping[Kind, Iterator[Candidate]], walks: Mapping[Kind, Walk], retrieval: Retrieval, progress: Progress
 ) -> tuple[tuple[Candidate, ...], int, tuple[Kind, ...]]:
     """The first k sound candidates of each kind, with those that were rejected before them."""
     listed: list[Candidate] = []
     gave_up: list[Kind] = []
     unlisted = 0
-    for kind, candidates in judged.items():
+    for kind in Kind:
         wanted, rejected, examined = retrieval.top.get(kind, 0), 0, 0
+        candidates = judged[kind]
+        if kind is Kind.SCHEMA and wanted:
+            candidates = for_the_moment(candidates, listed, progress.sub_goal, retrieval.examined)
         for candidate in islice(candidates, retrieval.examined) if wanted else ():
             examined += 1
             if candidate.verdict.fate.shown:
@@ -178,7 +182,16 @@ def _take_the_best(
         if wanted and examined == retrieval.examined:
             gave_up.append(kind)
         listed.extend(walks[kind].missed(_MISSED_LISTED))
-    return tuple(listed), unlisted, tuple(gave_up)
+    return _make_room(listed, retrieval.warnings), unlisted, tuple(gave_up)
+
+
+def _make_room(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:
+    """Of critical failures and lessons together, keep only so many: those highest in rank."""
+    failures = (Kind.CRITICAL_FAILURE, Kind.FAILURE)
+    warnings = [each for each in candidates if each.verdict.fate.shown and each.entry.kind in failures]
+    rest = sorted(warnings, key=lambda candidate: -candidate.rank)[most:]
+    no_room = Verdict(Fate.CROWDED, f"{most} critical failures and lessons rank higher")
+    return tuple(each.judged(no_room) if each in rest else each for each in candidates)
 
 
 def _serialise(

@@ -3,7 +3,7 @@
 import pytest
 from laboratory import GOAL, HALLWAY, KITCHEN, after, goal, in_kitchen
 
-from rpms.core.arbitration import Arbitration, judge_here
+from rpms.core.arbitration import Arbitration, judge, judge_here
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.consistency import executable_from_here
 from rpms.core.facts import Atom, Truth
