@@ -8,6 +8,7 @@ paper, also drop what conflicts here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -69,8 +70,19 @@ def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitrat
     broken = object_to(entry, rules, Anywhere(situation, rules, goal))
     if broken is not None and broken.conflict:
         return _verdict(broken, mode)
-    here = object_to(entry, rules, situation) if mode.soft else None
+    here = object_to(_with_hand_of_now(entry, situation), rules, situation, strict=False) if mode.soft else None
     return _verdict(replace(here, conflict=False), mode) if here is not None else _KEPT
+
+
+def _with_hand_of_now(entry: Entry, situation: Situation) -> Entry:
+    """A snippet with what is held now in the place of what was held then: candle 4 serves as well as candle 2."""
+    if not isinstance(entry, SuccessSnippet):
+        return entry
+    then, now = entry.state_signature.get("holding") or (), situation.belief.holding
+    if len(then) != 1 or len(now) != 1 or then == now:
+        return entry
+    name = re.compile(rf"(?<!\w){re.escape(then[0])}(?!\w)")
+    return replace(entry, actions=tuple(name.sub(lambda _: now[0], action) for action in entry.actions))
 
 
 def judge_here(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitration) -> Verdict:
@@ -139,11 +151,14 @@ def _cut_plan(
     return tuple(kept), tuple(cut)
 
 
-def object_to(entry: Entry, rules: ActiveRules, facts: Facts) -> Objection | None:
-    """The gravest objection to an entry on some facts: the first conflict if there is one, else the first doubt."""
+def object_to(entry: Entry, rules: ActiveRules, facts: Facts, *, strict: bool = True) -> Objection | None:
+    """The gravest objection to an entry on some facts: the first conflict if there is one, else the first doubt.
+
+    Unless `strict`, an action whose effects hold already is none: going where one stands is merely not needed.
+    """
     match entry:
         case SuccessSnippet(actions=actions):
-            return _object_to_plan(actions, rules, facts)
+            return _object_to_plan(actions, rules, facts, strict=strict)
         case FailureLesson(failed_action=action):
             return _object_to_lesson(action, rules, facts)
         case CriticalFailure():
@@ -152,7 +167,7 @@ def object_to(entry: Entry, rules: ActiveRules, facts: Facts) -> Objection | Non
             return _object_to_template(entry.action_template, rules, facts)
 
 
-def _object_to_plan(actions: Iterable[str], rules: ActiveRules, known: Facts) -> Objection | None:
+def _object_to_plan(actions: Iterable[str], rules: ActiveRules, known: Facts, *, strict: bool) -> Objection | None:
     """A snippet claims that its actions can be done one after the other."""
     facts = Simulated(known, rules)
     doubt: Objection | None = None
@@ -161,6 +176,8 @@ def _object_to_plan(actions: Iterable[str], rules: ActiveRules, known: Facts) ->
         if instance is None:
             if rules.environment:
                 doubt = doubt or Objection(False, f"no rule covers `{action}`", "", "")
+            continue
+        if not strict and instance.effects and all(effect.truth(facts) is Truth.TRUE for effect in instance.effects):
             continue
         objection = objection_to_action(action, rules, facts)
         if objection is not None and objection.conflict:

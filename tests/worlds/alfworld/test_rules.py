@@ -137,10 +137,24 @@ def test_the_papers_success_entry_is_not_dropped_at_the_first_step_of_its_own_go
     assert verdict("put a hot mug in cabinet.", *APPENDIX_F, how=judge_here).fate is Fate.DROPPED
 
 
-def test_advice_to_go_to_the_fridge_is_not_dropped_for_standing_there():
+def test_advice_to_go_to_the_fridge_is_kept_for_one_who_stands_there():
     here = ("go to fridge 1", "You arrive at loc 2. The fridge 1 is closed.")
-    judged = verdict("put a cool apple in countertop.", "go to fridge 1", "cool apple 1 with fridge 1", turns=(here,))
-    assert (judged.fate, judged.fact) == (Fate.WARNED, "you are at fridge 1")
+    plan = "go to fridge 1", "open fridge 1"
+    assert verdict("put a cool apple in countertop.", *plan, turns=(here,)).fate is Fate.KEPT
+    cool = verdict("put a cool apple in countertop.", "go to fridge 1", "cool apple 1 with fridge 1", turns=(here,))
+    assert (cool.fate, cool.fact) == (Fate.WARNED, "you do not hold apple 1")
+
+
+def test_what_is_held_now_stands_for_what_was_held_then():
+    goal, belief = begin(
+        "put a cool apple in countertop.",
+        ("go to countertop 1", "You arrive at loc 1. On the countertop 1, you see a apple 2."),
+        ("take apple 2 from countertop 1", "You pick up the apple 2 from the countertop 1."),
+    )
+    plan = "go to fridge 1", "cool apple 1 with fridge 1"
+    entry = SuccessSnippet(goal.signature, StateSignature.of(holding=("apple 1",)), "cool_object", plan)
+    rules = MANUAL.active(goal.type, goal.object)
+    assert judge(entry, rules, Situation(belief, goal), Arbitration.HARD_SOFT).fate is Fate.KEPT
 
 
 @pytest.mark.parametrize(
