@@ -3,9 +3,10 @@
     python benchmarks/arbitration.py [--data DIR] [--games 40] [--learn 140] [--memory FILE] [--seed 0]
 
 The planner plays some seen games under Full with a memory that it learned on training games, as many as the paper
-learns from; where the folder has none, on the other seen games. At every step all snippets that came to mind are judged, not only the first few that enter the prompt; and the step is decided again with
-the state filter switched off, and with arbitration judging from the present state (`judged_by=here`). Prints the
-verdicts by kind and reason, how many entries pass at a few values of θ, and a table of shares.
+learns from; where the folder has none, on the other seen games. At every step all that came to mind is judged, not only
+the first few that enter the prompt; and the step is decided again with the state filter switched off, and with
+arbitration judging from the present state (`judged_by=here`). Prints the verdicts by kind and reason, how many entries
+pass at a few values of θ, and a table of shares.
 """
 
 from __future__ import annotations
@@ -69,7 +70,9 @@ class Tally:
     def unnamed(self) -> int:
         """Snippets that were dropped without a rule's name."""
         return sum(
-            n for (kind, fate, why), n in self.verdicts.items() if (kind, fate) == (Kind.SUCCESS, Fate.DROPPED) and not why
+            n
+            for (kind, fate, why), n in self.verdicts.items()
+            if (kind, fate) == (Kind.SUCCESS, Fate.DROPPED) and not why
         )
 
 

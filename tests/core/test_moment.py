@@ -66,7 +66,9 @@ def test_where_no_snippet_comes_to_mind_the_best_confirmed_schemas_are_shown():
 
 def lesson(number: int, times: int = 1) -> FailureLesson:
     origins = frozenset(Origin("e", step) for step in range(times))
-    return FailureLesson(COOL_APPLE.signature, EMPTY, f"open pen {number}", "no", origins=origins, id=f"lesson {number}")
+    return FailureLesson(
+        COOL_APPLE.signature, EMPTY, f"open pen {number}", "no", origins=origins, id=f"lesson {number}"
+    )
 
 
 CRITICAL = CriticalFailure(

@@ -1,9 +1,9 @@
 """Rules-first arbitration, φ of Algorithm 1: where memory and rules disagree, rules win.
 
 What an entry claims about actions is held against the active rules and the known facts. A claim that a rule refutes on
-known facts is a conflict; one that cannot be decided is a doubt. The hard layer drops what conflicts in whatever room and
-state the entry is used; the soft layer tags what conflicts only here and now, and doubts. Finer judgements, past the
-paper, also drop what conflicts here.
+known facts is a conflict; one that cannot be decided is a doubt. The hard layer drops what conflicts in whatever room
+and state the entry is used; the soft layer tags what conflicts only here and now, and doubts. Finer judgements, past
+the paper, also drop what conflicts here.
 """
 
 from __future__ import annotations

@@ -243,7 +243,9 @@ class Walk(Iterator[Candidate]):
         below_type = self._similarity.below_type
         if branch.below:
             best = self._states.same, self._destinations.same
-            return [(leaf, score, score + below_type(self._objects[leaf.name], *best)) for leaf in branch.below.values()]
+            return [
+                (leaf, score, score + below_type(self._objects[leaf.name], *best)) for leaf in branch.below.values()
+            ]
         thing, states, destinations = self._objects[branch.name], self._states, self._destinations
         return [
             (group, value := score + below_type(thing, states[state], destinations[destination]), value)

@@ -1,7 +1,7 @@
 """What one episode teaches: snippets by sub-goal, lessons from refusals, schemas with evidence, critical failures.
 
-Pure, and the same for every world: all it reads are the steps, their decisions, and the world's whole manual. The manual
-gives schemas their form; lessons are worded from what was seen alone, so that a memory brings no rules into a prompt
+Pure, and the same for every world: all it reads are the steps, their decisions, and the world's whole manual. The
+manual gives schemas their form; lessons are worded from what was seen alone, so that no rule enters by memory a prompt
 that has none.
 """
 
@@ -204,7 +204,7 @@ class _Episode:
             goal_signature=step.decision.goal_signature,
             state_signature=step.decision.state_signature,
             failed_action=step.command if self._usable(step) else step.command[: self.how.longest_command],
-            corrective_rule="it ended the task for good; make sure that it is what the task asks for before such a step",
+            corrective_rule="it ended the task for good; before such a step, make sure that the task asks for it",
             failure_message=f"score = {step.score:g}, terminated",
             origins=self._origins(step),
         )

@@ -243,12 +243,12 @@ def test_consistency_by_precondition_follows_the_effects():
     assert {each.entry.actions: each.verdict.fate for each in found} == {plans[0]: Fate.FILTERED, plans[1]: Fate.KEPT}
 
 
-ODD = (
-    "look around",
-    "This room is called the kitchen. In it, you see: \n\ta gizmo\n\ta pea plant in the adult stage\n\tunknown substance B\n"
-    "\ta stove, which is turned off.\n\ta bowl (containing orange juice)\n\tthe agent\nYou also see:\n"
-    "\tA door to the hallway (that is open)\n",
+ODD_ROOM = (
+    "This room is called the kitchen. In it, you see: \n\ta gizmo\n\ta pea plant in the adult stage\n"
+    "\tunknown substance B\n\ta stove, which is turned off.\n\ta bowl (containing orange juice)\n\tthe agent\n"
+    "You also see:\n\tA door to the hallway (that is open)\n"
 )
+ODD = ("look around", ODD_ROOM)
 
 
 def test_a_thing_of_no_list_may_be_anything_whether_shown_or_not():

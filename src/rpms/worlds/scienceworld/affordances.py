@@ -1,7 +1,7 @@
 """What is known of furniture, devices, tools, vessels and papers by their names alone.
 
-Only what neither grows nor turns into something else is listed; of all other things nothing is said here: that a name is
-in no list is no evidence of what the thing is not.
+Only what neither grows nor turns into something else is listed; of all other things nothing is said here. A name that
+is in no list may be anything.
 """
 
 from __future__ import annotations
