@@ -59,8 +59,8 @@ _MATTER: Final = re.compile(
     r"(?:.* )?(?:plant|tree|seed|flower|pollen)(?: in the .* stage.*)?"
     r"|(?:(?:solid|liquid|gaseous) )?unknown substance(?: [a-z])?"
 )
-"""Plants, their parts, and unknown substances. In the simulator they are no devices and no documents, and what of them
-holds something can be neither closed nor eaten."""
+"""Plants, their parts, and unknown substances: in the simulator no devices and no documents, and nothing with a lid. Some
+can be eaten."""
 _TAIL: Final = re.compile(r" (?:\d+|\(.*\)|of .*)$")
 
 
@@ -97,11 +97,13 @@ _USES: Final = {
 def serves(use: str, name: str) -> bool | None:
     """Whether a thing has a lid or a switch, or is a paper, food, or flushed; None if unknown.
 
-    >>> serves("food", "stove"), serves("food", "pea"), serves("lid", "pea plant"), serves("lid", "gizmo")
+    >>> serves("food", "stove"), serves("food", "pea seed"), serves("lid", "pea seed"), serves("lid", "gizmo")
     (False, None, False, None)
     """
-    kind = _kind(name) or ("matter" if _MATTER.fullmatch(name.casefold()) else "")
-    return kind in _USES[use] if kind else None
+    kind = _kind(name)
+    if kind:
+        return kind in _USES[use]
+    return False if use != "food" and _MATTER.fullmatch(name.casefold()) else None
 
 
 def is_wired(name: str) -> bool:
