@@ -17,7 +17,7 @@ class Fate(StrEnum):
     CUT = "kept in part"
     """The actions that break a rule were cut; what is left is shown."""
     DROPPED = "dropped"
-    """Its advice breaks an active rule on known facts."""
+    """Its advice breaks an active rule."""
     FILTERED = "filtered by state"
     """It was learned in a state that is not like this one."""
     BELOW = "below θ"
