@@ -15,7 +15,7 @@ from rpms.core.enforcement import STRICT
 from rpms.core.errors import InputError, ModelError
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of
@@ -45,7 +45,7 @@ def steps_of(agent: rpms.Agent, number: int) -> list[str]:
 def test_it_decides_as_a_run_does(beyond, given_apart):
     game = WORLD.open(TASKS[9], Setting())
     mind = compose(beyond, knowledge_of(WORLD), EpisodicMemory(world="alfworld"))
-    episode = play(Play(WORLD, game, TASKS[9], mind, PolicyModel("planner", WORLD.planner), Decoding(), 50))
+    episode = play(Play(WORLD, game, TASKS[9], mind, PolicyModel("planner", follow_plan), Decoding(), 50))
     apart = {"enforcement": "strict" if beyond.enforcement == STRICT else beyond.enforcement}
     with rpms.Agent("alfworld", **apart if given_apart else {"condition": beyond}) as agent:
         assert steps_of(agent, 9) == [step.command for step in episode.steps]
@@ -96,7 +96,7 @@ def test_a_model_that_fails_may_be_asked_again():
     def answer(request):
         if failing.pop() if failing else False:
             raise ModelError("a hiccup")
-        return f"Action: {WORLD.planner(request.decision)[1]}"
+        return f"Action: {follow_plan(request.decision)[1]}"
 
     agent = rpms.Agent("alfworld", model=FunctionModel(answer))
     game = WORLD.open(TASKS[0], Setting())

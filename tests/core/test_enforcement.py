@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
 from rpms.core.advice import recap
+from rpms.core.menu import MENU_TOKENS, Suggestion, make_menu
+
 from rpms.core.arbitration import Arbitration
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import FULL, compose
@@ -17,7 +18,6 @@ from rpms.core.errors import InputError
 from rpms.core.guard import Refusal, ask_again, review, review_rules
 from rpms.core.loops import find_loop
 from rpms.core.memory import Origin, SuccessSnippet
-from rpms.core.menu import MENU_TOKENS, Suggestion, make_menu
 from rpms.core.prompt import Layout, Part, Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 import pytest
-
 from rpms.core.advice import recap, turn_state
+
 from rpms.core.belief import StateSignature
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import pytest
+from rpms.core.menu import Menu, MenuItem
 
 from rpms.core.errors import InputError, ModelError
-from rpms.core.menu import Menu, MenuItem
 from rpms.models.answers import parse_answer
 from rpms.models.catalogue import open_model
 from rpms.models.providers import all_available
