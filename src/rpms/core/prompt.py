@@ -216,6 +216,7 @@ def build(blocks: Iterable[Block], layout: Layout, budget: Budget, count: TokenC
         spare = budget.prompt - sum(block.tokens for block in parts.values() if block.items)
         if spare < 0 and part in parts:
             _trim(parts, part, parts[part].tokens + spare, at, cut, count, keep)
+    cut.sort(key=lambda item: item[0] is Part.HISTORY)  # as an episode's file tells it
     return Prompt(_in_order({part: block for part, block in parts.items() if block.items}, layout), tuple(cut))
 
 
@@ -242,10 +243,16 @@ def _fill(block: Block, limit: int, cut: list[tuple[Part, str]], count: TokenCou
 
 
 def _keep_last(block: Block, turns: int, cut: list[tuple[Part, str]], count: TokenCounter) -> Block:
-    """Keep the first item and so many of the last."""
+    """Keep the first item and so many of the last; where turns between them go, so does the first one's action."""
     kept = max(len(block.items) - turns, 1)
     cut.extend((block.part, item) for item in block.items[1:kept])
-    return make_block(block.part, block.heading, (*block.items[:1], *block.items[kept:]), count)
+    opening = opening_alone(block.items[0]) if kept > 1 else block.items[0]
+    return make_block(block.part, block.heading, (opening, *block.items[kept:]), count)
+
+
+def opening_alone(item: str) -> str:
+    """A history's first item without its action: beside an observation that did not follow it, it would tell a lie."""
+    return item.rpartition("\nAction: ")[0]
 
 
 def _trim(

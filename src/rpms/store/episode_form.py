@@ -134,6 +134,8 @@ class HistoryForm(Form):
 
     tokens: int
     dropped: int = 0
+    alone: bool = False
+    """Whether the opening one is shown without its action."""
     text: int | None = None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from rpms.core.belief import Belief
 from rpms.core.decide import Decision
 from rpms.core.episode import Episode, Step
-from rpms.core.prompt import Block, Part
+from rpms.core.prompt import Block, Part, opening_alone
 from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate
 from rpms.core.voice import memory_line
@@ -175,10 +175,12 @@ class _Scribe:
             return {}, False
         before = self._turns[: step.number - 1]
         dropped = [item for part, item in step.decision.prompt.cut if part is Part.HISTORY]
-        kept = before[:1] + before[1 + len(dropped) :]
+        rest = before[1 + len(dropped) :]
+        alone = bool(dropped) and block.items[0] == opening_alone(before[0])
+        kept = [opening_alone(before[0]) if alone else before[0], *rest]
         if block.heading or list(block.items) != kept or dropped != before[1 : 1 + len(dropped)]:
             return {"tokens": block.tokens, "text": self.texts.place(block.text)}, True
-        return {"tokens": block.tokens, **_filled(dropped=len(dropped))}, False
+        return {"tokens": block.tokens, **_filled(dropped=len(dropped), alone=alone)}, False
 
     def _belief(self, decision: Decision) -> dict[str, Any]:
         belief: Belief = decision.belief

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from rpms.core.episode import Ending, Episode
 from rpms.core.errors import FileError
 from rpms.core.goal import Progress
-from rpms.core.prompt import Block, Part, Prompt, Turn, transcript
+from rpms.core.prompt import Block, Part, Prompt, Turn, opening_alone, transcript
 from rpms.core.usage import Usage
 from rpms.store.episode_form import HISTORY_HERE, FileForm, HeadForm, StepForm, sound_bytes
 
@@ -183,7 +183,8 @@ class EpisodeRecord:
                 items: tuple[str, ...] = (texts[step.history.text],)
             else:
                 before, dropped = self._turns[: number - 1], step.history.dropped
-                items = before[:1] + before[1 + dropped :]
+                opening = opening_alone(before[0]) if step.history.alone else before[0]
+                items = (opening, *before[1 + dropped :])
                 cut.extend((Part.HISTORY, item) for item in before[1 : 1 + dropped])
             blocks.append(Block(Part.HISTORY, "", items, step.history.tokens))
         return Prompt(tuple(blocks), tuple(cut))
