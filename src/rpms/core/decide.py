@@ -154,9 +154,7 @@ def decide(
     )
 
 
-def _plan(
-    mind: Mind, tracked: Plan, situation: Situation, memories: Sequence[Candidate], here: Sequence[Turn]
-) -> Plan:
+def _plan(mind: Mind, tracked: Plan, situation: Situation, memories: Sequence[Candidate], here: Sequence[Turn]) -> Plan:
     """What to do as far as this mind knows; where that is all there is to know and no more, as it was tracked."""
     goal, belief = situation.goal, situation.belief
     plan = tracked

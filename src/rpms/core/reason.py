@@ -59,6 +59,10 @@ class Fact(NamedTuple):
     def atom(self) -> Atom:
         return Atom(self.predicate, self.args)
 
+    def bound(self, binding: Mapping[str, str]) -> Fact:
+        """The same fact with names in place of parameters."""
+        return self._replace(args=tuple([binding.get(arg, arg) for arg in self.args]))
+
 
 GOAL = Fact("goal", ())
 
@@ -141,6 +145,15 @@ class Plan:
         """The same plan with commands as a game wants them written, and what just failed after all else."""
         options = [replace(option, command=spell(option.command)) for option in self.options]
         return replace(self, options=tuple(sorted(options, key=lambda option: option.command in failed)))
+
+
+class Remedy(NamedTuple):
+    """What helps with an action that cannot be done."""
+
+    command: str = ""
+    """What to do first: `open drawer 3`; nothing where nothing helps."""
+    fact: Atom | None = None
+    """What it is for, or where nothing helps, the fact that stands against the action for good."""
 
 
 Order = Mapping[str, Mapping[str, int]]
@@ -273,13 +286,13 @@ class Reasoner:
             for chosen in product(*(names.get(name, ()) for name in parameters)):
                 yield _command(schema, dict(zip(parameters, chosen, strict=True)))
 
-    def remedy(self, instance: Instance, situation: Situation) -> str:
-        """The first step towards being able to do an action: `open drawer 3`; nothing where there is none."""
+    def remedy(self, instance: Instance, situation: Situation) -> Remedy:
+        """The first step towards being able to do an action, or what stands against it for good."""
         schema = instance.schema
         gives = _fact(schema.effects[0]) if schema.effects else None
         needs = [self._need(clause, gives, tuple(instance.binding)) for clause in schema.preconditions]
         graph = _Graph(self, situation, likely_places(self.rules))
-        return graph.first(needs, instance.binding)
+        return graph.remedy(sorted(needs, key=lambda need: need.moving), instance.binding)
 
 
 def _command(schema: ActionSchema, binding: Mapping[str, str]) -> str:
@@ -326,16 +339,51 @@ class _Graph:
                     break
         return plan
 
-    def first(self, needs: Iterable[Need], binding: Mapping[str, str]) -> str:
+    def remedy(self, needs: Sequence[Need], binding: Mapping[str, str]) -> Remedy:
         """What to do first so that all of some needs hold in the end."""
         wanted = [self._judge(need, binding) for need in needs]
-        if any(value is False for value, _, _ in wanted):
-            return ""
         self._edges[GOAL] = [Edge(GOAL, tuple(fact for _, _, fact in wanted if fact is not None), 0.0)]
         self._regress(self._edges[GOAL][0].needs)
         self._price()
-        options = self._options() if self._costs.get(GOAL, inf) < inf else ()
-        return options[0].command if options else ""
+        possible = all(value is not False for value, _, _ in wanted) and self._costs.get(GOAL, inf) < inf
+        options = self._options() if possible else ()
+        if options:
+            return Remedy(options[0].command, options[0].chain[-1].fact.atom)
+        return Remedy("", self._obstacle(needs, binding, frozenset()))
+
+    def _obstacle(self, needs: Iterable[Need], binding: Mapping[str, str], above: frozenset[Fact]) -> Atom | None:
+        """Of what is needed and cannot be had, the fact that stands in the way for good.
+
+        All that is to be done at a place that is not there fails since it is not there.
+        """
+        for need in needs:
+            if not need.names.issubset(binding):
+                continue
+            value, _, fact = self._judge(need, binding)
+            if value is False:
+                return self._fixed(need).bound(binding).atom
+            if fact is None or fact in above or fact in self._costs:
+                continue
+            either = [Fact(*one) for one in fact.args] if fact.predicate == "or" else [fact]
+            for way, bound in ((way, bound) for one in either for way, bound in self._ways_in_principle(one)):
+                deeper = self._obstacle(way.needs, bound, above | {fact})
+                if deeper is not None:
+                    return deeper
+            if not above:
+                return either[0].atom
+        return None
+
+    def _ways_in_principle(self, fact: Fact) -> Iterator[tuple[Way, dict[str, str]]]:
+        """The ways to make a fact so, with the names that it has, whether they can be gone or not."""
+        for way in self._reasoner.makers.get((fact.predicate, fact.negated), ()):
+            if all(map(self._suits, way.fact.args, fact.args)):
+                yield way, dict(zip(way.fact.args, fact.args, strict=True))
+
+    def _fixed(self, need: Need) -> Fact:
+        """Of facts of which one would do, one that no action changes."""
+        makers = self._reasoner.makers
+        fixed = (literal for literal in need.literals if (literal.predicate, literal.negated) not in makers)
+        return next(fixed, need.literals[0])
 
     def explore(self) -> Plan:
         """What to do where nothing is known of how to reach the goal: find out whatever is unknown."""
@@ -680,7 +728,7 @@ class _Graph:
         binding = dict(zip(way.fact.args, fact.args, strict=True))
         role = next((name for name, bound in binding.items() if bound == thing), "object")
         before = [
-            literal._replace(args=tuple(binding.get(arg, arg) for arg in literal.args))
+            literal.bound(binding)
             for need in way.needs
             if (literal := need.literals[0]).makeable and self._can_make(literal)
         ]
