@@ -69,7 +69,8 @@ class Asker:
             usage = usage + answer.usage
             notes |= dict.fromkeys(answer.notes)
             parsed = parse_answer(answer.text)
-            command = self.world.command(parsed.action, decision.belief) if parsed.action else Command("")
+            action = decision.menu.meant(parsed.action) if parsed.action else ""
+            command = self.world.command(action, decision.belief) if action else Command("")
             refusal = review(command.text, decision.schemas, situation) if parsed.action else NO_ACTION
             breach = None if refusal else review_rules(command.text, decision.schemas, situation)
             if breach is not None:
@@ -95,7 +96,7 @@ class Asker:
 
     def _held_to(self, decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The menu, or in a run without one the templates of all actions, where the answer is to be held to them."""
-        wanted, choices = self.enforcement.constrained, decision.menu.commands
+        wanted, choices = self.enforcement.constrained, decision.menu.choices
         without = not self.enforcement.menu
         templates = tuple(way for schema in decision.rules.environment for way in schema.syntax) if without else ()
         if wanted is Constrained.OFF or not (choices or templates):
