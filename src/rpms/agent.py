@@ -27,9 +27,6 @@ from rpms.store.answers import FolderOfAnswers
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
 
-_THOUGHT_KEPT = 600
-"""Characters of a thought that the history repeats, as in runs."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Made:
@@ -80,7 +77,7 @@ class Agent:
             else model
         )
         decoding = decoding or Decoding(max_tokens=self.world.max_tokens)
-        self._asker = Asker(self.world, self._model, decoding, self._mind.enforcement, self._mind.layout)
+        self._asker = Asker(self.world, self._model, decoding, self._mind.enforcement, self._mind.repair)
         self._episodes = 0
         self._goal: Goal | None = None
 
@@ -138,7 +135,7 @@ class Agent:
         command, decision = made.asked.command.text, made.decision
         state = turn_state(decision.state_signature, decision.progress)
         failed = not command or self.world.infeasible(result)
-        return Turn(made.told, command, made.asked.parsed.thought[:_THOUGHT_KEPT], state, failed)
+        return Turn(made.told, command, made.asked.parsed.thought, state, failed)
 
     def _advising(self, turn: Turn) -> bool:
         return turn.failed and self._mind.enforcement.guard is GuardMode.ADVISE

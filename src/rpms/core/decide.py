@@ -11,11 +11,11 @@ from rpms.core.advice import Advice, Adviser
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.consistency import compatible_by, same_occupancy
-from rpms.core.enforcement import PAPER, Enforcement
+from rpms.core.enforcement import PAPER, Enforcement, Repair
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
 from rpms.core.menu import Menu
-from rpms.core.prompt import Block, Budget, Layout, Part, Prompt, Turn, build, make_block, transcript
+from rpms.core.prompt import Block, Budget, Form, Layout, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.recall import EpisodicMemory, Retrieval, Walk
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.tokens import TokenCounter, estimate_tokens
@@ -56,12 +56,15 @@ class Mind:
     arbitration: Arbitration = Arbitration.HARD_SOFT
     retrieval: Retrieval = field(default_factory=Retrieval)
     layout: Layout = Layout.CACHED
+    form: Form = Form.SINGLE
     budget: Budget = field(default_factory=Budget)
     count: TokenCounter = estimate_tokens
     schemas: RuleManual = field(default_factory=RuleManual)
     """What actions are checked against outside the prompt, whatever the prompt shows of the manual."""
     adviser: Adviser = field(default_factory=Adviser)
     focus: Focus = show_all
+    repair: Repair = Repair.BELIEF
+    """What the caller is to forgive in an action."""
     enforcement: Enforcement = PAPER
     """What the caller is to do with the model's answer: guard, re-asks, replacement."""
 
@@ -136,7 +139,7 @@ def decide(
     }
     shown = mind.focus(rules, progress)
     blocks = _serialise(mind, shown, lines, told or observation, history)  # 7
-    prompt = build(blocks, mind.layout, mind.budget, mind.count)  # 8
+    prompt = build(blocks, mind.layout, mind.budget, mind.count, mind.form)  # 8
     return Decision(
         goal=goal,
         belief=belief,

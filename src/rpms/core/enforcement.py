@@ -34,6 +34,17 @@ class JudgedBy(StrEnum):
     ACTION = "action"
 
 
+class Repair(StrEnum):
+    """What is forgiven in an action before it reaches the world."""
+
+    OFF = "off"
+    """Nothing."""
+    FORM = "form"
+    """Letter case, signs, articles, synonyms of the same command."""
+    BELIEF = "belief"
+    """Also what the belief can add: a missing number, place or tool, where only one fits."""
+
+
 class Constrained(StrEnum):
     """Whether the model's action is held to the menu, or without one to the manual's actions, while it is written."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -220,6 +220,14 @@ class RuleManual:
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
     world: str = ""
     _active: dict[tuple[str, str], ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def of_tiers(self, tiers: Iterable[Tier]) -> RuleManual:
+        """The same manual with some of its tiers; what its facts are called stays."""
+        kept = frozenset(tiers)
+        if kept.issuperset(Tier):
+            return self
+        rules = tuple(rule for rule in self.rules if rule.tier in kept)
+        return RuleManual(rules, self.actions if Tier.ENVIRONMENT in kept else (), self.predicates, self.world)
 
     def active(self, goal_type: str, goal_object: str = "") -> ActiveRules:
         """Assemble R_active for a goal type; with an object, the localities of other objects are left out."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from rpms.report.outcomes import Comparison, Results, paired
+from rpms.report.outcomes import Comparison, Results, Row, paired
 from rpms.report.statistics import (
     ALPHA,
     Interval,
@@ -120,10 +121,22 @@ def omissions(comparison: Comparison) -> tuple[str, ...]:
         if replaced := sum(row.replaced for row in results):
             steps = sum(row.steps for row in results)
             notes.append(f"{name}: {replaced} of {steps} actions were not the model's own (`replace` or `unstick`)")
+        notes.extend(f"{name}: {words}" for words in lack_of_room(results))
         if results.stray:
             count = _counted(len(results.stray), "episode")
             notes.append(f"{name}: {count} of other tasks not counted: {_listed(results.stray)}")
     return tuple(map(plain, notes))
+
+
+def lack_of_room(rows: Iterable[Row]) -> tuple[str, ...]:
+    """What prompts left out because the model's context window had no room, in words."""
+    each = tuple(rows)
+    steps, shortened, crowded = (sum(getattr(row, name) for row in each) for name in ("steps", "shortened", "crowded"))
+    words = {
+        f"{crowded:,} of {steps:,} prompts left out rules or memories: the context window has no room for them": crowded,
+        f"{shortened:,} of {steps:,} prompts left out the oldest turns to fit the context window": shortened,
+    }
+    return tuple(text for text, count in words.items() if count)
 
 
 def _counted(count: int, what: str) -> str:

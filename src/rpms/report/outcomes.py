@@ -42,6 +42,8 @@ class Row:
     reasks: int = 0
     written_tokens: int = 0
     replaced: int = 0
+    shortened: int = 0
+    crowded: int = 0
 
     @classmethod
     def of(cls, row: EpisodeRow) -> Row:
@@ -64,6 +66,8 @@ class Row:
             row.reasks,
             row.usage.written_tokens,
             row.replaced,
+            row.shortened,
+            row.crowded,
         )
 
     @property

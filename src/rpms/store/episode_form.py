@@ -89,6 +89,8 @@ class MetricsForm(Form):
     contradictions: int
     reasks: int = 0
     replaced: int = 0
+    shortened: int = 0
+    crowded: int = 0
     usage: TokensForm
 
 

@@ -62,6 +62,7 @@ def _head(episode: Episode) -> dict[str, Any]:
             "contradictions": episode.contradictions,
             "reasks": episode.reasks,
             "replaced": episode.replaced,
+            **_filled(shortened=episode.shortened, crowded=episode.crowded),
             "usage": _tokens(episode.usage),
         },
     }

@@ -46,6 +46,10 @@ class EpisodeRow:
     """How often the guard had the model asked again."""
     replaced: int = 0
     """Actions that were not the model's own."""
+    shortened: int = 0
+    """Steps whose prompt left out turns of the history for want of room."""
+    crowded: int = 0
+    """Steps whose prompt left out knowledge for want of room."""
 
     @property
     def won(self) -> bool:
@@ -73,6 +77,8 @@ def row_of(episode: Episode) -> EpisodeRow:
         episode.error,
         episode.reasks,
         episode.replaced,
+        episode.shortened,
+        episode.crowded,
     )
 
 
@@ -241,6 +247,8 @@ def _row(head: HeadForm) -> EpisodeRow:
         head.error,
         counts.reasks,
         counts.replaced,
+        counts.shortened,
+        counts.crowded,
     )
 
 

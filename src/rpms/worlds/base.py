@@ -84,7 +84,9 @@ class World(Protocol):
     """Everything RPMS knows of an environment. Pure knowledge: only `open` needs a simulator.
 
     A world may also have `edition(tasks, setting)`, a mapping of texts that tells apart games of the same names and is
-    recorded with every run, and `suggest`, `guide` and `focus`, which serve what goes past the paper.
+    recorded with every run; `paper_manual()`, a manual at the paper's scale beside its complete one; `form(action,
+    belief)`, which forgives form alone where `command` also adds what the belief tells; `options`, the names of its own
+    options; and `suggest`, `guide` and `focus`, which serve what goes past the paper.
     """
 
     name: str

@@ -77,9 +77,11 @@ class Alfworld:
             return TextWorldGame(file)
 
     def manual(self) -> tuple[tuple[str, str], ...]:
-        folder = files("rpms.worlds.alfworld")
-        names = ("environment.yaml", "domain.yaml")
-        return tuple((f"alfworld/{name}", folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
+        return _texts("environment.yaml", "domain.yaml")
+
+    def paper_manual(self) -> tuple[tuple[str, str], ...]:
+        """The manual at the paper's scale: its families, and no more of them than Appendices D and E tell."""
+        return _texts("environment.yaml", "domain_paper.yaml")
 
     def embedded_memory(self) -> str:
         """What the planner learned on the embedded games: `rpms learn alfworld --split builtin --rounds 1`."""
@@ -100,6 +102,11 @@ class Alfworld:
     def command(self, action: str, belief: Belief) -> Command:
         return forgive(action, _own(belief))
 
+    def form(self, action: str, belief: Belief) -> Command:
+        """Form alone: nothing is added from what was seen, held or known to be near. The dialect is the game's own."""
+        known = _own(belief)
+        return forgive(action, AlfworldBelief(known.goal, dialect=known.dialect))
+
     def infeasible(self, observation: str) -> bool:
         return observation.strip() == NOTHING_HAPPENS
 
@@ -112,6 +119,11 @@ class Alfworld:
 
     def planner(self, decision: Decision) -> tuple[str, str]:
         return plan(decision)
+
+
+def _texts(*names: str) -> tuple[tuple[str, str], ...]:
+    folder = files("rpms.worlds.alfworld")
+    return tuple((f"alfworld/{name}", folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
 
 
 def _own(belief: Belief) -> AlfworldBelief:
