@@ -292,6 +292,7 @@ def build(
             spare = budget.prompt - sum(block.tokens for block in parts.values())
             no_room[part] = _trim(parts, part, spare, cut, count)
     ordered = _in_order({part: block for part, block in parts.items() if block.items}, layout)
+    cut.sort(key=lambda item: item[0] is Part.HISTORY)  # as an episode's file tells it
     missed = tuple((part, fewer) for part, fewer in no_room.items() if fewer)
     return Prompt(ordered, tuple(cut), missed, layout, form)
 
