@@ -14,7 +14,8 @@ from rpms.core.goal import Goal
 from rpms.core.rules import ActionSchema, Rule, RuleManual, Tier
 from rpms.core.tokens import estimate_tokens
 from rpms.core.voice import rule_line, schema_lines
-from rpms.play.setup import manual_of, universal_tier, weakness_of_guard
+from rpms.play.setup import manual_of, weakness_of_guard
+from rpms.play.sources import universal_tier
 from rpms.store.manuals import find_mistakes, manual_text, read_manual
 from rpms.worlds.registry import find_world
 

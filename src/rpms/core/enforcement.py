@@ -122,15 +122,6 @@ ALONE = {
 """Each part by itself, for measuring what it adds."""
 
 
-def named_enforcement(name: str) -> Enforcement:
-    """Find a preset or a single part by its name."""
-    named = PRESETS | ALONE
-    if name not in named:
-        names = ", ".join(repr(each) if "," in each else each for each in named)
-        raise InputError(f"unknown enforcement {name!r}; choose one of {names}")
-    return named[name]
-
-
 PARTS = tuple(field.name for field in fields(Enforcement))
 _MOST = {"menu": 100, "reasks": 10, "recent": 1_000_000}
 
