@@ -67,6 +67,8 @@ def run_file(
     A setting given here goes before the file's, in every condition and in learning.
     """
     study = read_study(file).under(settings)
+    if settings.limit is not None and settings.split is None:
+        study = _rehearsed(study, data)
     models = models_of(study, model or ())
     folder = out or Path("results", file.stem)
     layout = Layout(folder, pool or folder)
@@ -116,6 +118,23 @@ def _note_idle_parts(study: Study) -> None:
     if study.learning is not None:
         enforcements.append(study.learning.condition(1).enforcement)
     options.note_idle_parts(find_world(study.world), *enforcements)
+
+
+def _rehearsed(study: Study, data: Path | None) -> Study:
+    """A pilot of a study whose split is not here is one of the split that it learns from, and says so."""
+    world = find_world(study.world)
+    setting = options.make_setting(world, data, study.engine, None)
+    try:
+        study.choice.tasks(world, setting)
+    except InputError as error:
+        if study.learning is None or study.learning.choice.split == study.choice.split:
+            raise
+        other = study.on_the_learned_split()
+        other.choice.tasks(world, setting)  # which may not be here either
+        typer.echo(f"note: {error}", err=True)
+        typer.echo(f"note: this pilot plays {other.choice.split}, and its numbers say nothing of others", err=True)
+        return other
+    return study
 
 
 def _announce(console: Console, study: Study) -> None:
@@ -192,20 +211,21 @@ def _report(console: Console, folder: Path, study: Study) -> None:
         from rpms.report.gather import gather  # noqa: PLC0415  needs the extra
         from rpms.report.pages import write_report  # noqa: PLC0415
         from rpms.report.table import terminal  # noqa: PLC0415
-        from rpms.report.tables import TABLES, main_table, make_table  # noqa: PLC0415
+        from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
     except ImportError as missing:
         console.print(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'", markup=False)
         return
     try:
         comparisons = [evidence.comparison for evidence in gather([folder])]
+        wide = max(console.width, _WIDTH)
         for name in (name for name in study.tables if name in TABLES):
-            if name == "main":
-                tables = [main_table(comparisons)]
-            else:
-                tables = [make_table(name, comparison) for comparison in comparisons]
+            tables = [main_table(comparisons)] if name == "main" else applicable(name, comparisons)
             for table in tables:
                 console.print()
-                console.print(Text(terminal(table, max(console.width, _WIDTH)).rstrip("\n")), soft_wrap=True)
+                console.print(Text(terminal(table, wide).rstrip("\n")), soft_wrap=True)
+        for line in dict.fromkeys(line for comparison in comparisons for line in left_out(comparison)):
+            console.print()
+            console.print(line, markup=False, soft_wrap=True)
         written = write_report([folder], folder / "report", title=study.title)
     except InputError as error:
         console.print(f"no page: {error}", markup=False, soft_wrap=True)

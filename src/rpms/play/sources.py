@@ -72,7 +72,7 @@ class Recalling:
         """A world's retrieval with these numbers."""
         return replace(
             retrieval,
-            similarity=replace(retrieval.similarity, **self.weights),
+            similarity=replace(retrieval.similarity, **self.weights),  # type: ignore[arg-type]  # its weights alone
             threshold=retrieval.threshold if self.threshold is None else self.threshold,
             top={**retrieval.top, **self.top},
         )

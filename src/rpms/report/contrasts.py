@@ -30,7 +30,7 @@ class Contrast:
     success: Interval
     """Second minus first, as a fraction."""
     score: Interval
-    """Second minus first, on the world's own scale."""
+    """Second minus first, on the world's own scale, negative scores counted as 0."""
     adjusted: float = 1.0
     """The exact p-value after Holm's correction over all contrasts of the comparison."""
     warning: str = ""
@@ -48,13 +48,18 @@ class Contrast:
 
 
 def pairs_to_compare(comparison: Comparison) -> tuple[tuple[Results, Results], ...]:
-    """The paper's pairs where the 2x2 is there, and the first condition against every other besides."""
+    """The paper's pairs where they are there, and the first condition against every other besides.
+
+    The pairs are those of the 2x2, and those of Appendix G: soft-only arbitration against each of its other cells.
+    """
     wanted: dict[tuple[str, str], tuple[Results, Results]] = {}
     cells = comparison.ablation
     if cells:
         a, b, c, d = cells
         for first, second in ((a, b), (a, c), (a, d), (b, d), (c, d)):
             wanted[first.name, second.name] = (first, second)
+    for first, second in comparison.soft_pairs:
+        wanted.setdefault((first.name, second.name), (first, second))
     conditions = list(comparison)
     reference = cells[0] if cells else (conditions[0] if conditions else None)
     for other in conditions:
@@ -79,7 +84,7 @@ def _contrast(first: Results, second: Results) -> Contrast:
         len(rows),
         test,
         paired_bootstrap([float(two.won) - float(one.won) for one, two in rows]),
-        paired_bootstrap([two.score - one.score for one, two in rows]),
+        paired_bootstrap([two.floored - one.floored for one, two in rows]),
         warning=power_warning(test),
         provisional=first.going or second.going,
     )
@@ -94,7 +99,7 @@ def interaction_of(comparison: Comparison, *, by_score: bool = False) -> Interva
     if any(cell.going for cell in cells):
         tasks = [task for task in tasks if not any(cell.rows[task].missing for cell in cells)]
     a, b, c, d = (
-        [cell.rows[task].score if by_score else float(cell.rows[task].won) for task in tasks] for cell in cells
+        [cell.rows[task].floored if by_score else float(cell.rows[task].won) for task in tasks] for cell in cells
     )
     return interaction(a, b, c, d)
 

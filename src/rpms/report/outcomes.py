@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS
 from rpms.core.episode import Ending
 from rpms.store.episodes import EpisodeRow
@@ -69,6 +70,11 @@ class Row:
             row.shortened,
             row.crowded,
         )
+
+    @property
+    def floored(self) -> float:
+        """The score with a negative one counted as 0, as the papers on ScienceWorld count it."""
+        return max(self.score, 0.0)
 
     @property
     def missing(self) -> bool:
@@ -137,8 +143,13 @@ class Results:
 
     @property
     def score(self) -> float:
-        """The mean over all tasks; a missing episode scores 0."""
+        """The mean over all tasks as the world gives it, -100 included; a missing episode scores 0."""
         return sum(row.score for row in self) / len(self) if self.rows else 0.0
+
+    @property
+    def floored(self) -> float:
+        """The mean with negative scores counted as 0."""
+        return sum(row.floored for row in self) / len(self) if self.rows else 0.0
 
     def of_type(self, kind: str) -> tuple[Row, ...]:
         return tuple(row for row in self if row.type == kind)
@@ -185,6 +196,8 @@ class Comparison:
     """What the numbers mean and do not mean, as the study's author put it."""
     tables: tuple[str, ...] = ()
     """The tables that the study is about: a report shows them first."""
+    model: str = ""
+    """The model, where the study has several: its tables name it."""
 
     def __iter__(self) -> Iterator[Results]:
         return iter(self.conditions.values())
@@ -221,6 +234,23 @@ class Comparison:
             if a and b and pairs:
                 return a[0], b[0], *pairs[0]
         return None
+
+    @property
+    def soft_pairs(self) -> tuple[tuple[Results, Results], ...]:
+        """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against each of the other three."""
+        for alike in _alike(self):
+            soft = [
+                each
+                for each in alike
+                if all(each.switches.get(name) for name in ("rules", "memory", "state_filter"))
+                and each.switches.get("arbitration") == Arbitration.SOFT
+            ]
+            cells = {name: [each for each in alike if _is_cell(each, name)] for name in list(CONDITIONS)[:3]}
+            if soft:
+                found = [(cell[0], soft[0]) for cell in cells.values() if cell]
+                rules = [pair[0] for name in ("baseline", "rules-only") if (pair := cells[name])]
+                return (*((tuple(rules),) if len(rules) == 2 else ()), *found)  # type: ignore[arg-type]
+        return ()
 
     @property
     def arbitrations(self) -> Mapping[str, Results]:
@@ -282,7 +312,8 @@ def _alike(comparison: Comparison) -> Iterator[list[Results]]:
     groups: dict[str, list[Results]] = {}
     for results in comparison:
         rest = {name: value for name, value in results.switches.items() if name not in _FACTORS}
-        key = json.dumps([rest, results.model], sort_keys=True, default=str)
+        given = [results.protocol.get(name) for name in ("manual", "prompts", "decoding")]
+        key = json.dumps([rest, results.model, given], sort_keys=True, default=str)
         groups.setdefault(key, []).append(results)
     return iter(groups.values())
 

@@ -31,6 +31,8 @@ from rpms.study.values import Case, Learning, Study
 from rpms.worlds.base import Setting, World
 
 INDEX = "study.json"
+_VARIES = ("manual", "prompts", "decoding", "context")
+"""What conditions of a study may differ in beside their switches and memories: whoever wrote it meant them to."""
 _HASH = 12
 """Hexadecimal digits of a protocol's hash in a folder's name."""
 
@@ -267,6 +269,7 @@ def write_index(study: Study, results: Sequence[Result], layout: Layout) -> None
         "about": study.about,
         "world": study.world,
         "tables": list(study.tables),
+        "varies": list(_VARIES),
         "groups": [
             {
                 "title": f"{study.title}: {model}" if len(groups) > 1 else study.title,

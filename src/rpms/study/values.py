@@ -137,5 +137,21 @@ class Study:
             ).at_most(chosen.limit)
             learning = replace(learning, choice=learned_from, settings=others.over(learning.settings))
         told = ", ".join(f"{name} {value}" for name, value in given.given.items() if isinstance(value, str | int | float))
-        title = f"{self.title} ({told})" if told else self.title
-        return replace(self, title=title, choice=choice, cases=cases, learning=learning)
+        if not told:
+            return replace(self, choice=choice, cases=cases, learning=learning)
+        about = f"Run with {told}, and so not the study as it is written: {self.about}"
+        return replace(
+            self, title=f"{self.title} ({told})", about=about, choice=choice, cases=cases, learning=learning
+        )
+
+    def on_the_learned_split(self) -> Study:
+        """A rehearsal for who lacks the games to be tested: those learned from, one half to learn and one to play."""
+        assert self.learning is not None
+        learned = self.learning.choice
+        return replace(
+            self,
+            title=f"{self.title} - rehearsal on {learned.split}",
+            about=f"A rehearsal on {learned.split}, in place of {self.choice.split}, which is not here. {self.about}",
+            choice=replace(learned, part=Part(2, 2)),
+            learning=replace(self.learning, choice=replace(learned, part=Part(1, 2))),
+        )
