@@ -64,7 +64,7 @@ class Agent:
     ) -> None:
         """`model` is a name as after `--model`, or an open model, which stays open; `memory` a file or a memory.
 
-        `settings` are those of the command line, by the same names: `preset="strict"`, `theta=0.6`, `manual="complete"`,
+        `settings` are those of the command line, by the same names: `preset="strict"`, `manual="complete"`, `theta=0.6`,
         `tiers="universal,environment"`. A `Condition` in place of a name says all that settings can say of it.
         """
         self.world = find_world(world) if isinstance(world, str) else world
@@ -92,7 +92,9 @@ class Agent:
         given = Settings.read({**named, **settings, "memory": memory if isinstance(memory, str | Path) else None})
         chosen = given.only(tasks=True).given
         if chosen:
-            raise SettingError(next(iter(chosen)), "chooses what is played, and an Agent is shown that by your own loop")
+            raise SettingError(
+                next(iter(chosen)), "chooses what is played, and an Agent is shown that by your own loop"
+            )
         if isinstance(condition, Condition):
             clash = [name for name in given.given if name in CONDITION_KNOBS]
             if clash:

@@ -360,7 +360,9 @@ class TestRun:
 
     def test_a_file_in_place_of_the_folder(self, rpms: Rpms, tmp_path: Path):
         (tmp_path / "run").write_text("not a folder", encoding="utf-8")
-        assert str(tmp_path / "run") in rpms("run", "alfworld", "--condition", "baseline", "--out", tmp_path / "run").line
+        assert (
+            str(tmp_path / "run") in rpms("run", "alfworld", "--condition", "baseline", "--out", tmp_path / "run").line
+        )
 
     def test_a_memory_of_another_world_is_refused(self, rpms: Rpms, tmp_path: Path):
         write_memory(tmp_path / "memory.jsonl", [], "scienceworld")

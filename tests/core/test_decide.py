@@ -186,7 +186,9 @@ def test_all_conditions_show_the_same_turns(limit, history, store):
     knowledge = replace(KNOWLEDGE, budget=Budget(prompt=limit, knowledge=400))
     turns = []
     for condition in (BASELINE, RULES_ONLY, MEMORY_ONLY, FULL):
-        prompt = decide(compose(condition, knowledge, memory), COOL_APPLE, KitchenBelief(), None, OPENING, history).prompt
+        prompt = decide(
+            compose(condition, knowledge, memory), COOL_APPLE, KitchenBelief(), None, OPENING, history
+        ).prompt
         if sum(block.tokens for block in prompt.injected()) > min(400, limit // 4):
             return  # knowledge alone takes more than what is kept for it
         turns.append([block.items for block in prompt.blocks if block.part is Part.HISTORY])

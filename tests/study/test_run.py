@@ -21,12 +21,12 @@ from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.accounting import Price
 from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend
+from rpms.play.settings import Settings
 from rpms.play.spending import price_kept
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
 from rpms.study.read import read_study
-from rpms.play.settings import Settings
 from rpms.study.run import Layout, Means, Result, models_of, run_study
 from rpms.study.table import results_table
 from rpms.study.values import Study

@@ -33,6 +33,7 @@ WorldOptions = Annotated[
     typer.Option("--option", help="A world's own option, NAME=VALUE, such as tasks=boil.", show_default=False),
 ]
 
+
 def make_setting(world: World, data: Path | None, engine: str, options: Sequence[str] | None) -> Setting:
     """The setting that the options describe."""
     if engine not in world.engines:

@@ -133,7 +133,10 @@ def default_folder(world: str, split: str, model: str, settings: Settings) -> Pa
     parts += [f"{name}-{_word(value)}" for name, value in given.items() if value != getattr(settings.of_preset, name)]
     names = (settings.condition or "full", settings.preset or "paper")
     shown = [name for name in names if name not in ("full", "paper")]
-    return Path("runs", "-".join(re.sub(r"[^\w.]+", "-", name).strip("-.")[-60:] for name in (world, split, model, *shown, *parts)))
+    return Path(
+        "runs",
+        "-".join(re.sub(r"[^\w.]+", "-", name).strip("-.")[-60:] for name in (world, split, model, *shown, *parts)),
+    )
 
 
 def _word(value: object) -> str:
@@ -168,13 +171,7 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     low, high = wilson(summary.won, summary.done)
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
-    if reasks := sum(row.reasks for row in summary.rows):
-        console.print(f"re-asks: {reasks:,} ({reasks / max(1, summary.steps):.2f} a step)")
-    if replaced := sum(row.replaced for row in summary.rows):
-        console.print(f"replaced: {replaced:,} of {summary.steps:,} actions were not the model's own")
-    for line in lack_of_room(summary):
-        console.print(line, markup=False, soft_wrap=True)
-    for line in spending_lines(spent):
+    for line in (*interventions(summary), *lack_of_room(summary), *spending_lines(spent)):
         console.print(line, markup=False, soft_wrap=True)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
     for error in errors[:_ERRORS_SHOWN]:
@@ -183,13 +180,23 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
         console.print(f"and {len(errors) - _ERRORS_SHOWN} other errors; the episode files have them")
 
 
+def interventions(summary: RunSummary) -> list[str]:
+    """How often the guard had the model asked again, and what was not its own."""
+    lines = []
+    if reasks := sum(row.reasks for row in summary.rows):
+        lines.append(f"re-asks: {reasks:,} ({reasks / max(1, summary.steps):.2f} a step)")
+    if replaced := sum(row.replaced for row in summary.rows):
+        lines.append(f"replaced: {replaced:,} of {summary.steps:,} actions were not the model's own")
+    return lines
+
+
 def lack_of_room(summary: RunSummary) -> list[str]:
     """What prompts left out because the model's context window has no room for it; nothing where all fitted."""
     lines = []
     if crowded := sum(row.crowded for row in summary.rows):
         lines.append(
-            f"WARNING: {crowded:,} of {summary.steps:,} prompts left out rules or memories, for which the context window "
-            "has no room even without history; their pages say which"
+            f"WARNING: {crowded:,} of {summary.steps:,} prompts left out rules or memories, for which the context "
+            "window has no room even without history; their pages say which"
         )
     if shortened := sum(row.shortened for row in summary.rows):
         lines.append(f"{shortened:,} of {summary.steps:,} prompts left out the oldest turns to fit the context window")

@@ -77,7 +77,7 @@ class LearningPlan:
     first: Condition = RULES_ONLY
     """The condition of the first round: Rules-only, with what else is switched."""
     later: Condition = FULL
-    """The condition of the rounds after it. Where nothing is enforced, a model too weak to win teaches only what fails."""
+    """The condition of the rounds after it. A model too weak to win where nothing is enforced teaches only failures."""
     sources: Sources = field(default_factory=Sources)
     start: EpisodicMemory | None = None
     """A memory to go on from; an empty one by default."""

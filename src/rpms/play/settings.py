@@ -6,8 +6,8 @@ A knob that is not given is what the preset says, or else the world, or else the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
 from dataclasses import Field as DataclassField
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,10 @@ def _number(least: float, most: float | None = None) -> Read:
         except (TypeError, ValueError):
             number = float("nan")
         if isinstance(value, bool) or not least <= number <= (float("inf") if most is None else most):
-            raise ValueError(f"{value!r}: write a number " + (f"of {least:g} or more" if most is None else f"from {least:g} to {most:g}"))
+            raise ValueError(
+                f"{value!r}: write a number "
+                + (f"of {least:g} or more" if most is None else f"from {least:g} to {most:g}")
+            )
         return number
 
     return read
@@ -211,12 +214,16 @@ class Settings:
     )
     layout: Layout | None = knob(_one_of(Layout), "Order of the prompt's blocks: paper or cached.", "NAME")
     form: Form | None = knob(_one_of(Form), "How it is sent: chat (a message a turn) or single.", "NAME")
-    belief: BeliefShown | None = knob(_one_of(BeliefShown), "How much of the belief is shown: paper or extended.", "NAME")
+    belief: BeliefShown | None = knob(
+        _one_of(BeliefShown), "How much of the belief is shown: paper or extended.", "NAME"
+    )
     repair: Repair | None = knob(_one_of(Repair), "What is forgiven in an action: off, form or belief.", "NAME")
     memory: str | Path | None = knob(
         _file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
     )
-    context: int | None = knob(_whole(256), "Tokens of the model's context window; known or asked by default.", "TOKENS")
+    context: int | None = knob(
+        _whole(256), "Tokens of the model's context window; known or asked by default.", "TOKENS"
+    )
     max_tokens: int | None = knob(_whole(1), "New tokens an answer may have.", "TOKENS")
     temperature: float | None = knob(_number(0), "0, the default, is greedy.", "NUMBER")
     seed: int | None = knob(_whole(0, 2**63), "For a sample of tasks and for models that sample; recorded.", "NUMBER")
@@ -227,7 +234,9 @@ class Settings:
     per_task: int | None = knob(_whole(1), "Only the first N tasks of each type.", "N", tasks=True)
     sample: int | None = knob(_whole(1), "Only N tasks, drawn at random with the seed.", "N", tasks=True)
     limit: int | None = knob(_whole(1), "Only N tasks, of all types in turn.", "N", tasks=True)
-    steps: int | None = knob(_whole(1), "Steps an episode may take; the world's own number by default.", "N", tasks=True)
+    steps: int | None = knob(
+        _whole(1), "Steps an episode may take; the world's own number by default.", "N", tasks=True
+    )
     simplifications: str | None = knob(
         lambda value: "" if str(value) == "none" else ",".join(_texts(value)),
         "A world's simplifications, such as ScienceWorld's easy; none by default.",
@@ -359,7 +368,11 @@ PRESETS: Mapping[str, Settings] = {
         manual=PAPER_MANUAL, layout=Layout.PAPER, form=Form.CHAT, belief=BeliefShown.PAPER, repair=Repair.FORM
     ),
     "strict": Settings(
-        manual=COMPLETE_MANUAL, layout=Layout.CACHED, form=Form.SINGLE, belief=BeliefShown.EXTENDED, repair=Repair.BELIEF
+        manual=COMPLETE_MANUAL,
+        layout=Layout.CACHED,
+        form=Form.SINGLE,
+        belief=BeliefShown.EXTENDED,
+        repair=Repair.BELIEF,
     ),
 }
 """What a preset says beside the enforcement of its name."""

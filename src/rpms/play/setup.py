@@ -17,7 +17,6 @@ from rpms.play.sources import ManualChoice, Sources
 from rpms.store.manuals import read_manual
 from rpms.worlds.base import World
 
-
 _COMPLETE = Sources()
 
 

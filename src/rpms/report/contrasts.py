@@ -50,7 +50,8 @@ class Contrast:
 def pairs_to_compare(comparison: Comparison) -> tuple[tuple[Results, Results], ...]:
     """The paper's pairs where they are there, and the first condition against every other besides.
 
-    The pairs are those of the 2x2, and those of Appendix G: soft-only arbitration against each of its other cells.
+    The pairs are those of the 2x2, and those of Appendix G: soft-only arbitration against
+    each of its other cells; and conditions with the state filter against the same without it.
     """
     wanted: dict[tuple[str, str], tuple[Results, Results]] = {}
     cells = comparison.ablation
@@ -58,7 +59,7 @@ def pairs_to_compare(comparison: Comparison) -> tuple[tuple[Results, Results], .
         a, b, c, d = cells
         for first, second in ((a, b), (a, c), (a, d), (b, d), (c, d)):
             wanted[first.name, second.name] = (first, second)
-    for first, second in comparison.soft_pairs:
+    for first, second in (*comparison.soft_pairs, *comparison.filter_pairs):
         wanted.setdefault((first.name, second.name), (first, second))
     conditions = list(comparison)
     reference = cells[0] if cells else (conditions[0] if conditions else None)
@@ -138,7 +139,7 @@ def lack_of_room(rows: Iterable[Row]) -> tuple[str, ...]:
     each = tuple(rows)
     steps, shortened, crowded = (sum(getattr(row, name) for row in each) for name in ("steps", "shortened", "crowded"))
     words = {
-        f"{crowded:,} of {steps:,} prompts left out rules or memories: the context window has no room for them": crowded,
+        f"{crowded:,} of {steps:,} prompts left out rules or memories: the context window has no room": crowded,
         f"{shortened:,} of {steps:,} prompts left out the oldest turns to fit the context window": shortened,
     }
     return tuple(text for text, count in words.items() if count)

@@ -237,20 +237,27 @@ class Comparison:
 
     @property
     def soft_pairs(self) -> tuple[tuple[Results, Results], ...]:
-        """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against each of the other three."""
+        """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against the other three cells."""
         for alike in _alike(self):
-            soft = [
-                each
-                for each in alike
-                if all(each.switches.get(name) for name in ("rules", "memory", "state_filter"))
-                and each.switches.get("arbitration") == Arbitration.SOFT
-            ]
-            cells = {name: [each for each in alike if _is_cell(each, name)] for name in list(CONDITIONS)[:3]}
-            if soft:
-                found = [(cell[0], soft[0]) for cell in cells.values() if cell]
-                rules = [pair[0] for name in ("baseline", "rules-only") if (pair := cells[name])]
-                return (*((tuple(rules),) if len(rules) == 2 else ()), *found)  # type: ignore[arg-type]
+            soft = next((each for each in alike if _is_soft(each)), None)
+            cells = {name: next((each for each in alike if _is_cell(each, name)), None) for name in CONDITIONS}
+            base, rules, memory = (cells[name] for name in ("baseline", "rules-only", "memory-only"))
+            if soft is not None:
+                pairs = ((base, rules), (base, soft), (memory, soft), (rules, soft))
+                return tuple((one, two) for one, two in pairs if one is not None and two is not None)
         return ()
+
+    @property
+    def filter_pairs(self) -> tuple[tuple[Results, Results], ...]:
+        """Conditions that differ in nothing but the state filter: with it, and without."""
+        return tuple(
+            (one, two)
+            for alike in _alike(self)
+            for one in alike
+            for two in alike
+            if one.switches.get("state_filter") and {**one.switches, "state_filter": False} == two.switches
+            if _memory(one) == _memory(two)
+        )
 
     @property
     def arbitrations(self) -> Mapping[str, Results]:
@@ -316,6 +323,12 @@ def _alike(comparison: Comparison) -> Iterator[list[Results]]:
         key = json.dumps([rest, results.model, given], sort_keys=True, default=str)
         groups.setdefault(key, []).append(results)
     return iter(groups.values())
+
+
+def _is_soft(results: Results) -> bool:
+    """Whether it is the full system with soft-only arbitration."""
+    on = all(results.switches.get(name) for name in ("rules", "memory", "state_filter"))
+    return on and results.switches.get("arbitration") == Arbitration.SOFT
 
 
 def _memory(results: Results) -> object:

@@ -161,8 +161,8 @@ def score_table(comparison: Comparison, *, with_published: bool = False) -> Tabl
     ]
     return Table(
         "scores",
-        f"Average score over {len(comparison.tasks)} episodes, {_simplified(comparison)}: with negative scores counted as 0, "
-        "as the papers on this world do, and raw, as the simulator gives them.",
+        f"Average score over {len(comparison.tasks)} episodes, {_simplified(comparison)}: with negative scores counted "
+        "as 0, as the papers on this world do, and raw, as the simulator gives them.",
         ("Condition", "Rules", "Mem.", "Score (negatives as 0)", "Score (raw)"),
         groups(measured, printed),
         (*_interaction_note(comparison, by_score=True), *omissions(comparison)),
@@ -329,7 +329,9 @@ def left_out(comparison: Comparison) -> tuple[str, ...]:
     """A line for each table that the study is about and has nothing to put in."""
     wanted = {name: _MAKERS[name] for name in comparison.tables if name in _MAKERS}
     return tuple(
-        f"The table {name!r} is left out: {maker.needs}." for name, maker in wanted.items() if not maker.applies(comparison)
+        f"The table {name!r} is left out: {maker.needs}."
+        for name, maker in wanted.items()
+        if not maker.applies(comparison)
     )
 
 

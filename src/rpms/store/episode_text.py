@@ -130,7 +130,7 @@ class _Scribe:
         self._steps = steps
         self._turns = list(usual_turns(steps).items)
         self._told: dict[int, dict[str, int]] = {}
-        """Steps, by their index, of which histories tell in other words than usual: the text, and where it is theirs."""
+        """Steps, by their index, of which histories tell in other words than usual: the text and where they begin."""
         self._containers: Mapping[str, bool] = _NOTHING
         self._last_seen: Mapping[str, str] = _NOTHING
         self._hear_thoughts_left_out()

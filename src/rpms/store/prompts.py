@@ -64,7 +64,9 @@ def read_prompts(file: Path) -> Prompts:
     for name in given:
         part = _HEADED.get(str(name).removeprefix("rules."))
         if part is None:
-            raise page.error(("headings", name), f"headings.{name}: no block is called so; {nearest(str(name), _HEADED)}")
+            raise page.error(
+                ("headings", name), f"headings.{name}: no block is called so; {nearest(str(name), _HEADED)}"
+            )
         headings[part] = _text(page, "headings", name) or ""
     return Prompts(_text(page, "instruction"), _text(page, "example"), headings)
 

@@ -42,7 +42,9 @@ class Choice:
 
     def tasks(self, world: World, base: Setting) -> Sequence[Task]:
         """The tasks, in the world's order; none at all is an InputError."""
-        found, _ = self.settings.tasks(world, self._base(base), lambda tasks: tasks[self.part.number - 1 :: self.part.of])
+        found, _ = self.settings.tasks(
+            world, self._base(base), lambda tasks: tasks[self.part.number - 1 :: self.part.of]
+        )
         if not found:
             raise InputError(f"{world.name}: no tasks to run in the split {self.split or world.splits[0]!r}")
         return tuple(found)
@@ -136,13 +138,13 @@ class Study:
                 settings=replace(chosen, split=None, limit=None).over(learning.choice.settings),
             ).at_most(chosen.limit)
             learning = replace(learning, choice=learned_from, settings=others.over(learning.settings))
-        told = ", ".join(f"{name} {value}" for name, value in given.given.items() if isinstance(value, str | int | float))
+        told = ", ".join(
+            f"{name} {value}" for name, value in given.given.items() if isinstance(value, str | int | float)
+        )
         if not told:
             return replace(self, choice=choice, cases=cases, learning=learning)
         about = f"Run with {told}, and so not the study as it is written: {self.about}"
-        return replace(
-            self, title=f"{self.title} ({told})", about=about, choice=choice, cases=cases, learning=learning
-        )
+        return replace(self, title=f"{self.title} ({told})", about=about, choice=choice, cases=cases, learning=learning)
 
     def on_the_learned_split(self) -> Study:
         """A rehearsal for who lacks the games to be tested: those learned from, one half to learn and one to play."""
