@@ -64,7 +64,7 @@ class Agent:
     ) -> None:
         """`model` is a name as after `--model`, or an open model, which stays open; `memory` a file or a memory.
 
-        `settings` are those of the command line, by the same names: `preset="strict"`, `manual="complete"`, `theta=0.6`,
+        `settings` are those of the command line, by the same names: `preset="strict"`, `manual="paper"`, `theta=0.6`,
         `tiers="universal,environment"`. A `Condition` in place of a name says all that settings can say of it.
         """
         self.world = find_world(world) if isinstance(world, str) else world

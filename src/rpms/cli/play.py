@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -18,6 +19,7 @@ from rpms.core.condition import compose
 from rpms.core.decide import Decision
 from rpms.core.enforcement import GuardMode
 from rpms.core.episode import Ending, Episode, Step
+from rpms.core.errors import InputError
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Fate
 from rpms.core.voice import memory_line, situation_lines
@@ -26,6 +28,7 @@ from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
 from rpms.store.answers import FolderOfAnswers
+from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
 
 _STYLES = {Fate.KEPT: "green", Fate.WARNED: "yellow", Fate.DROPPED: "red"}
@@ -48,6 +51,7 @@ def play_one(
 ) -> None:
     """Play one task and show every step: observation, belief, rules, memories with verdicts, action."""
     found = find_world(world)
+    settings = _with_or_without_memory(settings, found)
     condition = settings.condition_value()
     options.refuse_choosing_without_menu(found, condition.enforcement, model)
     setting = settings.setting(found, options.make_setting(found, data, engine, option))
@@ -93,6 +97,18 @@ def play_one(
     _show_end(console, result)
     if result.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR):
         raise typer.Exit(1)
+
+
+def _with_or_without_memory(settings: Settings, world: World) -> Settings:
+    """Where no condition was asked for and there is no memory, look on without one, and say so."""
+    if settings.condition is not None or settings.memory is not None:
+        return settings
+    try:
+        settings.memory_file(world)
+    except InputError:
+        typer.echo("note: there is no memory, so that the condition is rules-only; --memory gives one", err=True)
+        return replace(settings, condition="rules-only")
+    return settings
 
 
 def _show_rules(console: Console, active: ActiveRules, *, whole: bool) -> None:
