@@ -5,22 +5,37 @@ A knob that is not given is what the preset says, or else the world, or else the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import Field as DataclassField
 from dataclasses import dataclass, field, fields, replace
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, BeliefShown, Condition, named_condition
-from rpms.core.enforcement import PARTS, Enforcement, Repair, preset, with_part
+from rpms.core.enforcement import PARTS, Repair, preset, with_part
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
 from rpms.core.names import nearest
 from rpms.core.prompt import Form, Layout
 from rpms.core.rules import Tier
 from rpms.models.base import Decoding
+from rpms.play.knob_values import (
+    Read,
+    condition_name,
+    file_or,
+    kinds,
+    number,
+    one_of,
+    pairs,
+    parts,
+    switch,
+    texts,
+    whole,
+)
+from rpms.play.knob_values import (
+    tiers as tiers_of,
+)
 from rpms.play.sources import COMPLETE_MANUAL, MANUALS, PAPER_MANUAL, WEIGHTS, Recalling, Sources, choose_manual
 from rpms.play.tasks import drawn, first_of_each_type, limited, tasks_named
 from rpms.store.prompts import Prompts, read_prompts
@@ -31,8 +46,6 @@ _SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair"
 """The knobs that are fields of a `Condition`."""
 CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
 """The knobs that a `Condition` is made of."""
-Read = Callable[[Any], Any]
-"""Reads a value as a command line, a YAML file or Python gives it; a ValueError says what to write instead."""
 
 
 class SettingError(InputError):
@@ -44,133 +57,6 @@ class SettingError(InputError):
         super().__init__(f"{name}: {problem}")
 
 
-class _EntryError(ValueError):
-    """A value that is wrong in one of its entries."""
-
-    def __init__(self, inner: str, problem: str) -> None:
-        self.inner = inner
-        super().__init__(problem)
-
-
-def _one_of(values: Iterable[Enum | str]) -> Read:
-    """One of a few names."""
-    named = {(each.name.lower() if isinstance(each, Layout) else str(each)): each for each in values}
-
-    def read(value: Any) -> Any:
-        if isinstance(value, Enum) and value in named.values():
-            return value
-        if str(value) not in named:
-            raise ValueError(f"{value!r} is none of its values; {nearest(str(value), named)}")
-        return named[str(value)]
-
-    return read
-
-
-def _number(least: float, most: float | None = None) -> Read:
-    def read(value: Any) -> float:
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = float("nan")
-        if isinstance(value, bool) or not least <= number <= (float("inf") if most is None else most):
-            raise ValueError(
-                f"{value!r}: write a number "
-                + (f"of {least:g} or more" if most is None else f"from {least:g} to {most:g}")
-            )
-        return number
-
-    return read
-
-
-def _whole(least: int, most: int = 10_000_000) -> Read:
-    def read(value: Any) -> int:
-        text = str(value)
-        if isinstance(value, bool) or not text.removeprefix("-").isdecimal() or not least <= int(text) <= most:
-            raise ValueError(f"{value!r}: write a whole number of {least} or more")
-        return int(text)
-
-    return read
-
-
-def _switch(value: Any) -> bool:
-    known = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
-    if str(value).lower() not in known:
-        raise ValueError(f"{value!r}: write on or off")
-    return known[str(value).lower()]
-
-
-def _pairs(keys: Iterable[str], each: Read, example: str, one_for_all: bool = False) -> Read:
-    """`name=value,name=value`, or a mapping; perhaps one value for all names."""
-    known = tuple(keys)
-
-    def read(value: Any) -> dict[str, Any]:
-        if one_for_all and str(value).isdecimal():
-            return dict.fromkeys(known, each(value))
-        pieces = [piece for piece in str(value).split(",") if piece.strip()]
-        given = dict(value) if isinstance(value, Mapping) else dict(piece.partition("=")[::2] for piece in pieces)
-        found: dict[str, Any] = {}
-        for name, item in given.items():
-            key = str(name).strip()
-            if key not in known:
-                raise _EntryError(key, f"{key!r} is no name here; {nearest(key, known)}; write it like {example}")
-            found[key] = each(item.strip() if isinstance(item, str) else item)
-        return found
-
-    return read
-
-
-def _kinds(value: Any) -> dict[Kind, int]:
-    read = _pairs([str(kind) for kind in Kind], _whole(0, 1000), "success=3,failure=3", one_for_all=True)
-    return {Kind(name): number for name, number in read(value).items()}
-
-
-def _tiers(value: Any) -> tuple[Tier, ...]:
-    given = value.split(",") if isinstance(value, str) else list(value)
-    wanted = {_one_of(Tier)(str(each).strip()) for each in given if str(each).strip()}
-    return tuple(tier for tier in Tier if tier in wanted)
-
-
-def _parts(value: Any) -> dict[str, Any]:
-    """Parts of the enforcement: a mapping, `NAME=VALUE` texts, or an Enforcement as it is."""
-    if isinstance(value, Enforcement):
-        return {name: getattr(value, name) for name in PARTS}
-    if isinstance(value, Mapping):
-        given = {str(name): item for name, item in value.items()}
-    else:
-        texts = [value] if isinstance(value, str) else list(value)
-        given = {}
-        for text in texts:
-            name, equals, item = str(text).partition("=")
-            if not equals or name not in PARTS:
-                raise ValueError(f"{text!r}: write NAME=VALUE with one of {', '.join(PARTS)}")
-            given[name] = item
-    for name, item in given.items():
-        if name not in PARTS:
-            raise _EntryError(name, f"there is no part {name!r}; {nearest(name, PARTS)}")
-        try:
-            with_part(preset("paper"), name, item)
-        except InputError as error:
-            raise _EntryError(name, str(error)) from None
-    return given
-
-
-def _condition(value: Any) -> str:
-    try:
-        named_condition(str(value))
-    except InputError as error:
-        raise ValueError(str(error)) from None
-    return str(value)
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(map(str, value))
-
-
-def _file_or(*names: str) -> Read:
-    """One of a few words, or a file."""
-    return lambda value: str(value) if str(value) in names else Path(value).expanduser()
-
-
 def knob(read: Read, doc: str, values: str = "", *, tasks: bool = False) -> Any:
     """A field of `Settings`. `values`: what may be given, for the help. `tasks`: it chooses what is played."""
     return field(default=None, metadata={"read": read, "doc": doc, "values": values, "tasks": tasks})
@@ -180,65 +66,61 @@ def knob(read: Read, doc: str, values: str = "", *, tasks: bool = False) -> Any:
 class Settings:
     """The knobs. None is not given."""
 
-    condition: str | None = knob(_condition, f"What of RPMS is on: {', '.join(CONDITIONS)}.", "NAME")
+    condition: str | None = knob(condition_name, f"What of RPMS is on: {', '.join(CONDITIONS)}.", "NAME")
     preset: str | None = knob(
-        _one_of(("paper", "strict")),
+        one_of(("paper", "strict")),
         "Where all else begins: paper (its manual, prompt and belief, nothing enforced) or strict.",
         "NAME",
     )
     enforce: Mapping[str, Any] | None = knob(
-        _parts,
+        parts,
         f"One part of the enforcement, NAME=VALUE such as menu=5: {', '.join(PARTS)}. Their values are in docs, "
         "enforcement.md.",
         "NAME=VALUE",
     )
     arbitration: Arbitration | None = knob(
-        _one_of(Arbitration), f"How memories that conflict with rules are treated: {', '.join(Arbitration)}.", "MODE"
+        one_of(Arbitration), f"How memories that conflict with rules are treated: {', '.join(Arbitration)}.", "MODE"
     )
-    state_filter: bool | None = knob(_switch, "Whether memories are filtered by state: on or off.", "on|off")
-    theta: float | None = knob(_number(0, 1), "θ: how alike a memory's goal must be, from 0 to 1.", "NUMBER")
+    state_filter: bool | None = knob(switch, "Whether memories are filtered by state: on or off.", "on|off")
+    theta: float | None = knob(number(0, 1), "θ: how alike a memory's goal must be, from 0 to 1.", "NUMBER")
     k: Mapping[Kind, int] | None = knob(
-        _kinds, f"How many memories a prompt shows, for all kinds or by kind: {', '.join(Kind)}.", "KIND=N,…"
+        kinds, f"How many memories a prompt shows, for all kinds or by kind: {', '.join(Kind)}.", "KIND=N,…"
     )
     weights: Mapping[str, float] | None = knob(
-        _pairs(WEIGHTS, _number(0, 1), "type=0.5,object=0.3,destination=0.2"),
+        pairs(WEIGHTS, number(0, 1), "type=0.5,object=0.3,destination=0.2"),
         f"What fields of a goal weigh in recall, together 1: {', '.join(WEIGHTS)}.",
         "FIELD=N,…",
     )
     manual: str | Path | None = knob(
-        _file_or(*MANUALS), "Rules: paper, complete, or a file with tiers 2 and 3.", "paper|complete|FILE"
+        file_or(*MANUALS), "Rules: paper, complete, or a file with tiers 2 and 3.", "paper|complete|FILE"
     )
-    tiers: tuple[Tier, ...] | None = knob(_tiers, f"Tiers of the manual that are used: {','.join(Tier)}.", "TIER,…")
+    tiers: tuple[Tier, ...] | None = knob(tiers_of, f"Tiers of the manual that are used: {','.join(Tier)}.", "TIER,…")
     prompts: Path | None = knob(
         lambda value: Path(value).expanduser(), "A file with an instruction, example and headings of your own.", "FILE"
     )
-    layout: Layout | None = knob(_one_of(Layout), "Order of the prompt's blocks: paper or cached.", "NAME")
-    form: Form | None = knob(_one_of(Form), "How it is sent: chat (a message a turn) or single.", "NAME")
+    layout: Layout | None = knob(one_of(Layout), "Order of the prompt's blocks: paper or cached.", "NAME")
+    form: Form | None = knob(one_of(Form), "How it is sent: chat (a message a turn) or single.", "NAME")
     belief: BeliefShown | None = knob(
-        _one_of(BeliefShown), "How much of the belief is shown: paper or extended.", "NAME"
+        one_of(BeliefShown), "How much of the belief is shown: paper or extended.", "NAME"
     )
-    repair: Repair | None = knob(_one_of(Repair), "What is forgiven in an action: off, form or belief.", "NAME")
+    repair: Repair | None = knob(one_of(Repair), "What is forgiven in an action: off, form or belief.", "NAME")
     memory: str | Path | None = knob(
-        _file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
+        file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
     )
-    context: int | None = knob(
-        _whole(256), "Tokens of the model's context window; known or asked by default.", "TOKENS"
-    )
-    max_tokens: int | None = knob(_whole(1), "New tokens an answer may have.", "TOKENS")
-    temperature: float | None = knob(_number(0), "0, the default, is greedy.", "NUMBER")
-    seed: int | None = knob(_whole(0, 2**63), "For a sample of tasks and for models that sample; recorded.", "NUMBER")
+    context: int | None = knob(whole(256), "Tokens of the model's context window; known or asked by default.", "TOKENS")
+    max_tokens: int | None = knob(whole(1), "New tokens an answer may have.", "TOKENS")
+    temperature: float | None = knob(number(0), "0, the default, is greedy.", "NUMBER")
+    seed: int | None = knob(whole(0, 2**63), "For a sample of tasks and for models that sample; recorded.", "NUMBER")
     split: str | None = knob(str, "The split; the world's own first one by default.", "NAME", tasks=True)
     task: tuple[str, ...] | None = knob(
-        _texts, "Only these tasks, by type, name or id; with commas between, or given again.", "NAME,…", tasks=True
+        texts, "Only these tasks, by type, name or id; with commas between, or given again.", "NAME,…", tasks=True
     )
-    per_task: int | None = knob(_whole(1), "Only the first N tasks of each type.", "N", tasks=True)
-    sample: int | None = knob(_whole(1), "Only N tasks, drawn at random with the seed.", "N", tasks=True)
-    limit: int | None = knob(_whole(1), "Only N tasks, of all types in turn.", "N", tasks=True)
-    steps: int | None = knob(
-        _whole(1), "Steps an episode may take; the world's own number by default.", "N", tasks=True
-    )
+    per_task: int | None = knob(whole(1), "Only the first N tasks of each type.", "N", tasks=True)
+    sample: int | None = knob(whole(1), "Only N tasks, drawn at random with the seed.", "N", tasks=True)
+    limit: int | None = knob(whole(1), "Only N tasks, of all types in turn.", "N", tasks=True)
+    steps: int | None = knob(whole(1), "Steps an episode may take; the world's own number by default.", "N", tasks=True)
     simplifications: str | None = knob(
-        lambda value: "" if str(value) == "none" else ",".join(_texts(value)),
+        lambda value: "" if str(value) == "none" else ",".join(texts(value)),
         "A world's simplifications, such as ScienceWorld's easy; none by default.",
         "NAME,…",
         tasks=True,
