@@ -20,22 +20,7 @@ from rpms.core.names import nearest
 from rpms.core.prompt import Form, Layout
 from rpms.core.rules import Tier
 from rpms.models.base import Decoding
-from rpms.play.knob_values import (
-    Read,
-    condition_name,
-    file_or,
-    kinds,
-    number,
-    one_of,
-    pairs,
-    parts,
-    switch,
-    texts,
-    whole,
-)
-from rpms.play.knob_values import (
-    tiers as tiers_of,
-)
+from rpms.play import knob_values as reads
 from rpms.play.sources import COMPLETE_MANUAL, MANUALS, PAPER_MANUAL, WEIGHTS, Recalling, Sources, choose_manual
 from rpms.play.tasks import drawn, first_of_each_type, limited, tasks_named
 from rpms.store.prompts import Prompts, read_prompts
@@ -57,7 +42,7 @@ class SettingError(InputError):
         super().__init__(f"{name}: {problem}")
 
 
-def knob(read: Read, doc: str, values: str = "", *, tasks: bool = False) -> Any:
+def knob(read: reads.Read, doc: str, values: str = "", *, tasks: bool = False) -> Any:
     """A field of `Settings`. `values`: what may be given, for the help. `tasks`: it chooses what is played."""
     return field(default=None, metadata={"read": read, "doc": doc, "values": values, "tasks": tasks})
 
@@ -66,61 +51,71 @@ def knob(read: Read, doc: str, values: str = "", *, tasks: bool = False) -> Any:
 class Settings:
     """The knobs. None is not given."""
 
-    condition: str | None = knob(condition_name, f"What of RPMS is on: {', '.join(CONDITIONS)}.", "NAME")
+    condition: str | None = knob(reads.condition_name, f"What of RPMS is on: {', '.join(CONDITIONS)}.", "NAME")
     preset: str | None = knob(
-        one_of(("paper", "strict")),
+        reads.one_of(("paper", "strict")),
         "Where all else begins: paper (its manual, prompt and belief, nothing enforced) or strict.",
         "NAME",
     )
     enforce: Mapping[str, Any] | None = knob(
-        parts,
+        reads.parts,
         f"One part of the enforcement, NAME=VALUE such as menu=5: {', '.join(PARTS)}. Their values are in docs, "
         "enforcement.md.",
         "NAME=VALUE",
     )
     arbitration: Arbitration | None = knob(
-        one_of(Arbitration), f"How memories that conflict with rules are treated: {', '.join(Arbitration)}.", "MODE"
+        reads.one_of(Arbitration),
+        f"How memories that conflict with rules are treated: {', '.join(Arbitration)}.",
+        "MODE",
     )
-    state_filter: bool | None = knob(switch, "Whether memories are filtered by state: on or off.", "on|off")
-    theta: float | None = knob(number(0, 1), "θ: how alike a memory's goal must be, from 0 to 1.", "NUMBER")
+    state_filter: bool | None = knob(reads.switch, "Whether memories are filtered by state: on or off.", "on|off")
+    theta: float | None = knob(reads.number(0, 1), "θ: how alike a memory's goal must be, from 0 to 1.", "NUMBER")
     k: Mapping[Kind, int] | None = knob(
-        kinds, f"How many memories a prompt shows, for all kinds or by kind: {', '.join(Kind)}.", "KIND=N,…"
+        reads.kinds, f"How many memories a prompt shows, for all kinds or by kind: {', '.join(Kind)}.", "KIND=N,…"
     )
     weights: Mapping[str, float] | None = knob(
-        pairs(WEIGHTS, number(0, 1), "type=0.5,object=0.3,destination=0.2"),
+        reads.pairs(WEIGHTS, reads.number(0, 1), "type=0.5,object=0.3,destination=0.2"),
         f"What fields of a goal weigh in recall, together 1: {', '.join(WEIGHTS)}.",
         "FIELD=N,…",
     )
     manual: str | Path | None = knob(
-        file_or(*MANUALS), "Rules: paper, complete, or a file with tiers 2 and 3.", "paper|complete|FILE"
+        reads.file_or(*MANUALS), "Rules: paper, complete, or a file with tiers 2 and 3.", "paper|complete|FILE"
     )
-    tiers: tuple[Tier, ...] | None = knob(tiers_of, f"Tiers of the manual that are used: {','.join(Tier)}.", "TIER,…")
+    tiers: tuple[Tier, ...] | None = knob(
+        reads.tiers, f"Tiers of the manual that are used: {','.join(Tier)}.", "TIER,…"
+    )
     prompts: Path | None = knob(
         lambda value: Path(value).expanduser(), "A file with an instruction, example and headings of your own.", "FILE"
     )
-    layout: Layout | None = knob(one_of(Layout), "Order of the prompt's blocks: paper or cached.", "NAME")
-    form: Form | None = knob(one_of(Form), "How it is sent: chat (a message a turn) or single.", "NAME")
+    layout: Layout | None = knob(reads.one_of(Layout), "Order of the prompt's blocks: paper or cached.", "NAME")
+    form: Form | None = knob(reads.one_of(Form), "How it is sent: chat (a message a turn) or single.", "NAME")
     belief: BeliefShown | None = knob(
-        one_of(BeliefShown), "How much of the belief is shown: paper or extended.", "NAME"
+        reads.one_of(BeliefShown), "How much of the belief is shown: paper or extended.", "NAME"
     )
-    repair: Repair | None = knob(one_of(Repair), "What is forgiven in an action: off, form or belief.", "NAME")
+    repair: Repair | None = knob(reads.one_of(Repair), "What is forgiven in an action: off, form or belief.", "NAME")
     memory: str | Path | None = knob(
-        file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
+        reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
     )
-    context: int | None = knob(whole(256), "Tokens of the model's context window; known or asked by default.", "TOKENS")
-    max_tokens: int | None = knob(whole(1), "New tokens an answer may have.", "TOKENS")
-    temperature: float | None = knob(number(0), "0, the default, is greedy.", "NUMBER")
-    seed: int | None = knob(whole(0, 2**63), "For a sample of tasks and for models that sample; recorded.", "NUMBER")
+    context: int | None = knob(
+        reads.whole(256), "Tokens of the model's context window; known or asked by default.", "TOKENS"
+    )
+    max_tokens: int | None = knob(reads.whole(1), "New tokens an answer may have.", "TOKENS")
+    temperature: float | None = knob(reads.number(0), "0, the default, is greedy.", "NUMBER")
+    seed: int | None = knob(
+        reads.whole(0, 2**63), "For a sample of tasks and for models that sample; recorded.", "NUMBER"
+    )
     split: str | None = knob(str, "The split; the world's own first one by default.", "NAME", tasks=True)
     task: tuple[str, ...] | None = knob(
-        texts, "Only these tasks, by type, name or id; with commas between, or given again.", "NAME,…", tasks=True
+        reads.texts, "Only these tasks, by type, name or id; with commas between, or given again.", "NAME,…", tasks=True
     )
-    per_task: int | None = knob(whole(1), "Only the first N tasks of each type.", "N", tasks=True)
-    sample: int | None = knob(whole(1), "Only N tasks, drawn at random with the seed.", "N", tasks=True)
-    limit: int | None = knob(whole(1), "Only N tasks, of all types in turn.", "N", tasks=True)
-    steps: int | None = knob(whole(1), "Steps an episode may take; the world's own number by default.", "N", tasks=True)
+    per_task: int | None = knob(reads.whole(1), "Only the first N tasks of each type.", "N", tasks=True)
+    sample: int | None = knob(reads.whole(1), "Only N tasks, drawn at random with the seed.", "N", tasks=True)
+    limit: int | None = knob(reads.whole(1), "Only N tasks, of all types in turn.", "N", tasks=True)
+    steps: int | None = knob(
+        reads.whole(1), "Steps an episode may take; the world's own number by default.", "N", tasks=True
+    )
     simplifications: str | None = knob(
-        lambda value: "" if str(value) == "none" else ",".join(texts(value)),
+        lambda value: "" if str(value) == "none" else ",".join(reads.texts(value)),
         "A world's simplifications, such as ScienceWorld's easy; none by default.",
         "NAME,…",
         tasks=True,
