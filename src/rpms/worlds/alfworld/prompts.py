@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rpms.core.voice import Voice
+from rpms.worlds.alfworld.wording import paper_lines
 
 INSTRUCTION = """\
 Interact with a household to solve a task. Imagine you are an intelligent agent in a household environment and your \
@@ -79,4 +80,4 @@ Thought: I am at the microwave 1 with the egg 2. I heat it.
 Action: 1. heat egg 2 with microwave 1
 The example ends here. Now the task to solve:"""
 
-VOICE = Voice(INSTRUCTION, EXAMPLE, choosing=CHOOSING)
+VOICE = Voice(INSTRUCTION, EXAMPLE, brief=paper_lines, choosing=CHOOSING)
