@@ -17,7 +17,7 @@ from rpms.core.errors import InputError
 from rpms.core.guard import Refusal, ask_again, review, review_rules
 from rpms.core.loops import find_loop
 from rpms.core.memory import Origin, SuccessSnippet
-from rpms.core.prompt import Layout, Part, Turn
+from rpms.core.prompt import Form, Layout, Part, Turn
 from rpms.core.reason import Plan
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules
@@ -194,8 +194,8 @@ def test_the_strict_preset_shows_menu_and_notice():
     history = [Turn("o", "open pen 1", failed=True)] * 2
     decision = decide(mind, COOL_APPLE, replace(CLOSED.belief, places=("sink 1",)), None, "o", history)
     assert (
-        "[Possible Actions - choose the one that the goal needs now]\n  - go to sink 1 (look for apple)\n"
-        "  - open fridge 1 (look for apple)"
+        "[Possible Actions - choose the one that the goal needs now]\n  1. go to sink 1 (look for apple)\n"
+        "  2. open fridge 1 (look for apple)"
     ) in decision.prompt.text
     assert "  Now: open fridge 1 to look for apple" in decision.prompt.text
     assert "has failed twice in a row" in decision.prompt.text
@@ -213,7 +213,7 @@ def test_with_a_menu_the_goal_stands_beside_it_and_the_example_is_one_of_choosin
         assert paper == [part for part in layout.value if part in paper]
         assert menu[-2:] == [Part.GOAL, Part.MENU]
         assert [prompt.text.count("Choose.") for prompt in shown] == [0, 1]
-        noticed = shown[1].noticing("no", "[Notice]", layout)
+        noticed = shown[1].noticing("no", "[Notice]")
         assert [block.part for block in noticed.blocks][-3:] == [Part.GOAL, Part.NOTICE, Part.MENU]
 
 
@@ -235,11 +235,15 @@ def test_only_recent_turns_are_shown_and_without_their_thoughts():
 def test_no_action_stands_beside_an_observation_that_did_not_follow_it(turns):
     history = [Turn(f"seen {n}", f"go to drawer {n}") for n in range(6)]
     mind = compose(replace(FULL, enforcement=replace(PAPER, recent=turns)), knowledge(), EpisodicMemory())
-    text = decide(mind, COOL_APPLE, CLOSED.belief, None, "seen 6", history).prompt.text
+    prompt = decide(mind, COOL_APPLE, CLOSED.belief, None, "seen 6", history).prompt
+    text = prompt.text
     assert "seen 0" in text, "the opening states the task"
     for n in range(6):
         assert f"Action: go to drawer {n}\n" not in text or f"Action: go to drawer {n}\nObs: seen {n + 1}" in text
     assert text.count("Action: go to drawer") == (turns if turns < 5 else 6)
+    _, *chat = replace(prompt, form=Form.CHAT).messages()
+    assert [message.role for message in chat] == [*["user", "assistant"] * (len(chat) // 2), "user"]
+    assert len(chat) // 2 == (turns if turns < 5 else 6)
 
 
 def test_an_unknown_preset_is_one_line():

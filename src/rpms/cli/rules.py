@@ -14,7 +14,8 @@ from rpms.core.goal import Goal
 from rpms.core.rules import ActionSchema, Rule, RuleManual, Tier
 from rpms.core.tokens import estimate_tokens
 from rpms.core.voice import rule_line, schema_lines
-from rpms.play.setup import manual_of, universal_tier, weakness_of_guard
+from rpms.play.setup import manual_of, weakness_of_guard
+from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.manuals import find_mistakes, manual_text, read_manual
 from rpms.worlds.registry import find_world
 
@@ -30,15 +31,16 @@ def show(
         str | None,
         typer.Option(help="A goal type, a task's name, or a goal as the world states it: only what is active for it."),
     ] = None,
+    manual: Annotated[str, typer.Option(help="paper, complete, or a file of your own.")] = "complete",
 ) -> None:
     """Print a manual, whole or as it is active for a goal, with the tokens it costs in a prompt."""
     found = find_world(world)
-    manual = manual_of(found)
-    parsed = _goal(manual, found.goal(f"Your task is to: {goal}") if goal else None, goal)
-    active = manual.active(parsed.type, parsed.object) if parsed else None
+    whole = manual_of(found, choose_manual(manual))
+    parsed = _goal(whole, found.goal(f"Your task is to: {goal}") if goal else None, goal)
+    active = whole.active(parsed.type, parsed.object) if parsed else None
     console = Console(highlight=False, emoji=False, soft_wrap=True)
     shown: tuple[Rule | ActionSchema, ...] = (
-        (*active.rules, *active.environment) if active else (*manual.rules, *manual.actions)
+        (*active.rules, *active.environment) if active else (*whole.rules, *whole.actions)
     )
     title = f"{world}: {'active for ' + str(parsed.signature) if parsed else 'the whole manual'}"
     console.print(f"[bold]{escape(title)}[/bold]")

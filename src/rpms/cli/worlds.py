@@ -41,7 +41,7 @@ def list_worlds(context: typer.Context) -> None:
 @app.command("check")
 def check(
     world: options.WorldName,
-    split: options.SplitName = None,
+    split: Annotated[str | None, typer.Option(help="The split; the world's own first one by default.")] = None,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     option: options.WorldOptions = None,

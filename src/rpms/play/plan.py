@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -10,13 +9,16 @@ from enum import Enum, StrEnum
 from importlib.metadata import version
 from typing import Any
 
-from rpms.core.condition import FULL, Condition
+from rpms.core.condition import FULL, Condition, Knowledge
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Decoding, Model, Request
-from rpms.play.setup import universal_tier
+from rpms.play.setup import knowledge_of
+from rpms.play.sources import Sources, retrieval_settings
+from rpms.play.tasks import limited
 from rpms.store.memories import memory_hash
+from rpms.store.prompts import prompts_hash
 from rpms.store.runs import Protocol
 from rpms.worlds.base import Setting, Task, World
 
@@ -41,6 +43,7 @@ class RunPlan:
     setting: Setting
     decoding: Decoding
     step_budget: int
+    sources: Sources = field(default_factory=Sources)
     stuck_after: int = 0
     seed: int = 0
     """What the task list was drawn with, where it was drawn; recorded only."""
@@ -64,12 +67,19 @@ class RunPlan:
                 "hash": memory_hash(self.memory) if remembering else "",
                 "entries": len(self.memory) if remembering else 0,
             },
-            "manual": manual_hash(self.world),
+            "manual": {"name": self.sources.manual.name, "hash": self.sources.manual.hash(self.world)},
+            "prompts": prompts_hash(self.sources.prompts.over(self.world.voice)),
+            "retrieval": (retrieval_settings(self.sources.recalling.over(self.world.retrieval)) if remembering else {}),
+            "context": self.sources.context,
             "step_budget": self.step_budget,
             "stuck_after": self.stuck_after,
             "seed": self.seed,
         }
         return Protocol(tuple(task.id for task in self.tasks), settings)
+
+    def knowledge(self) -> Knowledge:
+        """What the world knows, of the sources of this plan."""
+        return knowledge_of(self.world, self.sources, self.decoding.max_tokens)
 
     def _edition(self) -> dict[str, str]:
         """What the world says of the games themselves, beyond their names: a dialect, a hash of their files."""
@@ -89,6 +99,7 @@ def plan_run(
     setting: Setting | None = None,
     decoding: Decoding | None = None,
     step_budget: int | None = None,
+    sources: Sources | None = None,
     stuck_after: int = 0,
     seed: int = 0,
     keep: Mapping[str, Keep] | None = None,
@@ -97,10 +108,7 @@ def plan_run(
     setting = setting or Setting()
     split = split or world.splits[0]
     chosen = tuple(world.tasks(split, setting) if tasks is None else tasks)
-    if limit is not None:
-        if limit < 1:
-            raise InputError(f"a limit of {limit} leaves nothing to run")
-        chosen = chosen[:limit]
+    chosen = tuple(limited(chosen, limit))
     if not chosen:
         raise InputError(f"{world.name}: no tasks to run in the split {split!r}")
     twice = [task for task, times in Counter(task.id for task in chosen).items() if times > 1]
@@ -125,19 +133,11 @@ def plan_run(
         setting=setting,
         decoding=decoding or Decoding(max_tokens=world.max_tokens),
         step_budget=budget,
+        sources=sources or Sources(),
         stuck_after=stuck_after,
         seed=seed,
         keep=keep or {},
     )
-
-
-def manual_hash(world: World) -> str:
-    """The same hash, the same rules, all tiers together."""
-    tier = universal_tier()
-    digest = hashlib.sha256()
-    for text in (tier.text, *(text for _, text in world.manual())):
-        digest.update(hashlib.sha256(text.encode()).digest())
-    return digest.hexdigest()
 
 
 def _settings_of(value: Any) -> dict[str, Any]:

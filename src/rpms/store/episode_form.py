@@ -89,6 +89,8 @@ class MetricsForm(Form):
     contradictions: int
     reasks: int = 0
     replaced: int = 0
+    shortened: int = 0
+    crowded: int = 0
     usage: TokensForm
 
 
@@ -171,7 +173,9 @@ class StepForm(Form):
     repairs: tuple[Text, ...] = ()
     result: int
     turn: int | None = None
-    """How later histories tell of this step, where they leave out a part of its thought."""
+    """How later histories tell of this step, where they tell it otherwise than its observation, thought and command."""
+    spoken: int = 0
+    """Where in that text the model's own words begin."""
     score: float = 0.0
     infeasible: bool = False
     objection: Text = ""
@@ -183,6 +187,8 @@ class StepForm(Form):
 class FileForm(HeadForm):
     """The whole file, less its checksum."""
 
+    layout: Text = "CACHED"
+    form: Text = "single"
     rules: dict[Text, tuple[Text, ...]]
     candidates: tuple[CandidateForm, ...]
     blocks: tuple[BlockForm, ...]

@@ -47,6 +47,9 @@ class ManualText:
 
     name: str
     text: str
+    own: bool = False
+    """A user's own, laid over a world's: a tier of rules in it stands in place of the world's, and its actions and
+    predicates in place of those of the same name."""
 
 
 class _Strict(BaseModel):
@@ -137,6 +140,18 @@ def _validate(page: Page, model: type[_Model], value: object, path: tuple[object
         raise page.error((*path, *first["loc"]), f"{path[-1]}: {place or 'entry'}: {problem}") from None
 
 
+def _give_way(pages: Sequence[Page], own: Page) -> None:
+    """Take out of a world's pages what a user's own page brings instead."""
+    for page in pages:
+        for tier in (Tier.UNIVERSAL.value, Tier.DOMAIN.value):
+            if tier in own.tree:
+                page.tree.pop(tier, None)
+        for section in ("predicates", Tier.ENVIRONMENT.value):
+            theirs, mine = page.tree.get(section), own.tree.get(section)
+            for name in mine if isinstance(theirs, Mapping) and isinstance(mine, Mapping) else ():
+                theirs.pop(name, None)
+
+
 @dataclass
 class _Reader:
     """Builds one manual out of several pages."""
@@ -159,6 +174,8 @@ class _Reader:
         for source in sources:
             with self._noting():
                 pages.append(read_page(source.name, source.text, MANUAL))
+                if source.own:
+                    _give_way(pages[:-1], pages[-1])
         for page in pages:
             with self._noting():
                 self._check_keys(page)
@@ -206,6 +223,8 @@ class _Reader:
         world = page.tree.get("world")
         if world is not None and not isinstance(world, str):
             raise page.error(("world",), "`world` must be a text")
+        if world and self.world and str(world) != self.world:
+            raise page.error(("world",), f"this is a manual of {world}, not of {self.world}")
         self.world = str(world) if world else self.world
 
     def _claim(self, page: Page, path: tuple[str, ...], id_: str) -> None:

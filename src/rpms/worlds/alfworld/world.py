@@ -73,6 +73,10 @@ class Alfworld(World):
     def manual(self) -> tuple[tuple[str, str], ...]:
         return self.manual_files("environment.yaml", "domain.yaml")
 
+    def paper_manual(self) -> tuple[tuple[str, str], ...]:
+        """The manual at the paper's scale: its families, and no more of them than Appendices D and E tell."""
+        return self.manual_files("environment.yaml", "domain_paper.yaml")
+
     def embedded_memory(self) -> str:
         """What the planner learned on the embedded games: `rpms learn alfworld --split builtin --rounds 1`."""
         return str(files("rpms.worlds.alfworld").joinpath("builtin", "memory.jsonl"))
@@ -88,6 +92,10 @@ class Alfworld(World):
 
     def command(self, action: str, belief: AlfworldBelief) -> Command:
         return forgive(action, belief)
+
+    def form(self, action: str, belief: AlfworldBelief) -> Command:
+        """Form alone: nothing is added from what was seen, held or known to be near. The dialect is the game's own."""
+        return forgive(action, AlfworldBelief(belief.goal, dialect=belief.dialect))
 
     def infeasible(self, observation: str) -> bool:
         return observation.strip() == NOTHING_HAPPENS
