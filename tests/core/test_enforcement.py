@@ -9,7 +9,7 @@ import pytest
 from rpms.core.advise import guidance
 from rpms.core.arbitration import Arbitration
 from rpms.core.belief import Situation, StateSignature
-from rpms.core.condition import FULL, compose
+from rpms.core.condition import COMPACT, FULL, compose
 from rpms.core.consistency import degree_of_match, executable_from_here
 from rpms.core.decide import decide
 from rpms.core.enforcement import PAPER, STRICT, Consistency, JudgedBy, preset
@@ -253,11 +253,10 @@ def test_an_unknown_preset_is_one_line():
 
 def test_compact_blocks_stay_within_their_limit_and_what_was_cut_is_told():
     memory = EpisodicMemory([snippet(*[f"go to drawer {n}"] * 12, id_=f"s{n}") for n in range(3)])
-    goal = replace(COOL_APPLE, text="look " * 600)
     beyond = replace(PAPER, compact=True, guidance=True, menu=5)
     mind = compose(replace(FULL, enforcement=beyond), knowledge(), memory)
-    prompt = decide(mind, goal, CLOSED.belief, None, "o", ()).prompt
-    assert sum(block.tokens for block in prompt.injected()) <= 800
+    prompt = decide(mind, COOL_APPLE, CLOSED.belief, None, "o", ()).prompt
+    assert sum(block.tokens for block in prompt.injected()) <= COMPACT
     assert Part.MEMORY in {part for part, _ in prompt.cut}
     without = compose(FULL, knowledge(), memory)
-    assert not decide(without, goal, CLOSED.belief, None, "o", ()).prompt.cut
+    assert not decide(without, COOL_APPLE, CLOSED.belief, None, "o", ()).prompt.cut

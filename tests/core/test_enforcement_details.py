@@ -106,7 +106,7 @@ def test_when_all_injected_blocks_together_are_too_long_domain_rules_go_after_me
 
 
 def test_compact_rules_make_room_for_what_always_stays():
-    goal = replace(COOL_APPLE, text="look " * 760)
+    goal = replace(COOL_APPLE, text="look " * 160)
     mind = compose(
         replace(FULL, enforcement=replace(PAPER, compact=True, guidance=True)), knowledge(), EpisodicMemory()
     )
