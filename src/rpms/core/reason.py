@@ -677,7 +677,11 @@ class _Graph:
             for clause in step.until
             for stone in self._milestones(_fact(clause.literals[0].bind(best.binding)), things)
         )
-        todo = [stone for stone in stones if stone.fact in left or (stone.found and "?" in stone.thing)]
+        todo: list[_Milestone] = []
+        for stone in stones:  # of one thing, nothing counts before all that comes before it: a cold mug is not home yet
+            waits = any(earlier.thing == stone.thing for earlier in todo)
+            if waits or stone.fact in left or (stone.found and "?" in stone.thing):
+                todo.append(stone)
         if not todo:
             return Progress("done", "", len(stones), len(stones))
         first = self._first(best) if best.needs else None

@@ -110,7 +110,8 @@ class AlfworldBelief(Belief):
             if one not in self.places:
                 return None
             if other not in self.places:
-                return self._beside(one, other)
+                kind = kind_of(other)  # the opening names every place, so one more of such a kind is not there
+                return False if any(kind_of(place) == kind for place in self.places) else self._beside(one, other)
         return self.sites.together(one, other)
 
     def _beside(self, place: str, thing: str) -> bool | None:
