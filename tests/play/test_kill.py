@@ -22,6 +22,7 @@ GAMES = """
 import sys, time
 from pathlib import Path
 from rpms.models.scripted import FunctionModel
+from rpms.models.policy import follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.worlds.registry import find_world
