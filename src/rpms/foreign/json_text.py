@@ -7,9 +7,13 @@ import math
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from pydantic import Field, PlainValidator
+from pydantic import Field, PlainValidator, ValidationError
 
 from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER
+from rpms.foreign.shown import excerpt
+
+
+_DIGITS = len(str(-LONGEST_NUMBER))
 
 
 class NotJson(ValueError):
@@ -17,8 +21,8 @@ class NotJson(ValueError):
 
 
 def _whole(digits: str) -> int:
-    if len(digits) > 20 or abs(int(digits)) > LONGEST_NUMBER:
-        raise NotJson("a number is too large")
+    if len(digits) > _DIGITS or abs(int(digits)) > LONGEST_NUMBER:
+        raise NotJson("a number is too long")
     return int(digits)
 
 
@@ -31,6 +35,10 @@ def _decimal(digits: str) -> float:
 
 def _constant(name: str) -> float:
     raise NotJson(f"{name} is not a number")
+
+
+DECODER = json.JSONDecoder(strict=False, parse_int=_whole, parse_float=_decimal, parse_constant=_constant)
+"""The same limits for texts that hold several values; depth is for the caller to check."""
 
 
 def loads(text: str | bytes) -> Any:
@@ -78,3 +86,10 @@ Count = Annotated[int, Field(ge=0, le=LONGEST_NUMBER, strict=True)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """Seconds or money."""
+
+
+def first_mistake(error: ValidationError) -> str:
+    """What a form does not allow, and where, in one line."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(map(str, first["loc"])) or "the whole"
+    return excerpt(f"{place}: {first['msg'].removeprefix('Value error, ')}")

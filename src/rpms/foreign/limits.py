@@ -32,7 +32,7 @@ LARGEST_GAME: Final = 16 * MEGABYTE
 
 DEEPEST_JSON: Final = 40
 """Brackets within brackets. What is written here has less than ten; past some hundreds Python itself gives up."""
-LONGEST_NUMBER: Final = 10**15
+LONGEST_NUMBER: Final = 10**18
 """The largest whole number: more than any count of tokens or steps, and every page and table can still show it."""
 MOST_YAML_NODES: Final = 100_000
 """Values in a manual or study once its aliases are written out: 430 bytes of aliases can stand for billions."""

@@ -23,6 +23,8 @@ from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, Origin, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
+from rpms.foreign.files import read_bytes
+from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.freeze import check_frozen, freeze, freeze_file
 from rpms.learn.harvest import harvest
 from rpms.models.base import Decoding
@@ -31,7 +33,7 @@ from rpms.play.run import Listener, MakeEngine, run
 from rpms.play.setup import manual_of
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, write_whole
-from rpms.store.memories import read_memory, record, write_memory
+from rpms.store.memories import parse_memory, record, write_memory
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.base import Setting, Task, World
 
@@ -184,7 +186,7 @@ def _refuse_foreign(out: Path) -> None:
 
 def _is_snapshot(out: Path) -> bool:
     snapshots = takewhile(Path.is_file, (snapshot_file(out, number) for number in count(1)))
-    return any(snapshot.read_bytes() == out.read_bytes() for snapshot in snapshots)
+    return any(read_bytes(snapshot, LARGEST_MEMORY) == read_bytes(out, LARGEST_MEMORY) for snapshot in snapshots)
 
 
 def _experience(
@@ -195,14 +197,14 @@ def _experience(
     repeated = 0
     for task in folder.protocol.tasks:
         file = folder.folder / EXPERIENCE / folder.file(task).name
-        text = read_text(file)
+        text = folder.beside(task, EXPERIENCE)
         before = known.setdefault(task, set())
         if text in before:
             repeated += 1
             continue
         before.add(text)
         if text.count("\n") > 1:  # more than the header
-            fresh.append([_of_round(entry, number) for entry in read_memory(file, world.name).entries])
+            fresh.append([_of_round(entry, number) for entry in parse_memory(file, text, world.name).entries])
     return fresh, repeated
 
 

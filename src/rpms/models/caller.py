@@ -60,7 +60,7 @@ class Caller:
         """
         self.endpoint = endpoint
         self.patience = patience or Patience()
-        self._errors = (*errors, BadResponse, NotAllowed)
+        self._errors: tuple[type[Exception], ...] = (*errors, BadResponse, NotAllowed)
         self._adaptable = adaptable
         self._own = own
         self._clock = clock

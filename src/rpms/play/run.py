@@ -83,6 +83,9 @@ def run(
             for task, row in folder.finished.items()
             if not (retry_errors and row.failed) and folder.run.has_beside(task, plan.keep)
         }
+        for task in folder.finished.keys() - rows.keys():
+            for damage in folder.run.damaged_beside(task, plan.keep):
+                listener.note(f"{damage}; its episode is played again")
         if price is not None:
             folder.write_price(price_numbers(price))
         before = [rows[task.id] for task in plan.tasks if task.id in rows]
