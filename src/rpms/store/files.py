@@ -11,8 +11,8 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign import files as foreign
 from rpms.foreign.limits import LARGEST_MEMORY
 
-_UMASK = os.umask(0)
-os.umask(_UMASK)
+UMASK = os.umask(0)
+os.umask(UMASK)
 
 
 def write_whole(file: Path, text: str) -> None:
@@ -26,7 +26,7 @@ def write_whole(file: Path, text: str) -> None:
                 stream.flush()
                 os.fsync(stream.fileno())
             Path(beside).chmod(
-                0o666 & ~_UMASK
+                0o666 & ~UMASK
             )  # a temporary file is its owner's alone; this one is to be read by others
             Path(beside).replace(file)
         except BaseException:

@@ -13,11 +13,12 @@ from rpms.core.condition import LATER, Condition, named_condition
 from rpms.core.enforcement import Enforcement, named_enforcement, preset, with_part
 from rpms.core.errors import FileError, InputError
 from rpms.core.prompt import Layout
+from rpms.foreign.limits import LARGEST_STUDY
 from rpms.store.files import read_text
 from rpms.store.pages import Page, PageKind, plain, read_page
 from rpms.study.values import Case, Choice, Learning, Part, Study
 
-STUDY = PageKind("a study", 200_000, 32, "`title`, `world`, `conditions` and more; this file is none")
+STUDY = PageKind("a study", LARGEST_STUDY, 32, "`title`, `world`, `conditions` and more; this file is none")
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 
@@ -91,7 +92,7 @@ class _Study(_Choice):
 
 def read_study(file: Path) -> Study:
     """Read a study; the first mistake is a FileError with its line. Paths in it are relative to the file."""
-    page = read_page(str(file), read_text(file), STUDY)
+    page = read_page(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
     try:
         form = _Study.model_validate(plain(page.tree, _key))
     except ValidationError as error:
