@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from rpms.cli import app
+from rpms.cli.app import app
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen

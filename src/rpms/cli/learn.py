@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from rpms.cli import options
+from rpms.cli.screen import complain, make_console
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import InputError
 from rpms.learn.rounds import LearningPlan, Round, learn, learned
@@ -77,7 +77,7 @@ def learn_split(
     )
     options.note_idle_parts(found, enforcement)
     options.note_free_actions(enforcement, model)
-    console = Console(emoji=False, highlight=False)
+    console = make_console()
     known = parse_price(price) if price else price_of(model)
 
     def listen(number: int) -> Listener:
@@ -92,7 +92,7 @@ def learn_split(
         engine_maker = options.on_ray() if ray else Threads
         results = learn(plan, out, workers, listen, engine=engine_maker, after=tell, empty=False)
     except Interrupted as stop:
-        typer.echo(f"rpms: {stop}", err=True)
+        complain(f"rpms: {stop}")
         raise typer.Exit(130) from None
     last = results[-1]
     console.print(f"{last.entries} entries in {out}, frozen: sha256 {last.hash[:16]}…", markup=False, soft_wrap=True)

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from rpms.cli.screen import complain
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, Condition, named_condition
 from rpms.core.enforcement import PAPER, PARTS, Constrained, Enforcement, preset, with_part
@@ -106,14 +107,14 @@ def refuse_choosing_without_menu(world: World, enforcement: Enforcement, model: 
 def note_idle_parts(world: World, *enforcements: Enforcement) -> None:
     """Say once what of the enforcement can do nothing in a world."""
     for words in idle_parts(world, *enforcements):
-        typer.echo(f"note: {words}", err=True)
+        complain(f"note: {words}")
 
 
 def note_free_actions(enforcement: Enforcement, model: str) -> None:
     """Say that a model's actions stay free, where they were to be held and its kind of server cannot."""
     provider = parse_model_name(model).provider
     if enforcement.constrained is Constrained.AUTO and provider.base_url_variable and not provider.forms:
-        typer.echo(f"note: {provider.name} cannot hold actions to a menu or grammar: they stay free", err=True)
+        complain(f"note: {provider.name} cannot hold actions to a menu or grammar: they stay free")
 
 
 def make_condition(

@@ -10,6 +10,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from rpms.cli import options
+from rpms.cli.screen import make_console
 from rpms.core.advice import Advice
 from rpms.core.arbitration import Arbitration
 from rpms.core.belief import Situation
@@ -75,7 +76,7 @@ def play_one(
     mind = compose(
         chosen_condition, knowledge, options.make_memory(memory or options.embedded_memory(found, split), found)
     )
-    console = Console(highlight=False, emoji=False)
+    console = make_console()
     answering = open_model(model, ModelOptions(base_url=base_url), policy=found.planner, open_answers=FolderOfAnswers)
     game = found.open(chosen, setting)
     try:

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rpms.cli import options
+from rpms.cli.screen import complain, make_console
 from rpms.core.arbitration import Arbitration
 from rpms.core.enforcement import PRESETS, Enforcement
 from rpms.models.accounting import parse_price, price_of
@@ -112,14 +113,14 @@ def run_split(
     )
     options.note_idle_parts(found, plan.condition.enforcement)
     options.note_free_actions(enforcement, model)
-    console = Console(emoji=False, highlight=False)
+    console = make_console()
     out = out or default_folder(world, split or found.splits[0], model, condition, preset, enforcement)
     known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
     try:
         listener = progress(console, known)
         summary = run(plan, out, workers, listener, retry_errors=retry_errors, engine=played_by, price=known)
     except Interrupted as stop:
-        typer.echo(f"rpms: {stop}", err=True)
+        complain(f"rpms: {stop}")
         raise typer.Exit(130) from None
     print_summary(console, summary, spending(RunFolder(out)))
     console.print(f"episodes are in {out}", markup=False, soft_wrap=True)

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rpms.cli import options
+from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn, learned
@@ -64,7 +65,7 @@ def run_file(
     models = models_of(study, model or ())
     folder = out or Path("results", file.stem)
     layout = Layout(folder, pool or folder)
-    console = Console(emoji=False, highlight=False)
+    console = make_console()
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
     prices = {name: parse_price(price) if price else price_of(name) for name in models}
@@ -83,7 +84,7 @@ def run_file(
     try:
         results = run_study(study, models, means, layout, lambda cell, again: _tell(console, cell, again=again))
     except Interrupted as stop:
-        typer.echo(f"rpms: {stop}", err=True)
+        complain(f"rpms: {stop}")
         raise typer.Exit(130) from None
     console.print()
     console.print(results_table(results))
@@ -102,7 +103,7 @@ def check(
     for file in files:
         study = read_study(file)
         find_world(study.world)
-        typer.echo(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
+        say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
 
 
 def _note_idle_parts(study: Study) -> None:

@@ -12,7 +12,6 @@ from pydantic import Field, PlainValidator, ValidationError
 from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 
-
 _DIGITS = len(str(-LONGEST_NUMBER))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from pathlib import Path
 from collections.abc import Iterable, Sized
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -179,7 +179,6 @@ class StepForm(Form):
     contradictions: tuple[Text, ...] = ()
     usage: TokensForm = TokensForm()
     extras: Annotated[dict[Text, Any], AfterValidator(_shown_extras)] = {}
-
 
     def text_places(self) -> list[int]:
         """Where the texts of this step stand."""

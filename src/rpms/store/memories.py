@@ -65,7 +65,9 @@ class _Record(BaseModel):
         """The origins; where none are recorded, as in the paper's listings, as many as are counted."""
         if self.origins is None:
             if successes + failures > MOST_COUNTED:
-                raise ValueError(f"counts {successes + failures:,} observations and names none: {MOST_COUNTED:,} at most")
+                raise ValueError(
+                    f"counts {successes + failures:,} observations and names none: {MOST_COUNTED:,} at most"
+                )
             numbers = range(successes + failures)
             return frozenset(Origin(f"({self.id})", number, number >= successes) for number in numbers)
         origins = frozenset(Origin(*origin) for origin in self.origins)

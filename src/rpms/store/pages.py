@@ -10,7 +10,6 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
 from ruamel.yaml.nodes import MappingNode, SequenceNode
 
 from rpms.core.errors import FileError

@@ -19,13 +19,13 @@ from typing import Protocol
 from rpms.core.condition import CONDITIONS, RULES_ONLY, Condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.recall import EpisodicMemory
+from rpms.foreign.files import is_there
 from rpms.models.accounting import Price
 from rpms.models.base import Decoding
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.run import Listener, MakeEngine, run
 from rpms.play.setup import can_play
 from rpms.play.threads import Threads
-from rpms.foreign.files import is_there
 from rpms.store.files import read_text, write_whole
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.store.study_index import INDEX, read_study_index

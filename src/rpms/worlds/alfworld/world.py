@@ -13,10 +13,12 @@ from tempfile import TemporaryDirectory
 from rpms.core.belief import Belief
 from rpms.core.consistency import Compat, same_occupancy
 from rpms.core.decide import Decision
-from rpms.core.errors import InputError
+from rpms.core.errors import FileError, InputError
 from rpms.core.goal import Goal, Progress
 from rpms.core.recall import Retrieval, Similarity
 from rpms.core.voice import Voice
+from rpms.foreign.files import read_bytes
+from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld import guidance
 from rpms.worlds.alfworld.affordances import category
 from rpms.worlds.alfworld.belief import AlfworldBelief
@@ -122,8 +124,8 @@ def _own(belief: Belief) -> AlfworldBelief:
 def _read(task: Task) -> str:
     """A game file as it is; one that cannot be read is told of when it is played."""
     try:
-        return Path(task.source["path"]).read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        return read_bytes(task.source["path"], LARGEST_GAME).decode("utf-8", "replace")
+    except FileError:
         return ""
 
 
