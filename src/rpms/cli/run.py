@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.screen import complain, make_console
@@ -154,7 +155,7 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     for heading in ("won", "success", "score", "steps", "infeasible", "foreseeable"):
         table.add_column(heading, justify="right")
     for name in sorted(by_type):
-        table.add_row(textwrap.fill(name, max(12, console.width - _FIGURES)), *_cells(by_type[name]))
+        table.add_row(Text(textwrap.fill(name, max(12, console.width - _FIGURES))), *_cells(by_type[name]))
     if len(by_type) != 1:
         table.add_row("all", *_cells(list(summary.rows)), style="bold")
     console.print(table)

@@ -31,7 +31,7 @@ class SafeConsole(Console):
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         for segment in super().render(renderable, options):
-            if segment.control or (segment.text.isascii() and segment.text.isprintable()):
+            if segment.control:
                 yield segment
             else:
                 yield Segment(lines(segment.text), segment.style)

@@ -20,6 +20,7 @@ from rpms.models.accounting import Price, parse_price, price_of
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
 from rpms.play.answering import NamedModel
+from rpms.play.plan import check_limit
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener, MakeEngine
 from rpms.play.threads import Threads
@@ -116,6 +117,7 @@ def _note_idle_parts(study: Study) -> None:
 def _limited(study: Study, limit: int | None) -> Study:
     if limit is None:
         return study
+    check_limit(limit)
     return replace(study, choice=replace(study.choice, limit=limit))
 
 

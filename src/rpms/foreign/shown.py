@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final
 
@@ -15,6 +16,11 @@ _FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u2
 _VARIANTS: Final = range(0xFE00, 0xFE10)
 
 
+_LONG_WORD: Final = re.compile(r"(\S{200})\S{200,}(\S{40})")
+"""What is longer than any path or name is shown by its beginning and end, so that the rest of a message is seen."""
+_LOOKED_AT: Final = 200_000
+
+
 def unseen(char: str) -> bool:
     """Whether a character is drawn as nothing, or does something to what is around it."""
     return unicodedata.category(char) in _UNSEEN or char in _FILLERS or ord(char) in _VARIANTS
@@ -22,7 +28,7 @@ def unseen(char: str) -> bool:
 
 def one_line(text: str, longest: int = LONGEST_LINE) -> str:
     """A text as one line of bounded length, with a blank for each break and nothing for what cannot be seen."""
-    text = text[: 4 * longest]
+    text = _LONG_WORD.sub(lambda word: f"{word[1]}…{word[2]}", text[:_LOOKED_AT])[: 4 * longest]
     if not (text.isascii() and text.isprintable()):
         text = "".join(" " if char.isspace() else "" if unseen(char) else char for char in text)
         text = " ".join(text.split())
@@ -35,7 +41,9 @@ def excerpt(text: object, longest: int = LONGEST_SHOWN) -> str:
 
 
 def lines(text: str) -> str:
-    """A text of several lines for a terminal: breaks and tabs stay, what cannot be seen goes."""
-    if text.isascii() and text.isprintable():
+    """A text of several lines for a terminal: breaks and tabs stay, what cannot be seen goes, and no line is endless."""
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(char for char in text if char in "\n\t" or not unseen(char))
+    if len(text) <= LONGEST_LINE:
         return text
-    return "".join(char for char in text if char in "\n\t" or not unseen(char))
+    return "\n".join(line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…" for line in text.split("\n"))

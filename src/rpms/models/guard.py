@@ -10,7 +10,8 @@ from base64 import b64encode
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-from rpms.core.errors import ModelUnavailable
+from rpms.core.errors import InputError, ModelUnavailable
+from rpms.foreign.limits import LONGEST_LINE
 from rpms.foreign.shown import one_line, unseen
 
 if TYPE_CHECKING:
@@ -48,6 +49,23 @@ def is_loopback(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def check_base_url(url: str) -> None:
+    """Refuse what is no address of a server, without showing it: it may hold a password."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise InputError(f"the base URL cannot be read: {one_line(str(error), 80)}") from None
+    if parts.scheme not in {"http", "https"} or not host:
+        raise InputError("the base URL must begin with http:// or https:// and name a host")
+    if not url.isprintable() or " " in url or len(url) > LONGEST_LINE:
+        raise InputError("the base URL holds characters that no address has, or too many")
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        raise InputError("the base URL names a host that cannot be") from None
 
 
 def check_allowed(url: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -14,6 +15,8 @@ from rpms.core.condition import FULL, Condition
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
+from rpms.foreign.limits import LONGEST_NUMBER
+from rpms.foreign.shown import excerpt
 from rpms.models.base import Answer, Decoding, Model, Request
 from rpms.play.setup import universal_tier
 from rpms.store.memories import memory_hash
@@ -99,8 +102,7 @@ def plan_run(
     split = split or world.splits[0]
     chosen = tuple(world.tasks(split, setting) if tasks is None else tasks)
     if limit is not None:
-        if limit < 1:
-            raise InputError(f"a limit of {limit} leaves nothing to run")
+        check_limit(limit)
         chosen = chosen[:limit]
     if not chosen:
         raise InputError(f"{world.name}: no tasks to run in the split {split!r}")
@@ -115,6 +117,8 @@ def plan_run(
     budget = world.step_budget if step_budget is None else step_budget
     if budget < 1:
         raise InputError(f"a budget of {budget} steps leaves nothing to do")
+    decoding = decoding or Decoding(max_tokens=world.max_tokens)
+    _check_ranges(decoding, budget, seed, stuck_after)
     return RunPlan(
         world=world,
         split=split,
@@ -124,12 +128,33 @@ def plan_run(
         condition=condition,
         memory=memory,
         setting=setting,
-        decoding=decoding or Decoding(max_tokens=world.max_tokens),
+        decoding=decoding,
         step_budget=budget,
         stuck_after=stuck_after,
         seed=seed,
         keep=keep or {},
     )
+
+
+def check_limit(limit: int) -> None:
+    """Refuse a number of tasks that leaves none; a negative one would drop tasks from the end."""
+    if limit < 1:
+        raise InputError(f"a limit of {limit} leaves nothing to run")
+
+
+def _check_ranges(decoding: Decoding, budget: int, seed: int, stuck_after: int) -> None:
+    """Refuse numbers that a protocol could not be read back with."""
+    if not 0 <= decoding.temperature < math.inf:
+        raise InputError(f"a temperature of {decoding.temperature}: give 0 or more")
+    if not 0 < decoding.top_p <= 1:
+        raise InputError(f"a top_p of {decoding.top_p}: give a number above 0, at most 1")
+    if decoding.max_tokens < 1:
+        raise InputError(f"{decoding.max_tokens} new tokens are no answer; give 1 or more")
+    if stuck_after < 0:
+        raise InputError(f"stuck after {stuck_after} failures: give 1 or more, or 0 for never")
+    for number in (decoding.max_tokens, budget, seed, stuck_after, decoding.seed or 0):
+        if abs(number) > LONGEST_NUMBER:
+            raise InputError(f"{excerpt(number, 40)} is beyond what can be recorded; give a smaller number")
 
 
 def manual_hash(world: World) -> str:
