@@ -63,7 +63,7 @@ def learn_split(
     plan = LearningPlan(
         found,
         model,
-        NamedModel(model, world, ModelOptions(base_url=base_url), record.resolve() if record else None),
+        NamedModel(model, world, ModelOptions(base_url=base_url), record.absolute() if record else None),
         rounds=rounds,
         split=split,
         tasks=tuple(tasks),

@@ -76,7 +76,7 @@ def make_setting(world: World, data: Path | None, engine: str, options: Sequence
         if not equals or not name:
             raise InputError(f"--option {option!r}: write NAME=VALUE")
         pairs[name] = value
-    return Setting(data.resolve() if data else None, engine, pairs)
+    return Setting(data.absolute() if data else None, engine, pairs)
 
 
 def make_enforcement(name: str, parts: Sequence[str] | None) -> Enforcement:

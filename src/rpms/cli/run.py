@@ -94,7 +94,7 @@ def run_split(
     plan = plan_run(
         found,
         model,
-        NamedModel(model, world, ModelOptions(base_url=base_url), record.resolve() if record else None),
+        NamedModel(model, world, ModelOptions(base_url=base_url), record.absolute() if record else None),
         split=split,
         tasks=tasks,
         limit=limit,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rpms.core.errors import FileError
-from rpms.foreign.limits import MOST_TRANSCRIPT, MOST_TRANSCRIPT_LINE, XZ_MEMORY
+from rpms.foreign.limits import MOST_TRANSCRIPT, MOST_TRANSCRIPT_LINE, MOST_TRANSCRIPT_LINES, XZ_MEMORY
 
 _CHUNK = 1 << 20
 
@@ -73,12 +73,15 @@ def unreadable(file: str | Path, error: Exception) -> FileError:
 
 def text_lines(file: str | Path) -> Iterator[str]:
     """The lines of a transcript, `.xz` or not, read as they are asked for and bounded when unpacked."""
-    total = 0
+    total = count = 0
     rest = b""
     for chunk in _chunks(file, packed=str(file).endswith(".xz")):
         total += len(chunk)
         if total > MOST_TRANSCRIPT:
             raise FileError(file, None, f"holds more than {MOST_TRANSCRIPT:,} bytes, which no transcript does")
+        count += chunk.count(b"\n")
+        if count > MOST_TRANSCRIPT_LINES:
+            raise FileError(file, None, f"has more than {MOST_TRANSCRIPT_LINES:,} lines, which no transcript has")
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
             yield _line(file, line)

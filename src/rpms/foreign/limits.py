@@ -36,8 +36,10 @@ LONGEST_NUMBER: Final = 10**18
 """The largest whole number: more than any count of tokens or steps, and every page and table can still show it."""
 MOST_YAML_NODES: Final = 100_000
 """Values in a manual or study once its aliases are written out: 430 bytes of aliases can stand for billions."""
-MOST_TRANSCRIPT: Final = 256 * MEGABYTE
+MOST_TRANSCRIPT: Final = 64 * MEGABYTE
 """Bytes of a recorded transcript when it is unpacked; the largest has 4 MB, and 9 kB of xz can hold 1.6 GB."""
+MOST_TRANSCRIPT_LINES: Final = 200_000
+"""One a playthrough, of which the largest transcript has some hundreds."""
 MOST_TRANSCRIPT_LINE: Final = 8 * MEGABYTE
 """Of one playthrough; a recorded one has about a hundred thousand."""
 XZ_MEMORY: Final = 96 * MEGABYTE

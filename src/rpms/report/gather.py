@@ -203,6 +203,8 @@ def _study(file: Path, varies: Sequence[str]) -> list[Evidence]:
         if runs:
             evidence = compare(runs, group.title or study.title, allowed, study.about, study.tables)
             found.append(replace(evidence, study=study.title))
+    if not found:
+        raise FileError(file, None, "is not the index of a study: it names no runs")
     return found
 
 

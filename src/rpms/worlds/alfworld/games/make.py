@@ -175,7 +175,7 @@ def make_games(
     """
     _check(seed, count, dialect, types, split)
     made = {"seed": seed, "count": count, "dialect": dialect, "types": list(types), "split": split}
-    out = out.resolve()
+    out = out.absolute()
     ids: list[str] = []
     by_type: Counter[str] = Counter()
     steps = 0
