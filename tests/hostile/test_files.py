@@ -253,7 +253,12 @@ def test_wrong_types_in_the_other_files_of_a_run_are_one_line(played, tmp_path, 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=repr)
 def test_wrong_types_in_an_index_are_one_line(tmp_path, wrong):
-    index = {"title": "t", "about": "", "tables": ["main"], "groups": [{"title": "g", "model": "m", "runs": {"c": "x"}}]}
+    index = {
+        "title": "t",
+        "about": "",
+        "tables": ["main"],
+        "groups": [{"title": "g", "model": "m", "runs": {"c": "x"}}],
+    }
     for path in places(index):
         (tmp_path / "study.json").write_text(json.dumps(put(index, path, wrong)))
         with pytest.raises(Exception, match="study|run") as caught:

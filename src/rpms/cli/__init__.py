@@ -6,9 +6,7 @@ Importing this loads nothing else, so that Ctrl-C ends quietly from the first mo
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from typing import NoReturn
 
 __all__ = ["main"]
 
@@ -16,12 +14,15 @@ __all__ = ["main"]
 def main() -> None:
     """Run a command. A user's mistake is one line and exit code 2; what a world or model did wrong is exit code 1."""
     try:
+        import signal  # noqa: PLC0415  into which Ctrl-C may fall, as into all that follows
+
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's Ctrl-C
         _run()
     except KeyboardInterrupt:
-        # Quietly, and at once: a second one must not meet half of Python's own ending.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        _end("rpms: interrupted\n", 130)
+        try:
+            os.write(2, b"rpms: interrupted\n")
+        finally:
+            sys.exit(130)
 
 
 def _run() -> None:
@@ -33,24 +34,20 @@ def _run() -> None:
         from rpms.cli.app import app  # noqa: PLC0415
 
         try:
-            app()
+            code = app(standalone_mode=False)
         finally:
             screen.flush((sys.stdout,))
+        sys.exit(code if isinstance(code, int) else 0)
     except BrokenPipeError:
         screen.silence_stdout()
         sys.exit(0)
     except RPMSError as error:
         screen.complain(f"rpms: {error}")
         sys.exit(2 if isinstance(error, InputError) else 1)
+    except screen.UsageError as error:
+        sys.exit(screen.explain(error))
     except OSError as error:  # a file or a stream that nobody expected to fail
         screen.silence_stdout()
         where = f"{error.filename}: " if error.filename else "standard output, or a file: "
         screen.complain(f"rpms: {where}{error.strerror or type(error).__name__}")
         sys.exit(2)
-
-
-def _end(line: str, code: int) -> NoReturn:
-    try:
-        os.write(2, line.encode())
-    finally:
-        sys.exit(code)

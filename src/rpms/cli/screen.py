@@ -15,6 +15,9 @@ from rich.segment import Segment
 from rpms.core.errors import InputError
 from rpms.foreign.shown import lines, one_line
 
+UsageError: Any = typer.BadParameter.__base__
+"""Whatever is wrong with a command line; newer versions of typer bring a copy of click with them, older ones use it."""
+
 
 def say(text: str) -> None:
     """Print lines on standard output."""
@@ -24,6 +27,18 @@ def say(text: str) -> None:
 def complain(text: str) -> None:
     """Print one line on standard error."""
     typer.echo(one_line(text), err=True)
+
+
+def explain(error: UsageError) -> int:
+    """Tell in one line what is wrong with a command line, and where help is; the exit code."""
+    context = error.ctx
+    if context is not None and type(error).__name__ == "NoArgsIsHelpError":
+        if help_text := error.format_message().strip():  # else typer has printed it
+            say(help_text)
+    else:
+        advice = f"; `{context.command_path} --help` tells more" if context is not None else ""
+        complain(f"rpms: {error.format_message().rstrip('.')}{advice}")
+    return error.exit_code
 
 
 class SafeConsole(Console):

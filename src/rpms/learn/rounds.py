@@ -29,7 +29,7 @@ from rpms.learn.freeze import check_frozen, freeze, freeze_file
 from rpms.learn.harvest import harvest
 from rpms.models.base import Decoding
 from rpms.play.plan import OpenModel, RunPlan, plan_run
-from rpms.play.run import Listener, MakeEngine, run
+from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.setup import manual_of
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, write_whole
@@ -151,14 +151,16 @@ def learn(
         raise InputError(f"{plan.rounds} rounds teach nothing; give 1 or more")
     if out.suffix == "" or out.is_dir():
         raise InputError(f"{out}: give the memory a file name such as {out / 'memory.jsonl'}")
+    check_workers(workers)
     _refuse_foreign(out)
     memory = EpisodicMemory(world=plan.world.name)
     known: dict[str, set[str]] = {}
     results: list[Round] = []
     for number in range(1, plan.rounds + 1):
         folder = round_folder(out, number)
+        round_plan = plan.run_plan(number, memory)
         listening = listener(number) if listener is not None else None
-        summary = run(plan.run_plan(number, memory), folder, workers, listening, engine=engine)
+        summary = run(round_plan, folder, workers, listening, engine=engine)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
         memory = EpisodicMemory(merge(memory.entries, *fresh), plan.world.name)
         if not memory.entries and not empty:

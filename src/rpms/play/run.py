@@ -72,8 +72,7 @@ def run(
     Raises InputError for a folder that cannot be used, ModelUnavailable if the model cannot answer at all, and
     Interrupted on Ctrl-C; each time, every episode that was finished is on disk, and the same call goes on from there.
     """
-    if workers is not None and workers < 1:
-        raise InputError(f"{workers} workers can do nothing; give 1 or more")
+    check_workers(workers)
     listener = listener or Listener()
     with open_run(out, plan.protocol()) as folder:
         for damage in folder.damaged:
@@ -105,6 +104,12 @@ def run(
         finally:
             listener.end()
         return folder.run.summary()
+
+
+def check_workers(workers: int | None) -> None:
+    """Refuse a number of workers that is none."""
+    if workers is not None and workers < 1:
+        raise InputError(f"{workers} workers can do nothing; give 1 or more")
 
 
 class _Keeper:

@@ -23,7 +23,7 @@ from rpms.foreign.files import is_there
 from rpms.models.accounting import Price
 from rpms.models.base import Decoding
 from rpms.play.plan import OpenModel, RunPlan, plan_run
-from rpms.play.run import Listener, MakeEngine, run
+from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.setup import can_play
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, write_whole
@@ -176,6 +176,7 @@ def run_study(
     `before` is told of each cell, and whether an earlier one of this very call was the same run. Raises what
     `rpms.play.run.run` raises; the same call again goes on where it stopped.
     """
+    check_workers(means.workers)
     read_index(layout)  # one that cannot be read is said before anything is played
     results: list[Result] = []
     known: dict[Path, RunSummary] = {}
