@@ -187,7 +187,7 @@ def put(value, path, new):
 def sealed_episode(content) -> str:
     body = {name: value for name, value in content.items() if name != "sha256"}
     head = ("version", "task", "type", "goal", "goal_signature", "ending", "score", "won", "error", "metrics")
-    first = json.dumps({name: body[name] for name in head if name in body}).rstrip("}")
+    first = json.dumps({name: body[name] for name in head if name in body})[:-1]
     rest = "".join(f"{json.dumps(name)}:{json.dumps(value)},\n" for name, value in body.items() if name not in head)
     return seal(f"{first},\n{rest}")
 
