@@ -26,23 +26,21 @@ from attacks.servers import fault_campaign
 from attacks.watch import Tally, in_child, own_folder, watched
 
 ROOT = Path(__file__).resolve().parents[1]
+HEADINGS = """| input | tries | refused | failures | slowest | largest growth |
+| --- | ---: | ---: | --- | ---: | ---: |"""
 BATCH = 250
 """Inputs that one process reads before a fresh one takes over."""
 
 
-def attack_inputs(count: int, seed: int, kinds: list[str], samples: Samples, deadline: float) -> dict[str, Tally]:
-    """Give each kind its share of so many inputs."""
-    shares = {name: SLOW.get(name, 1.0) for name in kinds}
-    whole = sum(shares.values())
-    tallies = {name: Tally() for name in kinds}
-    for name, share in shares.items():
-        wanted = max(1, round(count * share / whole))
-        for start in range(0, wanted, BATCH):
-            if time.monotonic() > deadline:
-                break
-            numbers = range(start, min(start + BATCH, wanted))
-            tallies[name].add(in_child(lambda name=name, numbers=numbers: _batch(name, numbers, seed, samples)))  # type: ignore[misc]
-    return tallies
+def attack(name: str, count: int, seed: int, samples: Samples, deadline: float) -> Tally:
+    """Give the code that reads one kind of input so many hostile ones, in processes of their own."""
+    tally = Tally()
+    for start in range(0, count, BATCH):
+        if time.monotonic() > deadline:
+            break
+        numbers = range(start, min(start + BATCH, count))
+        tally.add(in_child(lambda numbers=numbers: _batch(name, numbers, seed, samples)))  # type: ignore[misc]
+    return tally
 
 
 def _batch(name: str, numbers: range, seed: int, samples: Samples) -> Tally:
@@ -72,14 +70,12 @@ def main() -> int:
     failures = 0
     with own_folder() as folder:
         samples = make_samples(folder, ROOT)
-        print(
-            f"seed {options.seed}\n\n| input | tries | refused | failures | slowest | largest growth |\n| --- | --: | --: | --- | --: | --: |"
-        )
+        print(f"seed {options.seed}\n\n{HEADINGS}")
         total = Tally()
-        for name in kinds if options.inputs else ():
-            share = {kind: SLOW.get(kind, 1.0) for kind in kinds}
-            count = round(options.inputs * share[name] / sum(share.values()))
-            tally = attack_inputs(count, options.seed, [name], samples, deadline)[name]
+        shares = {name: SLOW.get(name, 1.0) for name in kinds}
+        for name, share in shares.items() if options.inputs else ():
+            count = max(1, round(options.inputs * share / sum(shares.values())))
+            tally = attack(name, count, options.seed, samples, deadline)
             print(tally.row(name), flush=True)
             total.add(tally)
         if options.faults:

@@ -1,7 +1,7 @@
 """Processes killed at random moments, again and again, until the work is done: nothing may be lost or differ.
 
-Each start is a fork of this process, in which everything is loaded already, so that the kills fall into the work and not
-into imports.
+Each start is a fork of this process, in which everything is loaded already, so that the kills fall into the work and
+not into imports.
 """
 
 from __future__ import annotations

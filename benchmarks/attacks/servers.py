@@ -1,4 +1,4 @@
-"""Servers on loopback that misbehave: every fault is met by a real client, and a planted key is looked for everywhere."""
+"""Servers on loopback that misbehave: each is met by a real client, and a planted key is looked for everywhere."""
 
 from __future__ import annotations
 

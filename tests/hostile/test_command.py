@@ -190,11 +190,14 @@ def test_a_broken_base_url_is_one_line(rpms: Rpms, tmp_path, monkeypatch, url):
     assert rpms("models").code == 0
 
 
+AT_THE_DOOR = "from rpms.cli import main\nprint('up', flush=True)\nmain()"
+
+
 @pytest.mark.parametrize("moment", [0.05, 0.15, 0.3, 0.5, 0.8, 1.2])
 def test_ctrl_c_while_it_starts_is_quiet(tmp_path, moment):
     """Whenever it comes once the door is reached; what matters is that there is no traceback, not when exactly."""
     process = subprocess.Popen(
-        [sys.executable, "-c", "from rpms.cli import main\nprint('up', flush=True)\nmain()", "run", "alfworld", "--out", tmp_path / "run"],
+        [sys.executable, "-c", AT_THE_DOOR, "run", "alfworld", "--out", tmp_path / "run"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

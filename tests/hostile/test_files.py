@@ -261,7 +261,7 @@ def test_wrong_types_in_an_index_are_one_line(tmp_path, wrong):
     }
     for path in places(index):
         (tmp_path / "study.json").write_text(json.dumps(put(index, path, wrong)))
-        with pytest.raises(Exception, match="study|run") as caught:
+        with pytest.raises(Exception, match=r"study|run") as caught:
             gather([tmp_path])
         assert type(caught.value).__name__ in ("FileError", "InputError")
         one_line(caught.value)

@@ -193,7 +193,7 @@ def test_an_index_that_cannot_be_read_stops_the_study_before_it_plays(study, tmp
     bench = Bench()
     for text in ("{", "[]", '{"groups": [1]}', '{"groups": [{"model": "m", "runs": []}]}'):
         (out / "study.json").write_text(text)
-        with pytest.raises(InputError, match="is not the index of a study.*choose another --out"):
+        with pytest.raises(InputError, match=r"is not the index of a study.*choose another --out"):
             run_study(study, ["planner"], bench.means, Layout(out, out))
     assert not bench.asked
 

@@ -38,7 +38,8 @@ def explain(error: UsageError) -> int:
     else:
         advice = f"; `{context.command_path} --help` tells more" if context is not None else ""
         complain(f"rpms: {error.format_message().rstrip('.')}{advice}")
-    return error.exit_code
+    code: int = error.exit_code
+    return code
 
 
 class SafeConsole(Console):

@@ -31,7 +31,7 @@ def read_bytes(file: str | Path, largest: int) -> bytes:
 
 
 def read_text(file: str | Path, largest: int, *, encoding: str = "utf-8-sig") -> str:
-    """The text of a regular file, with its line breaks as `\\n`."""
+    """The text of a regular file, with line breaks of one kind."""
     try:
         text = read_bytes(file, largest).decode(encoding)
     except UnicodeDecodeError:

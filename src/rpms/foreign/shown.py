@@ -41,7 +41,7 @@ def excerpt(text: object, longest: int = LONGEST_SHOWN) -> str:
 
 
 def lines(text: str) -> str:
-    """A text of several lines for a terminal: breaks and tabs stay, what cannot be seen goes, and no line is endless."""
+    """A text of several lines for a terminal: breaks and tabs stay, what cannot be seen goes, no line is endless."""
     if not (text.isascii() and text.isprintable()):
         text = "".join(char for char in text if char in "\n\t" or not unseen(char))
     if len(text) <= LONGEST_LINE:

@@ -85,7 +85,9 @@ class Endpoint:
         return f"{self.model} at {self.url}"
 
 
-def understand(error: Exception, endpoint: Endpoint, parameters: Sequence[str] = ()) -> Failure | None:
+def understand(  # noqa: PLR0911  a table, with one row for each kind of exception
+    error: Exception, endpoint: Endpoint, parameters: Sequence[str] = ()
+) -> Failure | None:
     """Understand an exception of an SDK; None where it is no failure of a request, and must be raised as it is."""
     for found in (error, error.__cause__):  # as raised, or as an SDK passes it on
         if isinstance(found, BadResponse):

@@ -211,7 +211,9 @@ def base_url_of(provider: Provider, given: str | None = None) -> str | None:
     return given or (os.environ.get(variable) if variable else None) or provider.base_url
 
 
-def available(provider: Provider, base_url: str | None = None) -> Availability:
+def available(  # noqa: PLR0911  a list of what may be missing
+    provider: Provider, base_url: str | None = None
+) -> Availability:
     """Say what a provider needs and whether it is there now. Only addresses on this machine are tried."""
     if provider.package and importlib.util.find_spec(provider.package) is None:
         return Availability(provider, ready=False, why=f"needs pip install 'rpms[{provider.extra}]'")

@@ -187,7 +187,6 @@ _RECORDS: dict[str, type[_Success | _Failure | _Schema | _Critical]] = {
 
 def _objects(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The JSON objects of a text, one a line or printed over several, each with its line."""
-    decoder = DECODER
     position, line, counted = 0, 1, 0
     half_letters = "\\ud" in text.lower()
     while True:
@@ -197,26 +196,27 @@ def _objects(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             return
         line += text.count("\n", counted, position)
         counted = position
-        try:
-            value, position = decoder.raw_decode(text, position)
-        except json.JSONDecodeError as error:
-            wrong = line + text.count("\n", counted, error.pos)
-            raise FileError(file, wrong, f"not valid JSON: {error.msg}; a memory has one JSON object a line") from None
-        except NotJson as error:
-            raise FileError(file, line, f"not valid JSON: {error}") from None
-        except RecursionError:
-            raise FileError(file, line, "not valid JSON: nested too deeply") from None
-        except ValueError:
-            raise FileError(file, line, "not valid JSON: a number is too long") from None
-        try:
-            check_depth(value)
-        except NotJson as error:
-            raise FileError(file, line, f"not an entry: {error}") from None
+        value, position = _value(file, text, position, line)
         if not isinstance(value, dict):
             raise FileError(file, line, "not an entry: a memory has one JSON object a line")
         if half_letters and not _encodable(value):
             raise FileError(file, line, "holds half of a letter (a lone surrogate), which no file can keep")
         yield line, value
+
+
+def _value(file: Path, text: str, position: int, line: int) -> tuple[object, int]:
+    """The JSON value at a place, and where it ends."""
+    try:
+        value, end = DECODER.raw_decode(text, position)
+        check_depth(value)
+    except json.JSONDecodeError as error:
+        wrong = line + text.count("\n", position, error.pos)
+        raise FileError(file, wrong, f"not valid JSON: {error.msg}; a memory has one JSON object a line") from None
+    except NotJson as error:
+        raise FileError(file, line, f"not valid JSON: {error}") from None
+    except RecursionError:
+        raise FileError(file, line, "not valid JSON: nested too deeply") from None
+    return value, end
 
 
 def _encodable(value: object) -> bool:

@@ -67,7 +67,7 @@ def read_page(name: str, text: str, kind: PageKind) -> Page:
             raise FileError(name, line, f"nested too deeply for {kind.article}")
     try:
         if "*" in text and "&" in text:
-            _check_expanded(YAML(typ="rt").compose(text), name, kind)
+            _check_expanded(YAML(typ="rt").compose(text), name)
         tree = YAML(typ="rt").load(text)
     except FileError:
         raise
@@ -91,7 +91,7 @@ def _first_line(problem: object) -> str:
     return excerpt(next(iter(str(problem or "").splitlines()), ""))
 
 
-def _check_expanded(root: Any, name: str, kind: PageKind) -> None:
+def _check_expanded(root: Any, name: str) -> None:
     """Count the values of a page with each alias written out, without writing any out; each node is counted once."""
     sizes: dict[int, int] = {}
     way: list[tuple[Any, bool]] = [(root, False)]

@@ -204,7 +204,7 @@ class Jvm:
         return f"the ScienceWorld JVM ended: {why}"
 
     def kill(self, because: str) -> None:
-        """End the process at once; every game in it fails at its next call. Any threads may call it, any number of times.
+        """End the process at once; every game in it fails at its next call. Any threads may call it, at any time.
 
         The first one ends it, and the others wait until it is ended: a descriptor that two threads close is, the second
         time, somebody else's.
