@@ -257,7 +257,7 @@ class TestRules:
         if content is not None:
             file.write_bytes(content)
         assert str(file) in rpms("rules", "check", file).line
-        assert "directory" in rpms("rules", "check", tmp_path).line
+        assert "is a folder" in rpms("rules", "check", tmp_path).line
 
 
 class TestRun:

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from rpms.cli import app
+from rpms.cli.app import app
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
@@ -196,7 +196,7 @@ def test_an_index_that_cannot_be_read_stops_the_study_before_it_plays(study, tmp
     bench = Bench()
     for text in ("{", "[]", '{"groups": [1]}', '{"groups": [{"model": "m", "runs": []}]}'):
         (out / "study.json").write_text(text)
-        with pytest.raises(InputError, match="is no index"):
+        with pytest.raises(InputError, match=r"is not the index of a study.*choose another --out"):
             run_study(study, ["planner"], bench.means, Layout(out, out))
     assert not bench.asked
 

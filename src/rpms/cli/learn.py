@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from rpms.cli import options
 from rpms.cli.knobs import with_settings
 from rpms.cli.run import model_options
+from rpms.cli.screen import complain, make_console
 from rpms.core.condition import LATER
 from rpms.core.errors import InputError
 from rpms.learn.rounds import LearningPlan, Round, learn, learned
@@ -60,7 +60,7 @@ def learn_split(
     plan = LearningPlan(
         found,
         model,
-        NamedModel(model, world, model_options(base_url, settings), record.resolve() if record else None),
+        NamedModel(model, world, model_options(base_url, settings), record.absolute() if record else None),
         rounds=rounds,
         split=settings.split,
         tasks=tuple(tasks),
@@ -75,7 +75,7 @@ def learn_split(
     )
     options.note_idle_parts(found, enforcement)
     options.note_free_actions(enforcement, model)
-    console = Console(emoji=False, highlight=False)
+    console = make_console()
     known = parse_price(price) if price else price_of(model)
 
     def listen(number: int) -> Listener:
@@ -90,7 +90,7 @@ def learn_split(
         engine_maker = options.on_ray() if ray else Threads
         results = learn(plan, out, workers, listen, engine=engine_maker, after=tell, empty=False)
     except Interrupted as stop:
-        typer.echo(f"rpms: {stop}", err=True)
+        complain(f"rpms: {stop}")
         raise typer.Exit(130) from None
     last = results[-1]
     console.print(f"{last.entries} entries in {out}, frozen: sha256 {last.hash[:16]}…", markup=False, soft_wrap=True)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from rpms.cli.screen import complain
 from rpms.core.enforcement import Constrained, Enforcement
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
@@ -44,7 +45,7 @@ def make_setting(world: World, data: Path | None, engine: str, options: Sequence
         if not equals or not name:
             raise InputError(f"--option {option!r}: write NAME=VALUE")
         pairs[name] = value
-    return Setting(data.resolve() if data else None, engine, pairs)
+    return Setting(data.absolute() if data else None, engine, pairs)
 
 
 def refuse_choosing_without_menu(enforcement: Enforcement, model: str) -> None:
@@ -59,14 +60,14 @@ def refuse_choosing_without_menu(enforcement: Enforcement, model: str) -> None:
 def note_idle_parts(world: World, *enforcements: Enforcement) -> None:
     """Say once what of the enforcement can do nothing in a world."""
     for words in idle_parts(world, *enforcements):
-        typer.echo(f"note: {words}", err=True)
+        complain(f"note: {words}")
 
 
 def note_free_actions(enforcement: Enforcement, model: str) -> None:
     """Say that a model's actions stay free, where they were to be held and its kind of server cannot."""
     provider = parse_model_name(model).provider
     if enforcement.constrained is Constrained.AUTO and provider.base_url_variable and not provider.forms:
-        typer.echo(f"note: {provider.name} cannot hold actions to a menu or grammar: they stay free", err=True)
+        complain(f"note: {provider.name} cannot hold actions to a menu or grammar: they stay free")
 
 
 def sources_of(settings: Settings, world: World, model: str, base_url: str | None) -> Sources:
@@ -86,9 +87,9 @@ def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
 def note_knowledge(settings: Settings, world: World, model: str, base_url: str | None) -> None:
     """Say what was not given and had to be found elsewhere: a memory, a context window."""
     if settings.condition_value().memory and settings.memory in (None, EMBEDDED_MEMORY):
-        typer.echo(f"note: the memory is the one embedded in {world.name}; --memory gives another", err=True)
+        complain(f"note: the memory is the one embedded in {world.name}; --memory gives another")
     if note := context_window(model, settings.context, base_url).note:
-        typer.echo(f"note: {model}: {note}", err=True)
+        complain(f"note: {model}: {note}")
 
 
 def play_on(engine: str) -> tuple[str, MakeEngine]:

@@ -13,6 +13,7 @@ from rich.text import Text
 from rpms.cli import options
 from rpms.cli.knobs import with_settings
 from rpms.cli.run import model_options
+from rpms.cli.screen import complain, make_console
 from rpms.core.advise import Advice
 from rpms.core.belief import Situation
 from rpms.core.condition import compose
@@ -66,7 +67,7 @@ def play_one(
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
     mind = compose(condition, knowledge_of(found, sources, decoding.max_tokens), memory)
-    console = Console(highlight=False, emoji=False)
+    console = make_console()
     game = found.open(chosen, setting)
     try:
         episode = Play(
@@ -106,7 +107,7 @@ def _with_or_without_memory(settings: Settings, world: World) -> Settings:
     try:
         settings.memory_file(world)
     except InputError:
-        typer.echo("note: there is no memory, so that the condition is rules-only; --memory gives one", err=True)
+        complain("note: there is no memory, so that the condition is rules-only; --memory gives one")
         return replace(settings, condition="rules-only")
     return settings
 

@@ -13,9 +13,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.knobs import with_settings
+from rpms.cli.screen import complain, make_console
 from rpms.core.enforcement import preset
 from rpms.core.prompt import Layout
 from rpms.models.accounting import parse_price, price_of
@@ -78,7 +80,7 @@ def run_split(
     plan = plan_run(
         found,
         model,
-        NamedModel(model, world, model_options(base_url, settings), record.resolve() if record else None),
+        NamedModel(model, world, model_options(base_url, settings), record.absolute() if record else None),
         split=settings.split,
         tasks=tasks,
         condition=condition,
@@ -95,14 +97,14 @@ def run_split(
     options.note_knowledge(settings, found, model, base_url)
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
-    console = Console(emoji=False, highlight=False)
+    console = make_console()
     out = out or default_folder(world, settings.split or found.splits[0], model, settings)
     known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
     try:
         listener = progress(console, known)
         summary = run(plan, out, workers, listener, retry_errors=retry_errors, engine=played_by, price=known)
     except Interrupted as stop:
-        typer.echo(f"rpms: {stop}", err=True)
+        complain(f"rpms: {stop}")
         raise typer.Exit(130) from None
     print_summary(console, summary, spending(RunFolder(out)))
     console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
@@ -164,7 +166,7 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     for heading in ("won", "success", "score", "steps", "infeasible", "foreseeable"):
         table.add_column(heading, justify="right")
     for name in sorted(by_type):
-        table.add_row(textwrap.fill(name, max(12, console.width - _FIGURES)), *_cells(by_type[name]))
+        table.add_row(Text(textwrap.fill(name, max(12, console.width - _FIGURES))), *_cells(by_type[name]))
     if len(by_type) != 1:
         table.add_row("all", *_cells(list(summary.rows)), style="bold")
     console.print(table)

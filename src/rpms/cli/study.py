@@ -13,6 +13,7 @@ from rich.text import Text
 from rpms.cli import options
 from rpms.cli.knobs import with_settings
 from rpms.cli.run import model_options
+from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn, learned
@@ -72,7 +73,7 @@ def run_file(
     models = models_of(study, model or ())
     folder = out or Path("results", file.stem)
     layout = Layout(folder, pool or folder)
-    console = Console(emoji=False, highlight=False)
+    console = make_console()
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
     prices = {name: parse_price(price) if price else price_of(name) for name in models}
@@ -91,7 +92,7 @@ def run_file(
     try:
         results = run_study(study, models, means, layout, lambda cell, again: _tell(console, cell, again=again))
     except Interrupted as stop:
-        typer.echo(f"rpms: {stop}", err=True)
+        complain(f"rpms: {stop}")
         raise typer.Exit(130) from None
     console.print()
     console.print(results_table(results))
@@ -110,7 +111,7 @@ def check(
     for file in files:
         study = read_study(file)
         find_world(study.world)
-        typer.echo(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
+        say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
 
 
 def _note_idle_parts(study: Study) -> None:
@@ -131,8 +132,8 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
             raise
         other = study.on_the_learned_split()
         other.choice.tasks(world, setting)  # which may not be here either
-        typer.echo(f"note: {error}", err=True)
-        typer.echo(f"note: this pilot plays {other.choice.split}, and its numbers say nothing of others", err=True)
+        complain(f"note: {error}")
+        complain(f"note: this pilot plays {other.choice.split}, and its numbers say nothing of others")
         return other
     return study
 
@@ -170,7 +171,7 @@ def _means(
             found = context_window(model, settings.context, base_url)
             windows[key] = found.tokens
             if found.note:
-                typer.echo(f"note: {model}: {found.note}", err=True)
+                complain(f"note: {model}: {found.note}")
         return windows[key]
 
     def open_model(name: str) -> NamedModel:

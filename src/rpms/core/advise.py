@@ -171,10 +171,9 @@ def _by_name(item: tuple[str, str]) -> tuple[str, tuple[tuple[int, str], ...]]:
 
 
 def feasible_actions(rules: ActiveRules, situation: Situation) -> Iterator[str]:
-    """Every action of the manual, over the names that are known, which is not known to be infeasible."""
+    """Every action of the manual, over the names that are known, of which nothing speaks against doing it now."""
     for command in reasoner_of(rules).commands(situation):
-        objection = infeasibility(command, rules, situation)
-        if objection is None or not objection.conflict:
+        if infeasibility(command, rules, situation) is None:
             yield command
 
 

@@ -22,16 +22,18 @@ from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, Origin, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
+from rpms.foreign.files import read_bytes
+from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.freeze import check_frozen, freeze, freeze_file
 from rpms.learn.harvest import harvest
 from rpms.models.base import Decoding
 from rpms.play.plan import OpenModel, RunPlan, plan_run
-from rpms.play.run import Listener, MakeEngine, run
+from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.setup import manual_of
 from rpms.play.sources import ManualChoice, Sources
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, write_whole
-from rpms.store.memories import read_memory, record, write_memory
+from rpms.store.memories import parse_memory, record, write_memory
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.base import Setting, Task, World
 
@@ -154,14 +156,16 @@ def learn(
         raise InputError(f"{plan.rounds} rounds teach nothing; give 1 or more")
     if out.suffix == "" or out.is_dir():
         raise InputError(f"{out}: give the memory a file name such as {out / 'memory.jsonl'}")
+    check_workers(workers)
     _refuse_foreign(out)
     memory = plan.start or EpisodicMemory(world=plan.world.name)
     known: dict[str, set[str]] = {}
     results: list[Round] = []
     for number in range(1, plan.rounds + 1):
         folder = round_folder(out, number)
+        round_plan = plan.run_plan(number, memory)
         listening = listener(number) if listener is not None else None
-        summary = run(plan.run_plan(number, memory), folder, workers, listening, engine=engine)
+        summary = run(round_plan, folder, workers, listening, engine=engine)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
         memory = EpisodicMemory(merge(memory.entries, *fresh), plan.world.name)
         if not memory.entries and not empty:
@@ -189,7 +193,7 @@ def _refuse_foreign(out: Path) -> None:
 
 def _is_snapshot(out: Path) -> bool:
     snapshots = takewhile(Path.is_file, (snapshot_file(out, number) for number in count(1)))
-    return any(snapshot.read_bytes() == out.read_bytes() for snapshot in snapshots)
+    return any(read_bytes(snapshot, LARGEST_MEMORY) == read_bytes(out, LARGEST_MEMORY) for snapshot in snapshots)
 
 
 def _experience(
@@ -200,14 +204,14 @@ def _experience(
     repeated = 0
     for task in folder.protocol.tasks:
         file = folder.folder / EXPERIENCE / folder.file(task).name
-        text = read_text(file)
+        text = folder.beside(task, EXPERIENCE)
         before = known.setdefault(task, set())
         if text in before:
             repeated += 1
             continue
         before.add(text)
         if text.count("\n") > 1:  # more than the header
-            fresh.append([_of_round(entry, number) for entry in read_memory(file, world.name).entries])
+            fresh.append([_of_round(entry, number) for entry in parse_memory(file, text, world.name).entries])
     return fresh, repeated
 
 

@@ -12,7 +12,8 @@ from rpms.models.caller import Caller
 from rpms.models.failures import Endpoint
 from rpms.models.guard import shown_url, url_secrets
 from rpms.models.patience import Clock, Patience, TryAgain
-from rpms.models.remote import count
+from rpms.models.remote import NOT_OF_PROTOCOL, body_of, count
+from rpms.models.wire import make_client
 
 if TYPE_CHECKING:
     from rpms.models.base import Request
@@ -49,7 +50,13 @@ class ClaudeModel:
         self._name = name
         self._model = model
         patience = patience or Patience()
-        self._client = anthropic.Anthropic(api_key=key, base_url=base_url, max_retries=0, timeout=patience.timeout)
+        self._client = anthropic.Anthropic(
+            api_key=key,
+            base_url=base_url,
+            max_retries=0,
+            timeout=patience.timeout,
+            http_client=make_client(anthropic, base_url, silence=patience.timeout, whole=patience.whole),
+        )
         endpoint = Endpoint(shown_url(base_url), model, key_variable, (key, *url_secrets(base_url)))
         self._caller = Caller(endpoint, (anthropic.AnthropicError,), ADAPTABLE, patience, clock)
 
@@ -90,19 +97,19 @@ class ClaudeModel:
         # In the body as they are: SDKs after 2.0 have no arguments for what newer models do not take.
         sampling = {name: arguments.pop(name) for name in ("temperature", "top_p") if name in arguments}
         extra = {**sampling, **arguments.pop("extra_body", {})}
-        message: Any = self._client.messages.create(**arguments, extra_body=extra)
-        content = getattr(message, "content", None)
+        message = body_of(self._client.messages.with_raw_response.create(**arguments, extra_body=extra))
+        content = message.get("content")
         if not isinstance(content, list):
-            raise TryAgain("the answer is not of the protocol's form (check the base URL)")
-        texts = [getattr(block, "text", None) for block in content if getattr(block, "type", "") == "text"]
-        reason = getattr(message, "stop_reason", None)
-        used = getattr(message, "usage", None)
-        read = count(getattr(used, "cache_read_input_tokens", 0))
-        written = count(getattr(used, "cache_creation_input_tokens", 0))
+            raise TryAgain(NOT_OF_PROTOCOL)
+        texts = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == "text"]
+        reason, used = message.get("stop_reason"), message.get("usage")
+        counts = used if isinstance(used, dict) else {}
+        read = count(counts.get("cache_read_input_tokens"))
+        written = count(counts.get("cache_creation_input_tokens"))
         usage = Usage(
-            prompt_tokens=count(getattr(used, "input_tokens", 0)) + read + written,
+            prompt_tokens=count(counts.get("input_tokens")) + read + written,
             cached_tokens=read,
-            completion_tokens=count(getattr(used, "output_tokens", 0)),
+            completion_tokens=count(counts.get("output_tokens")),
             written_tokens=written,
         )
         finish = _FINISH.get(reason, reason) if isinstance(reason, str) else "stop"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -13,6 +14,8 @@ from rpms.core.condition import FULL, Condition, Knowledge
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
+from rpms.foreign.limits import LONGEST_NUMBER
+from rpms.foreign.shown import excerpt
 from rpms.models.base import Answer, Decoding, Model, Request
 from rpms.play.setup import knowledge_of
 from rpms.play.sources import Sources, retrieval_settings
@@ -122,6 +125,8 @@ def plan_run(
     budget = world.step_budget if step_budget is None else step_budget
     if budget < 1:
         raise InputError(f"a budget of {budget} steps leaves nothing to do")
+    decoding = decoding or Decoding(max_tokens=world.max_tokens)
+    _check_ranges(decoding, budget, seed, stuck_after)
     return RunPlan(
         world=world,
         split=split,
@@ -131,13 +136,28 @@ def plan_run(
         condition=condition,
         memory=memory,
         setting=setting,
-        decoding=decoding or Decoding(max_tokens=world.max_tokens),
+        decoding=decoding,
         step_budget=budget,
         sources=sources or Sources(),
         stuck_after=stuck_after,
         seed=seed,
         keep=keep or {},
     )
+
+
+def _check_ranges(decoding: Decoding, budget: int, seed: int, stuck_after: int) -> None:
+    """Refuse numbers that a protocol could not be read back with."""
+    if not 0 <= decoding.temperature < math.inf:
+        raise InputError(f"a temperature of {decoding.temperature}: give 0 or more")
+    if not 0 < decoding.top_p <= 1:
+        raise InputError(f"a top_p of {decoding.top_p}: give a number above 0, at most 1")
+    if decoding.max_tokens < 1:
+        raise InputError(f"{decoding.max_tokens} new tokens are no answer; give 1 or more")
+    if stuck_after < 0:
+        raise InputError(f"stuck after {stuck_after} failures: give 1 or more, or 0 for never")
+    for number in (decoding.max_tokens, budget, seed, stuck_after, decoding.seed or 0):
+        if abs(number) > LONGEST_NUMBER:
+            raise InputError(f"{excerpt(number, 40)} is beyond what can be recorded; give a smaller number")
 
 
 def _settings_of(value: Any) -> dict[str, Any]:

@@ -7,7 +7,6 @@ steps before it say the same. The last field is a checksum of all that is before
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,6 +21,7 @@ from rpms.core.goal import Progress
 from rpms.core.prompt import Block, Layout, Part, Prompt, Turn, transcript
 from rpms.core.prompt import Form as PromptForm
 from rpms.core.usage import Usage
+from rpms.foreign.json_text import NotJson, first_mistake, loads
 from rpms.store.episode_form import HISTORY_HERE, FileForm, HeadForm, StepForm, sound_bytes
 
 _Value = TypeVar("_Value")
@@ -178,12 +178,12 @@ class EpisodeRecord:
     def prompt(self, number: int) -> Prompt:
         """The whole prompt of a step, from 1, to the letter; what stood in a block is one item here."""
         step, texts = self._file.steps[number - 1], self._file.texts
-        cut = [(Part(part), texts[place]) for part, place in step.cut]
+        cut = [(part, texts[place]) for part, place in step.cut]
         blocks: list[Block] = []
         for place in step.prompt:
             if place != HISTORY_HERE:
                 known = self._file.blocks[place]
-                blocks.append(Block(Part(known.part), "", (texts[known.text],), known.tokens))
+                blocks.append(Block(known.part, "", (texts[known.text],), known.tokens))
                 continue
             assert step.history is not None
             if step.history.text is not None:
@@ -208,10 +208,10 @@ def read_row(file: Path) -> EpisodeRow:
     data = sound_bytes(file)
     head, _, _ = data.partition(b",\n")
     try:
-        return _row(HeadForm.model_validate(json.loads(head + b"}")))
+        return _row(HeadForm.model_validate(loads(head + b"}")))
     except ValidationError as error:
         raise _not_an_episode(file, error) from None
-    except (ValueError, RecursionError) as error:
+    except NotJson as error:
         raise FileError(file, None, f"is not an episode: {error}") from None
 
 
@@ -219,19 +219,17 @@ def read_episode(file: Path) -> EpisodeRecord:
     """Read an episode; a damaged file is a FileError."""
     data = sound_bytes(file)
     try:
-        return _record(FileForm.model_validate(json.loads(data)))
+        return _record(FileForm.model_validate(loads(data)))
     except ValidationError as error:
         raise _not_an_episode(file, error) from None
-    except (ValueError, IndexError, RecursionError) as error:
+    except NotJson as error:
         raise FileError(file, None, f"is not an episode: {error}") from None
 
 
 def _not_an_episode(file: Path, error: ValidationError) -> FileError:
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(map(str, first["loc"])) or "the file"
-    if place == "version":
+    if error.errors(include_url=False, include_input=False, include_context=False)[0]["loc"] == ("version",):
         return FileError(file, None, "was written by another version of rpms, in a form that is not known here")
-    return FileError(file, None, f"is not an episode: {place}: {first['msg']}")
+    return FileError(file, None, f"is not an episode: {first_mistake(error)}")
 
 
 def _row(head: HeadForm) -> EpisodeRow:

@@ -27,10 +27,10 @@ from rpms.core.rules import (
     Step,
     Tier,
 )
+from rpms.foreign.limits import LARGEST_MANUAL
+from rpms.foreign.shown import excerpt
 from rpms.store.files import read_text
 from rpms.store.pages import Page, PageKind, plain, read_page
-
-LARGEST_MANUAL = 1_000_000
 
 _TIERS = tuple(tier.value for tier in Tier)
 _KEYS = ("world", "predicates", "goals", "procedures", "processes", *_TIERS)
@@ -122,7 +122,7 @@ def _section(page: Page, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
         raise page.error(path, f"`{path[-1]}` must be a mapping of names to entries")
     for key in node:
         if not isinstance(key, str):
-            raise page.error((*path, key), f"{key!r} must be a text")
+            raise page.error((*path, key), f"{excerpt(key)!r} must be a text")
         yield key, node[key]
 
 
@@ -219,7 +219,7 @@ class _Reader:
     def _check_keys(self, page: Page) -> None:
         for key in page.tree:
             if key not in _KEYS:
-                raise page.error((key,), f"unknown tier or key {key!r}; a manual has {', '.join(_KEYS)}")
+                raise page.error((key,), f"unknown tier or key {excerpt(key)!r}; a manual has {', '.join(_KEYS)}")
         world = page.tree.get("world")
         if world is not None and not isinstance(world, str):
             raise page.error(("world",), "`world` must be a text")
@@ -441,4 +441,4 @@ def find_mistakes(*sources: ManualText) -> list[FileError]:
 
 def manual_text(file: Path) -> ManualText:
     """Read a user's file."""
-    return ManualText(str(file), read_text(file))
+    return ManualText(str(file), read_text(file, 4 * LARGEST_MANUAL))

@@ -11,12 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.names import nearest
+from rpms.foreign.limits import LARGEST_STUDY
 from rpms.play.settings import KNOBS, SettingError, Settings
 from rpms.store.files import read_text
 from rpms.store.pages import Page, PageKind, plain, read_page
 from rpms.study.values import Case, Choice, Learning, Part, Study
 
-STUDY = PageKind("a study", 200_000, 32, "`title`, `world`, `conditions` and more; this file is none")
+STUDY = PageKind("a study", LARGEST_STUDY, 32, "`title`, `world`, `conditions` and more; this file is none")
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 
@@ -81,7 +82,7 @@ def read_study(file: Path) -> Study:
 
     A setting of the study holds for all its conditions and for learning, unless they have one of their own.
     """
-    page = read_page(str(file), read_text(file), STUDY)
+    page = read_page(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
     reader = _Reader(page, file.parent)
     form, common = reader.read(_Study, plain(page.tree, _key), (), without=("condition",))
     if common.memory and form.learn is not None:

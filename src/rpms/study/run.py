@@ -19,19 +19,20 @@ from typing import Protocol
 from rpms.core.condition import CONDITIONS, Condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.recall import EpisodicMemory
+from rpms.foreign.files import is_there
 from rpms.models.accounting import Price
 from rpms.models.providers import chooses_from_menu
 from rpms.play.plan import OpenModel, RunPlan, plan_run
-from rpms.play.run import Listener, MakeEngine, run
+from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.settings import Settings
 from rpms.play.setup import can_play
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, write_whole
 from rpms.store.runs import RunFolder, RunSummary
+from rpms.store.study_index import INDEX, read_study_index
 from rpms.study.values import Case, Learning, Study
 from rpms.worlds.base import Setting, World
 
-INDEX = "study.json"
 _VARIES = ("manual", "prompts", "decoding", "context")
 """What conditions of a study may differ in beside their switches and memories: whoever wrote it meant them to."""
 _HASH = 12
@@ -188,6 +189,7 @@ def run_study(
     `before` is told of each cell, and whether an earlier one of this very call was the same run. Raises what
     `rpms.play.run.run` raises; the same call again goes on where it stopped.
     """
+    check_workers(means.workers)
     read_index(layout)  # one that cannot be read is said before anything is played
     results: list[Result] = []
     known: dict[Path, RunSummary] = {}
@@ -290,24 +292,16 @@ def write_index(study: Study, results: Sequence[Result], layout: Layout) -> None
 def read_index(layout: Layout) -> dict[str, dict[str, str]]:
     """The run folders that `study.json` names, by model and condition, without those that are gone."""
     file = layout.out / INDEX
-    if not file.is_file():
+    if not is_there(file):
         return {}
-    try:
-        named = {
-            str(group["model"]): {str(name): str(where) for name, where in group["runs"].items()}
-            for group in json.loads(read_text(file))["groups"]
-        }
-    except (ValueError, LookupError, TypeError, AttributeError):
-        raise FileError(
-            file, None, "is no index that `rpms study run` wrote; move it or choose another --out"
-        ) from None
+    index = read_study_index(file, advice="; move it or choose another --out")
     there = {
-        model: {name: where for name, where in runs.items() if (layout.out / where).is_dir()}
-        for model, runs in named.items()
+        group.model: {name: where for name, where in group.runs.items() if os.path.isdir(layout.out / where)}  # noqa: PTH112  never raises
+        for group in index.groups
     }
     return {model: runs for model, runs in there.items() if runs}
 
 
 def finished(folder: Path) -> int:
     """Episodes that a run folder holds already."""
-    return RunFolder(folder).summary().done if (folder / "protocol.json").is_file() else 0
+    return RunFolder(folder).summary().done if is_there(folder / "protocol.json") else 0

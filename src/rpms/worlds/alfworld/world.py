@@ -11,10 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rpms.core.belief import Belief
-from rpms.core.errors import InputError
+from rpms.core.errors import FileError, InputError
 from rpms.core.goal import Goal
 from rpms.core.recall import Retrieval, Similarity
 from rpms.core.voice import Voice
+from rpms.foreign.files import read_bytes
+from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.affordances import category
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import forgive
@@ -107,8 +109,8 @@ class Alfworld(World):
 def _read(task: Task) -> str:
     """A game file as it is; one that cannot be read is told of when it is played."""
     try:
-        return Path(task.source["path"]).read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        return read_bytes(task.source["path"], LARGEST_GAME).decode("utf-8", "replace")
+    except FileError:
         return ""
 
 
