@@ -292,7 +292,7 @@ class Reasoner:
         gives = _fact(schema.effects[0]) if schema.effects else None
         needs = [self._need(clause, gives, tuple(instance.binding)) for clause in schema.preconditions]
         graph = _Graph(self, situation, likely_places(self.rules))
-        return graph.remedy(sorted(needs, key=lambda need: need.moving), instance.binding)
+        return graph.remedy(needs, instance.binding)
 
 
 def _command(schema: ActionSchema, binding: Mapping[str, str]) -> str:
@@ -340,15 +340,18 @@ class _Graph:
         return plan
 
     def remedy(self, needs: Sequence[Need], binding: Mapping[str, str]) -> Remedy:
-        """What to do first so that all of some needs hold in the end."""
-        wanted = [self._judge(need, binding) for need in needs]
+        """What to do first so that all of some needs hold in the end. To search elsewhere is no remedy."""
+        wanted = [self._judge(need, binding) for need in sorted(needs, key=lambda need: need.moving)]
         self._edges[GOAL] = [Edge(GOAL, tuple(fact for _, _, fact in wanted if fact is not None), 0.0)]
         self._regress(self._edges[GOAL][0].needs)
         self._price()
         possible = all(value is not False for value, _, _ in wanted) and self._costs.get(GOAL, inf) < inf
         options = self._options() if possible else ()
         if options:
-            return Remedy(options[0].command, options[0].chain[-1].fact.atom)
+            chain = options[0].chain
+            instance = self._reasoner.rules.instance(chain[0].command)
+            elsewhere = instance is not None and set(instance.binding.values()).isdisjoint(binding.values())
+            return Remedy("" if chain[0].reveals and elsewhere else chain[0].command, chain[-1].fact.atom)
         return Remedy("", self._obstacle(needs, binding, frozenset()))
 
     def _obstacle(self, needs: Iterable[Need], binding: Mapping[str, str], above: frozenset[Fact]) -> Atom | None:
@@ -361,9 +364,11 @@ class _Graph:
                 continue
             value, _, fact = self._judge(need, binding)
             if value is False:
-                return self._fixed(need).bound(binding).atom
+                return (self._fixed(need) or need.literals[0]).bound(binding).atom
             if fact is None or fact in above or fact in self._costs:
                 continue
+            if (fixed := self._fixed(need)) is not None:
+                return fixed.bound(binding).atom
             either = [Fact(*one) for one in fact.args] if fact.predicate == "or" else [fact]
             for way, bound in ((way, bound) for one in either for way, bound in self._ways_in_principle(one)):
                 deeper = self._obstacle(way.needs, bound, above | {fact})
@@ -379,11 +384,10 @@ class _Graph:
             if all(map(self._suits, way.fact.args, fact.args)):
                 yield way, dict(zip(way.fact.args, fact.args, strict=True))
 
-    def _fixed(self, need: Need) -> Fact:
+    def _fixed(self, need: Need) -> Fact | None:
         """Of facts of which one would do, one that no action changes."""
         makers = self._reasoner.makers
-        fixed = (literal for literal in need.literals if (literal.predicate, literal.negated) not in makers)
-        return next(fixed, need.literals[0])
+        return next((fact for fact in need.literals if (fact.predicate, fact.negated) not in makers), None)
 
     def explore(self) -> Plan:
         """What to do where nothing is known of how to reach the goal: find out whatever is unknown."""
