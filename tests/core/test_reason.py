@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from math import inf
 
 import pytest
@@ -14,7 +15,7 @@ from rpms.core.belief import FactBelief, Situation
 from rpms.core.facts import Atom
 from rpms.core.goal import Goal
 from rpms.core.reason import GRANTED, Plan, Reasoner, likely_places
-from rpms.core.rules import ActiveRules
+from rpms.core.rules import ActiveRules, RuleManual
 from rpms.store.manuals import ManualText, read_manual
 from tests.core.entries import OBJECTS, PLACES, TYPES
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, manual
@@ -82,8 +83,16 @@ STORE = Goal("store", "mug", "", "shelf")
 SEEN: tuple[Fact, ...] = tuple(("shut", place) for place in ROOM)
 
 
+KITCHEN = manual()
+
+
+@cache
+def manual_of(text: str) -> RuleManual:
+    return read_manual(ManualText("house.yaml", text))
+
+
 def rules(goal: Goal, text: str = MANUAL) -> ActiveRules:
-    return read_manual(ManualText("house.yaml", text)).active(goal.type, goal.object, goal.destination)
+    return manual_of(text).active(goal.type, goal.object, goal.destination)
 
 
 def house(*true: Fact, no: tuple[Fact, ...] = (), objects: tuple[str, ...] = ("mug 1",)) -> FactBelief:
@@ -318,7 +327,7 @@ class TestProgress:
             last_seen={"apple 1": "countertop 1"},
             searched=frozenset({"fridge 1", "countertop 1"}),
         )
-        reasoner = Reasoner(manual().active(COOL_APPLE.type, COOL_APPLE.object, COOL_APPLE.destination))
+        reasoner = Reasoner(KITCHEN.active(COOL_APPLE.type, COOL_APPLE.object, COOL_APPLE.destination))
         there = reasoner.plan(Situation(known, COOL_APPLE)).progress
         held = reasoner.plan(Situation(replace(known, holding=("apple 1",), last_seen={}), COOL_APPLE)).progress
         assert (there.text, there.done) == ("take_object - apple 1", 1)
@@ -375,7 +384,7 @@ beliefs = st.builds(
 
 @given(goals, beliefs, st.integers(1, 8))
 def test_nothing_is_planned_that_is_known_to_fail_or_forbidden_and_the_same_is_planned_again(goal, belief, choices):
-    active = manual().active(goal.type, goal.object, goal.destination)
+    active = KITCHEN.active(goal.type, goal.object, goal.destination)
     situation = Situation(belief, goal)
     found = Reasoner(active).plan(situation, choices=choices)
     assert found == Reasoner(active).plan(situation, choices=choices)
@@ -395,7 +404,7 @@ def test_nothing_is_planned_that_is_known_to_fail_or_forbidden_and_the_same_is_p
 
 @given(beliefs)
 def test_every_command_that_could_be_written_can_be_read(belief):
-    active = manual().active(COOL_APPLE.type, COOL_APPLE.object)
+    active = KITCHEN.active(COOL_APPLE.type, COOL_APPLE.object)
     commands = list(Reasoner(active).commands(Situation(belief, COOL_APPLE)))
     assert all(active.instance(command) is not None for command in commands)
     assert len(set(commands)) == len(commands)
