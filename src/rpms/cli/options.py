@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Annotated
@@ -197,9 +196,7 @@ def tasks_named(
     names = [name.strip() for given in wanted for name in given.split(",") if name.strip()]
     if not names:
         raise InputError(f"--task {wanted[0]!r} names no task: give types, names or ids, or leave it out")
-    if hasattr(world, "variation"):  # such a world leaves some tasks out unless they are named
-        kinds = dict.fromkeys(name.partition("/")[0] for name in names)
-        setting = replace(setting, options={**setting.options, "tasks": ",".join(kinds)})
+    setting = world.listing(list(dict.fromkeys(name.partition("/")[0] for name in names)), setting)
     every = world.tasks(split, setting)
     for name in names:
         if not any(_goes_by(task, name) for task in every):
@@ -214,8 +211,7 @@ def tasks_named(
 def _variation_called(world: World, text: str) -> Task | None:
     """The task that `name/number` means in a world of variations, of whatever split."""
     name, _, number = text.partition("/")
-    find: Callable[[str, int], Task] | None = getattr(world, "variation", None)
-    return find(name, int(number)) if find is not None and number.isdecimal() and len(number) <= _DIGITS else None
+    return world.variation(name, int(number)) if number.isdecimal() and len(number) <= _DIGITS else None
 
 
 def _goes_by(task: Task, name: str) -> bool:
@@ -235,19 +231,19 @@ def named_task(
             return choose_task(tasks(setting), wanted)
         except InputError:
             name = (wanted or "").partition("/")[0]
-            if not hasattr(world, "variation") or not name or name.isdecimal():
+            widened = world.listing([name], setting) if name and not name.isdecimal() else setting
+            if widened == setting:
                 raise
-            given = tasks(replace(setting, options={**setting.options, "tasks": name}))
+            given = tasks(widened)
             other = _variation_called(world, wanted or "")
             if other is not None and all(other.id != task.id for task in given):
                 ways = f"add --split {other.split}, or write --task {name} --variation {other.id.rpartition('/')[2]}"
                 raise InputError(f"{wanted} is of the split {other.split}: {ways}") from None
             return choose_task(given, wanted)
-    find = getattr(world, "variation", None)
-    if find is None or wanted is None:
+    found = world.variation(wanted, variation) if wanted is not None else None
+    if found is None:
         raise InputError("--variation goes with --task NAME, in a world whose tasks have variations (scienceworld)")
-    task: Task = find(wanted, variation)
-    return task
+    return found
 
 
 def embedded_memory(world: World, split: str | None) -> Path | None:

@@ -53,9 +53,11 @@ def check_world(
     if unknown:
         names = ", ".join(check.__name__ for check in PROPERTIES)
         raise InputError(f"no property is called {unknown[0]!r}; choose from {names}")
-    subject = Subject(
-        world, setting or Setting(), split or next(iter(getattr(world, "splits", ())), ""), games, steps, seed
-    )
+    if problem := lacking(world):
+        yield _try(claims.members, Subject(world, Setting(), ""))
+        yield from (_skipped(check, "see members") for check in PROPERTIES[1:] if not only or check.__name__ in only)
+        return
+    subject = Subject(world, setting or Setting(), split or world.splits[0], games, steps, seed)
     for check in PROPERTIES:
         if not only or check.__name__ in only:
             yield _try(check, subject)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.resources import files
 
 from rpms.core.belief import Belief
@@ -51,6 +52,10 @@ class ScienceWorld:
             raise InputError(f"per_task={number}: write a number")
         simplifications = options.get("simplifications", "")
         return list_tasks(split, int(number) if number else None, names or None, simplifications)
+
+    def listing(self, names: Sequence[str], setting: Setting) -> Setting:
+        """Four of the thirty tasks are listed only where they are named."""
+        return replace(setting, options={**setting.options, "tasks": ",".join(names)})
 
     def variation(self, name: str, number: int) -> Task:
         """One variation of a task, of whatever split."""
