@@ -76,14 +76,14 @@ def test_every_candidate_has_its_verdict():
     assert fates == {
         "critical": Fate.KEPT,
         "good": Fate.KEPT,
-        "closed": Fate.DROPPED,
+        "closed": Fate.WARNED,
         "full hand": Fate.FILTERED,
         "unlike": Fate.BELOW,
         "schema": Fate.KEPT,
     }
-    (dropped,) = [candidate for candidate in decision.candidates if candidate.entry.id == "closed"]
-    assert (dropped.verdict.rule, dropped.verdict.fact) == ("E-TAKE", "fridge 1 is closed")
-    assert [candidate.entry.id for candidate in decision.memories] == ["critical", "good", "schema"]
+    (warned,) = [candidate for candidate in decision.candidates if candidate.entry.id == "closed"]
+    assert (warned.verdict.rule, warned.verdict.fact) == ("E-TAKE", "fridge 1 is closed")
+    assert {candidate.entry.id for candidate in decision.memories} == {"critical", "good", "closed", "schema"}
 
 
 def test_the_injected_blocks_have_the_shape_of_the_papers_listings():

@@ -41,7 +41,7 @@ def some_memory(type_: str) -> EpisodicMemory:
     dice = random.Random(7)
     entries = []
     for number in range(40):
-        goal = GoalSignature(type_, dice.choice(["apple", "mug", "book"]), "", dice.choice(["shelf", "fridge"]))
+        goal = GoalSignature(type_, dice.choice(["apple", "mug", "keychain"]), "", dice.choice(["shelf", "sofa"]))
         state = StateSignature.of(holding=dice.choice([(), ("apple 1",)]))
         origins = frozenset({Origin("earlier", number)})
         place = f"{dice.choice(['fridge', 'cabinet', 'shelf'])} {dice.randint(1, 3)}"

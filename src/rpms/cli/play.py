@@ -148,6 +148,8 @@ def _show(console: Console, step: Step, *, prompt: bool, told: str) -> None:
     if step.replaced:
         console.print(Text(f"  replaced: {step.action or '(no action)'} — {step.replaced}", style="yellow"))
     console.print(Text(f"> {step.command or '(no action)'}", style="bold cyan"))
+    if step.plan:
+        console.print(Text(f"  plan: {' ← '.join(step.plan)}", style="dim"), soft_wrap=True)
     if step.infeasible:
         console.print(Text(f"  infeasible{': ' + step.objection if step.objection else ''}", style="red"))
 
@@ -157,8 +159,8 @@ def _show_advice(console: Console, advice: Advice) -> None:
         console.print(Text(f"  guidance: {line.strip(' -')}", style="magenta"))
     if advice.notice:
         console.print(Text(f"  notice: {advice.notice}", style="yellow"))
-    if advice.menu.items:
-        console.print(Text(f"  menu: {' | '.join(advice.menu.commands)}", style="dim"), soft_wrap=True)
+    for item in advice.menu.items:
+        console.print(Text(f"  menu: {item.command}{f' — {item.reason}' if item.reason else ''}", style="dim"))
 
 
 def _said(observation: str) -> Text:

@@ -170,9 +170,9 @@ def reasoner_of(rules: ActiveRules) -> Reasoner:
     return Reasoner(rules)
 
 
-def plan_for(rules: ActiveRules, situation: Situation, memories: Sequence[Candidate] = ()) -> Plan:
+def plan_for(rules: ActiveRules, situation: Situation, memories: Sequence[Candidate] = (), choices: int = 1) -> Plan:
     """What rules and experience say is to be done now."""
-    return reasoner_of(rules).plan(situation, likely_places(rules, experience(memories, rules)))
+    return reasoner_of(rules).plan(situation, likely_places(rules, experience(memories, rules)), choices)
 
 
 def experience(memories: Sequence[Candidate], rules: ActiveRules) -> Iterator[tuple[str, str]]:
@@ -207,7 +207,23 @@ def purpose_of(option: Option, rules: ActiveRules) -> str:
     if first.reveals:
         thing = next((kind_of(arg) for arg in first.fact.args if arg.endswith("?")), "")
         return f"look for {thing}" if thing else f"find out whether {rules.say(first.fact.atom, Truth.TRUE)}"
-    return f"then {rest[0].command.replace(' ?', '')}" if rest else "reaches the goal"
+    if rest:
+        return f"then {_plain(rest[0].command)}"
+    return f"so that {_plain(rules.say(first.fact.atom, ~Truth.TRUE if first.fact.negated else Truth.TRUE))}"
+
+
+def chain_of(option: Option, rules: ActiveRules) -> tuple[str, ...]:
+    """A plan from the goal back to what is done now, each action with the fact that the one before it is for."""
+    chain: list[str] = []
+    for link in reversed(option.chain):
+        value = Truth.UNKNOWN if link.reveals else Truth.TRUE
+        chain += [_plain(rules.say(link.fact.atom, ~value if link.fact.negated else value)), _plain(link.command)]
+    return tuple(chain)
+
+
+def _plain(text: str) -> str:
+    """A text without the marks of what nobody has seen yet."""
+    return _IMAGINED.sub(r"some \1", text)
 
 
 def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]:
@@ -237,6 +253,7 @@ def next_steps(option: Option) -> str:
 
 
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
+_IMAGINED = re.compile(r"\b([a-z]+) \?+")
 
 
 def recalled_actions(
@@ -252,7 +269,7 @@ def recalled_actions(
         entry = candidate.entry
         if not isinstance(entry, SuccessSnippet):
             continue
-        bound = [list(_in_this_room(action, belief)) for action in entry.actions]
+        bound = [sorted(_in_this_room(action, belief), key=done.__contains__) for action in entry.actions]
         last = max((place for place, ways in enumerate(bound) if done and done[-1] in ways), default=-1)
         for place, ways in enumerate(bound):
             found = [(command, f"as in {entry.id}") for command in ways]

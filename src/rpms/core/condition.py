@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from rpms.core.advise import Adviser, Spell, as_written, no_notice
-from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action
+from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, arbitrate_here
 from rpms.core.consistency import Compat, accept_everything, compatible_by, executable_from_here, same_occupancy
-from rpms.core.decide import Mind, Update
+from rpms.core.decide import Arbitrate, Mind, Update
 from rpms.core.enforcement import PAPER, Consistency, Enforcement, JudgedBy
 from rpms.core.errors import InputError
 from rpms.core.loops import find_loop
@@ -40,8 +40,8 @@ RULES_ONLY = Condition(memory=False)
 MEMORY_ONLY = Condition(rules=False)
 FULL = Condition()
 
-COMPACT = 800
-"""Tokens that all injected blocks may have together where the rules shown are compact."""
+COMPACT = 250
+"""Tokens that all injected blocks may have together where rules and memories act and are hardly told."""
 
 CONDITIONS = {"baseline": BASELINE, "rules-only": RULES_ONLY, "memory-only": MEMORY_ONLY, "full": FULL}
 """The 2x2 ablation: (A), (B), (C) and (D)."""
@@ -71,6 +71,13 @@ class Knowledge:
     """How a command is written in the game at hand."""
 
 
+_JUDGEMENTS: dict[JudgedBy, Arbitrate] = {
+    JudgedBy.ENTRY: arbitrate,
+    JudgedBy.HERE: arbitrate_here,
+    JudgedBy.ACTION: arbitrate_by_action,
+}
+
+
 def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) -> Mind:
     """Put a neutral element in place of everything that a condition leaves out, in the prompt and beyond it.
 
@@ -86,7 +93,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         manual=knowledge.manual if condition.rules else RuleManual(),
         memory=memory if condition.memory else EpisodicMemory(),
         consistent=consistent if condition.state_filter else compatible_by(accept_everything),
-        arbitrate=arbitrate_by_action if beyond.judged_by is JudgedBy.ACTION else arbitrate,
+        arbitrate=_JUDGEMENTS[beyond.judged_by],
         arbitration=condition.arbitration if condition.rules else Arbitration.NONE,
         retrieval=knowledge.retrieval,
         layout=condition.layout,

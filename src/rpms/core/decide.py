@@ -14,6 +14,7 @@ from rpms.core.consistency import compatible_by, same_occupancy
 from rpms.core.enforcement import PAPER, Enforcement
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
+from rpms.core.moment import for_the_moment
 from rpms.core.prompt import Block, Budget, Layout, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.reason import Plan
 from rpms.core.recall import EpisodicMemory, Retrieval, Walk
@@ -118,13 +119,11 @@ def decide(
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
     filtered = {kind: mind.consistent(recalled[kind], situation, schemas) for kind in Kind}  # 5
     arbitrated = {kind: mind.arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
-    candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind.retrieval)
+    tracked = plan_for(schemas, situation)
+    progress, state = tracked.progress, turn_state(belief, tracked.progress)
+    candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind.retrieval, progress)
     memories = [candidate for candidate in candidates if candidate.verdict.fate.shown]
-    plan = plan_for(mind.plans.active(*named), situation, memories)
-    progress = plan.progress if mind.plans is mind.schemas else plan_for(schemas, situation).progress
-    state = turn_state(belief, progress)
-    failed = {turn.action for turn in history if turn.failed and turn.state == state}
-    plan = plan.respelled(lambda command: mind.adviser.spell(command, belief), failed)
+    plan = _plan(mind, tracked, situation, memories, [turn for turn in history if turn.state == state])
     advice = mind.adviser.advise(situation, rules, plan, memories, history, state)
     lines = {
         Part.SITUATION: situation_lines(rules, situation),
@@ -155,15 +154,31 @@ def decide(
     )
 
 
+def _plan(
+    mind: Mind, tracked: Plan, situation: Situation, memories: Sequence[Candidate], here: Sequence[Turn]
+) -> Plan:
+    """What to do as far as this mind knows; where that is all there is to know and no more, as it was tracked."""
+    goal, belief = situation.goal, situation.belief
+    plan = tracked
+    if memories or mind.plans is not mind.schemas or len(plan.options) < mind.adviser.size:
+        rules = mind.plans.active(goal.type, goal.object, goal.destination)
+        plan = plan_for(rules, situation, memories, max(1, mind.adviser.size))
+    failed = {turn.action for turn in here if turn.failed}
+    return plan.respelled(lambda command: mind.adviser.spell(command, belief), failed)
+
+
 def _take_the_best(
-    judged: Mapping[Kind, Iterator[Candidate]], walks: Mapping[Kind, Walk], retrieval: Retrieval
+    judged: Mapping[Kind, Iterator[Candidate]], walks: Mapping[Kind, Walk], retrieval: Retrieval, progress: Progress
 ) -> tuple[tuple[Candidate, ...], int, tuple[Kind, ...]]:
     """The first k sound candidates of each kind, with those that were rejected before them."""
     listed: list[Candidate] = []
     gave_up: list[Kind] = []
     unlisted = 0
-    for kind, candidates in judged.items():
+    for kind in Kind:
         wanted, rejected, examined = retrieval.top.get(kind, 0), 0, 0
+        candidates = judged[kind]
+        if kind is Kind.SCHEMA and wanted:
+            candidates = for_the_moment(candidates, listed, progress.sub_goal, retrieval.examined)
         for candidate in islice(candidates, retrieval.examined) if wanted else ():
             examined += 1
             if candidate.verdict.fate.shown:
@@ -179,7 +194,16 @@ def _take_the_best(
         if wanted and examined == retrieval.examined:
             gave_up.append(kind)
         listed.extend(walks[kind].missed(_MISSED_LISTED))
-    return tuple(listed), unlisted, tuple(gave_up)
+    return _make_room(listed, retrieval.warnings), unlisted, tuple(gave_up)
+
+
+def _make_room(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:
+    """Of critical failures and lessons together, keep only so many: those highest in rank."""
+    failures = (Kind.CRITICAL_FAILURE, Kind.FAILURE)
+    warnings = [each for each in candidates if each.verdict.fate.shown and each.entry.kind in failures]
+    rest = sorted(warnings, key=lambda candidate: -candidate.rank)[most:]
+    no_room = Verdict(Fate.CROWDED, f"{most} critical failures and lessons rank higher")
+    return tuple(each.judged(no_room) if each in rest else each for each in candidates)
 
 
 def _serialise(

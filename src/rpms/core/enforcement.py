@@ -28,10 +28,14 @@ class Consistency(StrEnum):
 
 
 class JudgedBy(StrEnum):
-    """What arbitration judges: whole entries, as in the paper, or each action of an entry."""
+    """How arbitration judges an entry."""
 
     ENTRY = "entry"
+    """The paper's: dropped for what breaks a rule in whatever room and state it is used."""
+    HERE = "here"
+    """As a whole, followed from the present state: dropped for what cannot be done here as well."""
     ACTION = "action"
+    """Each action, followed from the present state: what cannot be done is cut, what survives is kept."""
 
 
 class Constrained(StrEnum):
@@ -79,8 +83,6 @@ STRICT = Enforcement(
     constrained=Constrained.AUTO,
     guidance=True,
     loops=True,
-    consistency=Consistency.PRECONDITION,
-    judged_by=JudgedBy.ACTION,
     compact=True,
     recent=3,
 )
@@ -104,6 +106,7 @@ ALONE = {
     "guidance": replace(PAPER, guidance=True),
     "loops": replace(PAPER, loops=True),
     "consistency": replace(PAPER, consistency=Consistency.PRECONDITION),
+    "judged-here": replace(PAPER, judged_by=JudgedBy.HERE),
     "by-action": replace(PAPER, judged_by=JudgedBy.ACTION),
     "compact": replace(PAPER, compact=True),
     "recent": replace(PAPER, recent=3),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from rpms.core.advise import chain_of
 from rpms.core.decide import Decision
 from rpms.core.usage import Usage
 
@@ -66,11 +67,19 @@ class Step:
         return self.objection if self.infeasible and self.command else ""
 
     @property
+    def plan(self) -> tuple[str, ...]:
+        """The plan that the command begins, from the goal back to it; nothing without rules to plan by."""
+        rules = self.decision.rules
+        begun = [option for option in self.decision.plan.options if option.command == self.command]
+        return chain_of(begun[0], rules) if begun and rules.environment else ()
+
+    @property
     def extras(self) -> dict[str, object]:
         """What goes past the paper, as far as it was used."""
         decision = self.decision
         found: dict[str, object] = {
-            "menu": list(decision.menu.commands),
+            "plan": list(self.plan),
+            "menu": [{"command": item.command, "reason": item.reason} for item in decision.menu.items],
             "notice": decision.notice,
             "refused": [{"command": command, "reason": reason} for command, reason in self.refusals],
             "forbidden": [{"command": command, "rule": rule} for command, rule in self.forbidden],

@@ -42,6 +42,9 @@ UNLIKELY = 2.0
 UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
 
+PLACES = 12
+"""How many places are considered at a time for something unseen: more than anybody chooses from."""
+
 
 class Fact(NamedTuple):
     """A fact to bring about, as planning handles it."""
@@ -255,11 +258,11 @@ class Reasoner:
                     return True
         return False
 
-    def plan(self, situation: Situation, order: Order | None = None) -> Plan:
-        """What to do in a situation."""
+    def plan(self, situation: Situation, order: Order | None = None, choices: int = 1) -> Plan:
+        """What to do in a situation; with fewer choices than wanted, also how to go on with things yet unseen."""
         order = order if order is not None else likely_places(self.rules)
         purpose = self.rules.purpose
-        plan = _Graph(self, situation, order).plan(purpose) if purpose is not None else Plan()
+        plan = _Graph(self, situation, order).plan(purpose, choices) if purpose is not None else Plan()
         return plan if plan.options or plan.cost == 0 else _Graph(self, situation, order).explore()
 
     def commands(self, situation: Situation) -> Iterator[str]:
@@ -309,7 +312,8 @@ class _Graph:
         self._edges: dict[Fact, list[Edge]] = {}
         self._costs: dict[Fact, float] = {}
 
-    def plan(self, purpose: Purpose) -> Plan:
+    def plan(self, purpose: Purpose, choices: int) -> Plan:
+        plan = Plan()
         for imagined in (False, True):
             bindings = list(self._bindings(purpose, self._facts.goal, imagined=imagined))
             edges = [edge for binding in bindings if (edge := self._goal_edge(purpose, binding)) is not None]
@@ -317,8 +321,10 @@ class _Graph:
             self._regress(fact for edge in edges for fact in edge.needs)
             self._price()
             if self._costs.get(GOAL, inf) < inf:
-                return Plan(self._options(), self._progress(purpose), self._costs[GOAL])
-        return Plan()
+                plan = Plan(self._options(), self._progress(purpose), self._costs[GOAL])
+                if len(plan.options) >= choices or not plan.cost:
+                    break
+        return plan
 
     def first(self, needs: Iterable[Need], binding: Mapping[str, str]) -> str:
         """What to do first so that all of some needs hold in the end."""
@@ -468,12 +474,31 @@ class _Graph:
             if fact is not None:
                 found.append((need.moving, fact))
         if free:
-            for name in self._names.get(free[0], ()):
+            for name in self._worth_trying(free[0], binding, later):
                 yield from self._fill({**binding, free[0]: name}, free[1:], later, found, price)
         else:
             if len(found) > 1:
                 found.sort(key=_moving)
             yield binding, tuple([fact for _, fact in found]), price
+
+    def _worth_trying(self, parameter: str, binding: Mapping[str, str], needs: Sequence[Need]) -> Sequence[str]:
+        """The names for a parameter; of places to look in, where the thing was found, or the likeliest left."""
+        names = self._names.get(parameter, ())
+        for need in needs:
+            literal = need.literals[0]
+            if parameter not in literal.args or literal.makeable or literal.predicate not in self._reasoner.revealers:
+                continue
+            found: list[str] = []
+            left: list[tuple[int, str]] = []
+            for name in names:
+                args = tuple([name if arg == parameter else binding.get(arg, arg) for arg in literal.args])
+                value = self._value(literal.predicate, args)
+                if value is None:
+                    left.append((self._rank(args), name))
+                elif value is not literal.negated:
+                    found.append(name)
+            return found or [name for _, name in sorted(left, key=_rank_alone)[:PLACES]]
+        return names
 
     def _judge(self, need: Need, binding: Mapping[str, str]) -> tuple[bool | None, float, Fact | None]:
         """Judge a precondition: whether it can be had at all, what taking it for granted costs, what is left to do."""
@@ -673,6 +698,10 @@ class _Milestone(NamedTuple):
     name: str
     thing: str
     found: bool = False
+
+
+def _rank_alone(item: tuple[int, str]) -> int:
+    return item[0]
 
 
 def _choosy(need: Need) -> bool:

@@ -31,6 +31,9 @@ class Predicate:
     exclusive: str = ""
     """At most one such fact holds at a time (one place, one hand). `always`, or the name of a two-place predicate
     that says when two of them hold together: being `at` a drawer is being at all that share its location."""
+    lasting: bool = False
+    """Whether it follows from the kinds of its arguments and the goal alone, so that it is the same in every room and
+    state: a microwave heats an egg wherever it stands."""
 
     def say(self, atom: Atom, value: Truth) -> str:
         """One fact in words, such as `drawer 3 is closed`."""
@@ -250,6 +253,22 @@ class ActiveRules:
             for ban in rule.forbids:
                 bans[ban.action] = (*bans.get(ban.action, ()), (rule, ban))
         return bans
+
+    @cached_property
+    def deeds(self) -> frozenset[str]:
+        """What actions bring about and none needs, such as that an object was heated, by its predicate.
+
+        That it was not done yet, an action may need: no file is signed twice.
+        """
+        made = {effect.atom.predicate for schema in self.environment for effect in schema.effects if not effect.negated}
+        needed = {
+            literal.atom.predicate
+            for schema in self.environment
+            for clause in schema.preconditions
+            for literal in clause.literals
+            if not (literal.negated and Literal(literal.atom) in schema.effects)
+        }
+        return frozenset(made - needed)
 
     def instance(self, command: str) -> Instance | None:
         """Read a command as an instance of an action; None if no schema fits."""

@@ -102,6 +102,7 @@ class _Predicate(_Strict):
     yes: str = ""
     no: str = ""
     exclusive: str = ""
+    lasting: bool = False
 
 
 _Model = TypeVar("_Model", bound=_Strict)
@@ -219,7 +220,7 @@ class _Reader:
         if not _NAME.fullmatch(name) or name in GOAL_PREDICATES:
             raise page.error(path, f"{name!r} cannot name a predicate")
         self._claim(page, path, name)
-        self.predicates[name] = Predicate(name, tuple(read.args), read.yes, read.no, read.exclusive)
+        self.predicates[name] = Predicate(name, tuple(read.args), read.yes, read.no, read.exclusive, read.lasting)
 
     def _check_exclusive(self, page: Page, predicate: Predicate) -> None:
         together = self.predicates.get(predicate.exclusive)

@@ -233,8 +233,23 @@ const Step = (() => {
     );
   }
 
+  function plan(step) {
+    const chain = Array.isArray(step.extras.plan) ? step.extras.plan : [];
+    if (!chain.length) return null;
+    const links = chain.map((item, place) => [place ? el("span", { class: "dim" }, " ← ") : null, place % 2 ? el("code", {}, item) : item]);
+    return section("Plan", `${chain.length / 2} actions from here to the goal, read backwards`, el("p", { class: "chain" }, links));
+  }
+
+  function menu(step) {
+    const items = Array.isArray(step.extras.menu) ? step.extras.menu : [];
+    if (!items.length) return null;
+    const line = (item) =>
+      el("li", {}, el("code", { class: item.command === step.command ? "good" : "" }, item.command), item.reason ? el("span", { class: "dim" }, ` ${item.reason}`) : null);
+    return section("Menu", `${items.length} choices, grouped by what they do`, el("ul", { class: "plain" }, items.map(line)));
+  }
+
   function extras(step) {
-    const names = Object.keys(step.extras);
+    const names = Object.keys(step.extras).filter((name) => !["plan", "menu"].includes(name));
     if (!names.length) return null;
     const show = (value) => {
       if (typeof value === "string") return value;
@@ -266,7 +281,9 @@ const Step = (() => {
       rules(episode, step, text),
       memory(step, text, info.conditions[side].memory),
       prompt(step, text, info.shared),
+      menu(step),
       answer(step, text),
+      plan(step),
       result(step, text, info),
       extras(step),
     );
