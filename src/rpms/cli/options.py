@@ -23,7 +23,7 @@ from rpms.play.setup import can_play, idle_parts
 from rpms.play.threads import Threads
 from rpms.worlds.base import Setting, Task, World
 
-WorldName = Annotated[str, typer.Argument(help="The world, such as alfworld.")]
+WorldName = Annotated[str, typer.Argument(help="The world, such as alfworld, or the folder of one.")]
 SplitName = Annotated[str | None, typer.Option(help="The split; the world's own first one by default.")]
 TaskNames = Annotated[
     list[str] | None,
