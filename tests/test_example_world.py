@@ -171,9 +171,7 @@ def test_the_readme_names_every_file():
             assert f"toolbox_world/{file.name}" in readme
 
 
-def test_strict_has_all_it_needs_and_what_a_world_lacks_is_said(
-    installed, rpms: Rpms, monkeypatch: pytest.MonkeyPatch
-):
+def test_strict_has_all_it_needs_and_what_a_world_lacks_is_said(installed, rpms: Rpms, monkeypatch: pytest.MonkeyPatch):
     assert rpms("play", "toolbox", "--preset", "strict").err == ""
     monkeypatch.setattr(type(world), "manual", lambda _self: ())
     assert "note: toolbox: the guard is inert" in rpms("play", "toolbox", "--enforce", "guard=block").err

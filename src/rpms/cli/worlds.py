@@ -12,10 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from rpms.cli import options
-from rpms.core.errors import RPMSError
+from rpms.core.errors import InputError, RPMSError
 from rpms.play.setup import manual_of
 from rpms.play.world_check import Status, check_world
 from rpms.store.files import write_folder
+from rpms.worlds.base import World
 from rpms.worlds.new import new_world
 from rpms.worlds.registry import find_world, world_names
 
@@ -37,8 +38,7 @@ def list_worlds(context: typer.Context) -> None:
     problems = []
     for name in world_names():
         try:
-            world = find_world(name)
-            manual_of(world)
+            world = _finished(name)
         except RPMSError as error:
             problems.append(str(error))
             continue
@@ -48,6 +48,19 @@ def list_worlds(context: typer.Context) -> None:
     console.print(table)
     for problem in problems:
         console.print(Text(problem, style="red"), soft_wrap=True)
+
+
+def _finished(name: str) -> World:
+    """A world that is one, and has a manual that can be read; what is wrong otherwise is one line."""
+    world = find_world(name)
+    try:
+        manual_of(world)
+    except RPMSError:
+        raise
+    except Exception as error:  # noqa: BLE001  a stranger's world may raise anything
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise InputError(f"world {world.name!r} is not finished: its manual cannot be had: {reason}") from None
+    return world
 
 
 @app.command("new")
@@ -81,7 +94,7 @@ def check(
     only: Annotated[list[str] | None, typer.Option(help="Only this property, by name.", show_default=False)] = None,
 ) -> None:
     """Try the properties every world must have; exit code 1 if one fails."""
-    found = find_world(world)
+    found = _finished(world)
     setting = options.make_setting(found, data, engine, option)
     console = Console(highlight=False, emoji=False, soft_wrap=True)
     failures = 0

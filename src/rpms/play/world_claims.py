@@ -371,7 +371,7 @@ def planner(subject: Subject) -> str:
         thought, action = follow_plan(request.decision)
         return f"Thought: {thought}\nAction: {action}"
 
-    for task in subject.tasks:
+    for task in (walk.task for walk in subject.walks):
         game = world.open(task, subject.setting)
         try:
             play = Play(world, game, task, mind, FunctionModel(answer), Decoding(), world.step_budget)

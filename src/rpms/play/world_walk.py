@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from random import Random
 from typing import Any
@@ -152,13 +152,13 @@ class Subject:
                 self._part = "belief"
                 prior, belief = belief, world.update(belief, action, outcome.observation)
                 shown = view(belief)
-                self._part = "drift"
-                drift = world.contradictions(belief, game)
                 self._part = "games"
-                moments.append(Moment(action, outcome, tuple(game.admissible()), belief, drift, shown))
+                moment = Moment(action, outcome, tuple(game.admissible()), belief, (), shown)
                 self._part = "facts"
-                for atom in self.atoms(moments[-1]):
+                for atom in self.atoms(moment):
                     truth_of(belief, atom)
+                self._part = "drift"
+                moments.append(replace(moment, contradictions=world.contradictions(belief, game)))
                 if outcome.done or len(moments) > self.steps:
                     return Walk(task, goal, tuple(moments))
                 self._part = "manual"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -130,14 +130,16 @@ class World(ABC):
         return self.manual_files("manual.yaml")
 
     def manual_files(self, *names: str) -> tuple[tuple[str, str], ...]:
-        """Read files that lie beside the module that the world is written in."""
-        module = type(self).__module__
-        package = files(module.rpartition(".")[0] or module)
+        """Read files that lie beside the module that the world, or the one it extends, is written in."""
+        written = [kind.__module__ for kind in type(self).__mro__ if issubclass(kind, World) and kind is not World]
+        modules = [vars(sys.modules[name]).get("__file__") for name in written]
+        folders = [Path(file).parent for file in modules if file]
+        folder = next((each for each in folders if (each / names[0]).is_file()), next(iter(folders), Path()))
         try:
-            return tuple((f"{self.name}/{name}", package.joinpath(name).read_text(encoding="utf-8")) for name in names)
+            return tuple((f"{self.name}/{name}", (folder / name).read_text(encoding="utf-8")) for name in names)
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
-            where = f"{' and '.join(names)} beside {module}.py"
+            where = f"{' and '.join(names)} beside {written[0]}"
             raise InputError(f"{self.name} cannot read its manual, {where}: {reason}") from None
 
     def compat(self, belief: Belief, entry: Entry) -> str:
