@@ -11,6 +11,8 @@ _ROOMS = re.compile(r"Rooms: ([a-z, ]+)\.")
 _TAKEN = re.compile(r"You take ([a-z ]+) from ([a-z ]+)\.")
 _PUT = re.compile(r"You put ([a-z ]+) in ([a-z ]+)\.")
 _LAMP = re.compile(r"You (fill|light) ([a-z ]+) lamp\.")
+_AFTER = {"fill": "filled", "light": "lit"}
+_LAMPS = {"empty": ("not filled", "not lit"), "filled": ("filled", "not lit"), "lit": ("filled", "lit")}
 
 
 def update(belief: FactBelief, observation: str) -> FactBelief:
@@ -18,19 +20,15 @@ def update(belief: FactBelief, observation: str) -> FactBelief:
     if match := _ROOMS.search(observation):
         belief = belief.learn("not holding(_)", room=match[1].split(", "))
     if match := _HERE.match(observation):
-        room, things, lamp = match[1], match[2].split(", "), match[3]
-        seen = [thing for thing in things if thing != "nothing"]
+        room, lamp = match[1], match[3]
+        seen = [thing for thing in match[2].split(", ") if thing != "nothing"]
         belief = belief.learn("not at(_)", f"at({room})", room=[room])
         belief = belief.learn(f"not in(_, {room})", *(f"in({thing}, {room})" for thing in seen), thing=seen)
-        belief = belief.learn(_fact("filled", room, lamp != "empty"), _fact("lit", room, lamp == "lit"))
-    elif match := _TAKEN.match(observation):
-        belief = belief.learn(f"holding({match[1]})", f"not in({match[1]}, {match[2]})")
-    elif match := _PUT.match(observation):
-        belief = belief.learn(f"not holding({match[1]})", f"in({match[1]}, {match[2]})")
-    elif match := _LAMP.match(observation):
-        belief = belief.learn(_fact("filled" if match[1] == "fill" else "lit", match[2], holds=True))
+        return belief.learn(*(f"{fact}({room})" for fact in _LAMPS[lamp]))
+    if match := _TAKEN.match(observation):
+        return belief.learn(f"holding({match[1]})", f"not in({match[1]}, {match[2]})")
+    if match := _PUT.match(observation):
+        return belief.learn(f"not holding({match[1]})", f"in({match[1]}, {match[2]})")
+    if match := _LAMP.match(observation):
+        return belief.learn(*(f"{fact}({match[2]})" for fact in _LAMPS[_AFTER[match[1]]]))
     return belief
-
-
-def _fact(predicate: str, name: str, holds: bool) -> str:
-    return f"{predicate}({name})" if holds else f"not {predicate}({name})"

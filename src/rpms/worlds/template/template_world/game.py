@@ -6,7 +6,7 @@ from rpms.worlds.base import Outcome, Task
 
 ROOMS = ("boathouse", "cellar", "kitchen", "lantern room")
 THINGS = ("logbook", "matches", "oil can")
-DUTIES = ("light", "bring", "light")
+DUTIES = {"light": "light the {} lamp", "bring": "bring the logbook to the {}"}
 HAND = "hand"
 REFUSED = "You cannot do that."
 
@@ -14,7 +14,12 @@ REFUSED = "You cannot do that."
 def tasks(split: str) -> tuple[Task, ...]:
     """Twelve tasks to learn from and six to be judged by; each is made from its number alone."""
     numbers = range(12) if split == "train" else range(12, 18)
-    return tuple(Task(f"{split}-{number:02}", split, DUTIES[number % 3], {"number": str(number)}) for number in numbers)
+    return tuple(Task(f"{split}-{number:02}", split, duty_of(number), {"number": str(number)}) for number in numbers)
+
+
+def duty_of(number: int) -> str:
+    """What a task is about: each kind of duty in turn."""
+    return list(DUTIES)[number % len(DUTIES)]
 
 
 class TemplateGame:
@@ -22,17 +27,18 @@ class TemplateGame:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.duty = DUTIES[number % 3]
-        self.target = ROOMS[number % 4]
+        self.duty = duty_of(number)
+        self.target = ROOMS[number // len(DUTIES) % 4]
         self.reset()
 
     def reset(self) -> Outcome:
         number = self.number
         self.room = "boathouse"
-        self.things = {thing: ROOMS[(number + 1 + (number // 3 + place) % 3) % 4] for place, thing in enumerate(THINGS)}
+        others = [room for room in ROOMS if room != self.target]
+        self.things = {thing: others[(number // 3 + place) % 3] for place, thing in enumerate(THINGS)}
         self.lamps = {room: ("filled", "empty", "empty")[(number + place) % 3] for place, room in enumerate(ROOMS)}
-        wish = f"bring the logbook to the {self.target}" if self.duty == "bring" else f"light the {self.target} lamp"
-        return Outcome(f"{self.here()} Rooms: {', '.join(ROOMS)}.\nYour duty: {wish}.")
+        duty = DUTIES[self.duty].format(self.target)
+        return Outcome(f"{self.here()} Rooms: {', '.join(ROOMS)}.\nYour duty: {duty}.")
 
     def step(self, command: str) -> Outcome:
         verb, what = self.possible().get(command, ("", ""))
@@ -77,7 +83,10 @@ class TemplateGame:
 
     def done(self) -> bool:
         """Whether the duty is done."""
-        return self.things["logbook"] == self.target if self.duty == "bring" else self.lamps[self.target] == "lit"
+        return {
+            "light": self.lamps[self.target] == "lit",
+            "bring": self.things["logbook"] == self.target,
+        }[self.duty]
 
     def here(self) -> str:
         """What the keeper sees."""

@@ -37,7 +37,7 @@ Action: put spyglass in attic
 Obs: You put spyglass in attic.
 The example ends here. Now your duty:"""
 
-_LIGHT = re.compile(r"Your duty: (light the ([a-z ]+) lamp)\.")
+_LAMP = re.compile(r"Your duty: ((light) the ([a-z ]+) lamp)\.")
 _BRING = re.compile(r"Your duty: (bring the ([a-z ]+) to the ([a-z ]+))\.")
 
 
@@ -58,8 +58,8 @@ class TemplateWorld(World):
         return TemplateGame(int(task.source["number"]))
 
     def goal(self, opening: str) -> Goal:
-        if match := _LIGHT.search(opening):
-            return Goal("light", destination=match[2], text=match[1])
+        if match := _LAMP.search(opening):
+            return Goal(match[2], destination=match[3], text=match[1])
         if match := _BRING.search(opening):
             return Goal("bring", match[2], destination=match[3], text=match[1])
         return Goal(UNKNOWN_GOAL, text=opening)
