@@ -234,7 +234,7 @@ def test_with_a_menu_the_goal_stands_beside_it_and_the_example_is_one_of_choosin
         assert paper == [part for part in layout.value if part in paper]
         assert menu[-2:] == [Part.GOAL, Part.MENU]
         assert [prompt.text.count("Choose.") for prompt in shown] == [0, 1]
-        noticed = shown[1].noticing("no", "[Notice]", layout)
+        noticed = shown[1].noticing("no", "[Notice]")
         assert [block.part for block in noticed.blocks][-3:] == [Part.GOAL, Part.NOTICE, Part.MENU]
 
 

@@ -18,7 +18,7 @@ from rpms.core.episode import Ending, Episode
 from rpms.core.errors import FileError
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
-from rpms.core.prompt import Budget, Layout
+from rpms.core.prompt import Budget, Form, Layout
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.core.voice import memory_line
@@ -84,6 +84,13 @@ LONG = "word " * 300
 VARIANTS = {
     "full": {},
     "paper layout": {"condition": replace(FULL, layout=Layout.PAPER)},
+    "as the paper": {"condition": replace(FULL, layout=Layout.PAPER, form=Form.CHAT), "most_steps": 30},
+    "conversation, history cut": {
+        "condition": replace(FULL, form=Form.CHAT),
+        "budget": Budget(prompt=900),
+        "most_steps": 30,
+    },
+    "conversation, strict": {"condition": replace(FULL, form=Form.CHAT, enforcement=STRICT), "most_steps": 30},
     "baseline": {"condition": named_condition("baseline")},
     "memory-only": {"condition": named_condition("memory-only")},
     "memories cut": {"budget": Budget(memory=60)},

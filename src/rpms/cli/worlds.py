@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from rpms.cli import options
+from rpms.cli.screen import make_console, say
 from rpms.core.errors import InputError, RPMSError
 from rpms.play.setup import manual_of
 from rpms.play.world_check import Status, check_world
@@ -44,7 +44,7 @@ def list_worlds(context: typer.Context) -> None:
             continue
         cells = (name, ", ".join(world.splits), ", ".join(world.engines), str(world.step_budget))
         table.add_row(*map(Text, cells))
-    console = Console(highlight=False, emoji=False)
+    console = make_console()
     console.print(table)
     for problem in problems:
         console.print(Text(problem, style="red"), soft_wrap=True)
@@ -71,9 +71,9 @@ def new(
     """Write a small complete world to start from: game, belief, manual, tests."""
     texts, folder = new_world(name), out / name
     write_folder(folder, texts)
-    typer.echo(f"{folder}: a world of {len(texts)} files. Try it, then make it yours:")
+    say(f"{folder}: a world of {len(texts)} files. Try it, then make it yours:")
     for command in (f"rpms worlds check {_quoted(folder)}", f"rpms play {_quoted(folder)}"):
-        typer.echo(f"  {command}")
+        say(f"  {command}")
 
 
 def _quoted(folder: Path) -> str:
@@ -84,7 +84,7 @@ def _quoted(folder: Path) -> str:
 @app.command("check")
 def check(
     world: options.WorldName,
-    split: options.SplitName = None,
+    split: Annotated[str | None, typer.Option(help="The split; the world's own first one by default.")] = None,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     option: options.WorldOptions = None,
@@ -96,7 +96,7 @@ def check(
     """Try the properties every world must have; exit code 1 if one fails."""
     found = _finished(world)
     setting = options.make_setting(found, data, engine, option)
-    console = Console(highlight=False, emoji=False, soft_wrap=True)
+    console = make_console(soft_wrap=True)
     failures = 0
     for finding in check_world(found, setting, split, games, steps, seed, only or ()):
         failures += finding.status is Status.FAILED

@@ -66,9 +66,23 @@ class Menu:
         """The entry that is nearest to the goal."""
         return min(self.items, key=lambda item: item.rank).command if self.items else None
 
-    def lines(self, *, reasons: bool = True) -> list[str]:
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The entries as a model is to answer: the number comes first and decides, whatever entries have in common."""
+        return tuple(f"{number}. {item.command}" for number, item in enumerate(self.items, 1))
+
+    def lines(self) -> list[str]:
         """The entries for a prompt, each with what it is for."""
-        return [f"  - {item.command}" + (f" ({item.reason})" if item.reason and reasons else "") for item in self.items]
+        entries = zip(self.choices, self.items, strict=True)
+        return [f"  {choice}" + (f" ({item.reason})" if item.reason else "") for choice, item in entries]
+
+    def meant(self, action: str) -> str:
+        """The command that an answer means: an entry by its number, with or without its words; else the answer."""
+        number, _, rest = action.partition(".")
+        chosen = self.items[int(number) - 1 : int(number)] if number.isdecimal() and 0 < int(number[:4]) < 1000 else ()
+        if not chosen or action in self.commands or (rest.strip() and not rest.strip().startswith(chosen[0].command)):
+            return action
+        return chosen[0].command
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +171,9 @@ def _by_name(item: tuple[str, str]) -> tuple[str, tuple[tuple[int, str], ...]]:
 
 
 def feasible_actions(rules: ActiveRules, situation: Situation) -> Iterator[str]:
-    """Every action of the manual, over the names that are known, which is not known to be infeasible."""
+    """Every action of the manual, over the names that are known, of which nothing speaks against doing it now."""
     for command in reasoner_of(rules).commands(situation):
-        objection = infeasibility(command, rules, situation)
-        if objection is None or not objection.conflict:
+        if infeasibility(command, rules, situation) is None:
             yield command
 
 

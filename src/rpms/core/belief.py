@@ -68,11 +68,13 @@ class StateSignature:
     def parse(cls, text: str) -> StateSignature:
         """Read the text form; equal texts give one object. A ValueError says what is wrong."""
         fields: list[tuple[str, tuple[str, ...]]] = []
+        known: set[str] = set()
         for piece in text.split("|") if text.strip() else ():
             name, equals, values = piece.partition("=")
             name = unquote(name.strip())
-            if not equals or not name or any(name == known for known, _ in fields):
-                raise ValueError(f"state signature {text!r} is not `field=value|field=value,value`")
+            if not equals or not name or name in known:
+                raise ValueError(f"state signature {text[:200]!r} is not `field=value|field=value,value`")
+            known.add(name)
             empty = values.strip() in ("", _EMPTY_WORDS.get(name, "none"))
             fields.append((name, () if empty else tuple(unquote(value.strip()) for value in values.split(","))))
         return cls(tuple(fields))

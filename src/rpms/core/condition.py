@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from rpms.core.advise import Adviser, Spell, as_written, no_notice
 from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, arbitrate_here
 from rpms.core.consistency import Compat, accept_everything, compatible_by, executable_from_here, same_occupancy
 from rpms.core.decide import Arbitrate, Mind, Update
-from rpms.core.enforcement import PAPER, Consistency, Enforcement, JudgedBy
+from rpms.core.enforcement import PAPER, Consistency, Enforcement, JudgedBy, Repair
 from rpms.core.errors import InputError
 from rpms.core.loops import find_loop
-from rpms.core.prompt import Budget, Layout
+from rpms.core.prompt import Budget, Form, Layout
 from rpms.core.recall import EpisodicMemory, Retrieval
-from rpms.core.rules import RuleManual
+from rpms.core.rules import RuleManual, Tier
 from rpms.core.voice import Voice
+
+
+class BeliefShown(StrEnum):
+    """How much of the belief a prompt shows."""
+
+    PAPER = "paper"
+    """What the paper's listings show: place, hand and open containers; room, inventory and progress."""
+    EXTENDED = "extended"
+    """Also what was seen where, what was not searched yet, and what objects are known to be."""
+
+
+ALL_TIERS = tuple(Tier)
 
 
 @dataclass(frozen=True)
@@ -26,6 +39,11 @@ class Condition:
     arbitration: Arbitration = Arbitration.HARD_SOFT
     state_filter: bool = True
     layout: Layout = Layout.CACHED
+    form: Form = Form.SINGLE
+    belief: BeliefShown = BeliefShown.EXTENDED
+    repair: Repair = Repair.BELIEF
+    tiers: tuple[Tier, ...] = ALL_TIERS
+    """The tiers of the manual that the prompt and arbitration have, in the manual's order."""
     enforcement: Enforcement = PAPER
     """What goes past the paper."""
 
@@ -89,14 +107,15 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
     consistent = executable_from_here if finer else compatible_by(knowledge.compat)
     return Mind(
         update=knowledge.update,
-        voice=_voice(knowledge.voice, informed=condition.informed, choosing=beyond.menu > 0),
-        manual=knowledge.manual if condition.rules else RuleManual(),
+        voice=_voice(knowledge.voice, condition),
+        manual=knowledge.manual.of_tiers(condition.tiers) if condition.rules else RuleManual(),
         memory=memory if condition.memory else EpisodicMemory(),
         consistent=consistent if condition.state_filter else compatible_by(accept_everything),
         arbitrate=_JUDGEMENTS[beyond.judged_by],
         arbitration=condition.arbitration if condition.rules else Arbitration.NONE,
         retrieval=knowledge.retrieval,
         layout=condition.layout,
+        form=condition.form,
         budget=replace(knowledge.budget, turns=beyond.recent, injected=COMPACT if beyond.compact else 0),
         schemas=knowledge.manual,
         plans=knowledge.manual if condition.rules else knowledge.manual.bare(),
@@ -108,11 +127,14 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
             spell=knowledge.spell,
         ),
         compact=beyond.compact,
+        repair=condition.repair,
         enforcement=beyond,
     )
 
 
-def _voice(voice: Voice, *, informed: bool, choosing: bool) -> Voice:
+def _voice(voice: Voice, condition: Condition) -> Voice:
     """A world's voice: with the example of choosing from a menu where there is one, silent where nothing is known."""
-    spoken = replace(voice, example=voice.choosing) if choosing and voice.choosing else voice
-    return spoken if informed else spoken.silent()
+    choosing = condition.enforcement.menu > 0 and condition.informed and bool(voice.choosing)
+    spoken = replace(voice, example=voice.choosing) if choosing else voice
+    spoken = spoken.terse() if condition.belief is BeliefShown.PAPER else spoken
+    return spoken if condition.informed else spoken.silent()

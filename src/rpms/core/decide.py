@@ -11,11 +11,11 @@ from rpms.core.advise import Advice, Adviser, Menu, focus, plan_for, turn_state
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.consistency import compatible_by, same_occupancy
-from rpms.core.enforcement import PAPER, Enforcement
+from rpms.core.enforcement import PAPER, Enforcement, Repair
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
 from rpms.core.moment import for_the_moment
-from rpms.core.prompt import Block, Budget, Layout, Part, Prompt, Turn, build, make_block, transcript
+from rpms.core.prompt import Block, Budget, Form, Layout, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.reason import Plan
 from rpms.core.recall import EpisodicMemory, Retrieval, Walk
 from rpms.core.rules import ActiveRules, RuleManual
@@ -47,6 +47,7 @@ class Mind:
     arbitration: Arbitration = Arbitration.HARD_SOFT
     retrieval: Retrieval = field(default_factory=Retrieval)
     layout: Layout = Layout.CACHED
+    form: Form = Form.SINGLE
     budget: Budget = field(default_factory=Budget)
     count: TokenCounter = estimate_tokens
     schemas: RuleManual = field(default_factory=RuleManual)
@@ -56,6 +57,8 @@ class Mind:
     adviser: Adviser = field(default_factory=Adviser)
     compact: bool = False
     """Whether only the rules that matter to what is to be done now are shown."""
+    repair: Repair = Repair.BELIEF
+    """What the caller is to forgive in an action."""
     enforcement: Enforcement = PAPER
     """What the caller is to do with the model's answer: guard, re-asks, replacement."""
 
@@ -135,7 +138,7 @@ def decide(
     }
     shown = focus(rules, plan) if mind.compact else rules
     blocks = _serialise(mind, shown, lines, told or observation, history)  # 7
-    prompt = build(blocks, mind.layout, mind.budget, mind.count)  # 8
+    prompt = build(blocks, mind.layout, mind.budget, mind.count, mind.form)  # 8
     return Decision(
         goal=goal,
         belief=belief,
@@ -154,9 +157,7 @@ def decide(
     )
 
 
-def _plan(
-    mind: Mind, tracked: Plan, situation: Situation, memories: Sequence[Candidate], here: Sequence[Turn]
-) -> Plan:
+def _plan(mind: Mind, tracked: Plan, situation: Situation, memories: Sequence[Candidate], here: Sequence[Turn]) -> Plan:
     """What to do as far as this mind knows; where that is all there is to know and no more, as it was tracked."""
     goal, belief = situation.goal, situation.belief
     plan = tracked

@@ -38,6 +38,17 @@ class JudgedBy(StrEnum):
     """Each action, followed from the present state: what cannot be done is cut, what survives is kept."""
 
 
+class Repair(StrEnum):
+    """What is forgiven in an action before it reaches the world."""
+
+    OFF = "off"
+    """Nothing."""
+    FORM = "form"
+    """Letter case, signs, articles, synonyms of the same command."""
+    BELIEF = "belief"
+    """Also what the belief can add: a missing number, place or tool, where only one fits."""
+
+
 class Constrained(StrEnum):
     """Whether the model's action is held to the menu, or without one to the manual's actions, while it is written."""
 
@@ -112,15 +123,6 @@ ALONE = {
     "recent": replace(PAPER, recent=3),
 }
 """Each part by itself, for measuring what it adds."""
-
-
-def named_enforcement(name: str) -> Enforcement:
-    """Find a preset or a single part by its name."""
-    named = PRESETS | ALONE
-    if name not in named:
-        names = ", ".join(repr(each) if "," in each else each for each in named)
-        raise InputError(f"unknown enforcement {name!r}; choose one of {names}")
-    return named[name]
 
 
 PARTS = tuple(field.name for field in fields(Enforcement))

@@ -40,7 +40,7 @@ class GoalSignature:
         """Read the text form; equal texts give one object. A ValueError says what is wrong."""
         fields = [unquote(field.strip()) for field in text.split(":")]
         if not fields[0] or len(fields) > 4:
-            raise ValueError(f"goal signature {text!r} is not `type:object:state:destination`")
+            raise ValueError(f"goal signature {text[:200]!r} is not `type:object:state:destination`")
         return cls(*fields)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -305,6 +305,14 @@ class RuleManual:
     purposes: tuple[Purpose, ...] = ()
     """What goals want, procedures first."""
     _active: dict[tuple[str, ...], ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def of_tiers(self, tiers: Iterable[Tier]) -> RuleManual:
+        """The same manual with some of its tiers; what its facts are called stays."""
+        kept = frozenset(tiers)
+        if kept.issuperset(Tier):
+            return self
+        rules = tuple(rule for rule in self.rules if rule.tier in kept)
+        return replace(self, rules=rules, actions=self.actions if Tier.ENVIRONMENT in kept else ())
 
     def active(self, goal_type: str, *named: str) -> ActiveRules:
         """Assemble R_active for a goal type; with the things it names, the localities of other things are left out."""

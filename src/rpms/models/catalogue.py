@@ -6,11 +6,12 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from rpms.core.errors import InputError, ModelUnavailable
+from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.models.base import Model, Scalar
 from rpms.models.controls import menu_best, menu_first, menu_random
+from rpms.models.guard import check_base_url
 from rpms.models.overflow import ShorteningModel
 from rpms.models.patience import Patience
 from rpms.models.policy import PolicyModel, follow_plan
@@ -107,9 +108,7 @@ def _base_url(provider: Provider, given: str | None) -> str:
     url = base_url_of(provider, given)
     if url is None:
         raise InputError(f"{provider.form} needs --base-url, such as http://localhost:8000/v1")
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise InputError("the base URL must begin with http:// or https:// and name a host")
+    check_base_url(url)
     return url
 
 
@@ -134,7 +133,10 @@ def parse_parameter(text: str) -> tuple[str, Scalar]:
         return name, value.lower() == "true"
     for number in (int, float):
         try:
-            return name, number(value)
+            found = number(value)
         except ValueError:
             continue
+        if not abs(found) <= LONGEST_NUMBER:  # infinity and what is no number too
+            raise InputError(f"{name}={value[:40]}: the number is too large")
+        return name, found
     return name, value

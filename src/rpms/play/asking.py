@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rpms.core.belief import Situation
+from rpms.core.belief import Belief, Situation
 from rpms.core.decide import Decision
-from rpms.core.enforcement import Constrained, Enforcement, GuardMode
+from rpms.core.enforcement import Constrained, Enforcement, GuardMode, Repair
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.core.guard import Refusal, ask_again, review, review_rules
-from rpms.core.prompt import Layout, Part
+from rpms.core.prompt import Part
 from rpms.core.usage import Usage
 from rpms.core.voice import HEADINGS
 from rpms.models.answers import ParsedAnswer, parse_answer
@@ -47,7 +47,7 @@ class Asker:
     model: Model
     decoding: Decoding
     enforcement: Enforcement
-    layout: Layout
+    repair: Repair = Repair.BELIEF
 
     def ask(self, decision: Decision, episode: str) -> Asked:
         """Ask, and ask again while the guard refuses, as often as the enforcement allows."""
@@ -69,7 +69,8 @@ class Asker:
             usage = usage + answer.usage
             notes |= dict.fromkeys(answer.notes)
             parsed = parse_answer(answer.text)
-            command = self.world.command(parsed.action, decision.belief) if parsed.action else Command("")
+            action = decision.menu.meant(parsed.action) if parsed.action else ""
+            command = self._command(action, decision.belief) if action else Command("")
             refusal = review(command.text, decision.schemas, situation) if parsed.action else NO_ACTION
             breach = None if refusal else review_rules(command.text, decision.schemas, situation)
             if breach is not None:
@@ -78,7 +79,7 @@ class Asker:
             if against is None or not self._blocks(decision) or len(refused) >= rules.reasks:
                 break
             refused.append((command.text, against.text))
-            prompt = prompt.noticing(ask_again(command.text, against), HEADINGS[Part.NOTICE], self.layout)
+            prompt = prompt.noticing(ask_again(command.text, against), HEADINGS[Part.NOTICE])
         replaced = self._reason_to_replace(decision, against)
         best = decision.menu.best or (refusal.remedy if refusal else "")
         if replaced and best and best != command.text:
@@ -93,9 +94,18 @@ class Asker:
         """Whether the guard holds back what it objects to: it knows what the condition's rules say, or nothing."""
         return self.enforcement.guard is GuardMode.BLOCK and bool(decision.rules.environment)
 
+    def _command(self, action: str, belief: Belief) -> Command:
+        """The action as the world is given it, with as much repaired as was asked for."""
+        match self.repair:
+            case Repair.OFF:
+                return Command(action)
+            case Repair.FORM:
+                return self.world.form(action, belief)
+        return self.world.command(action, belief)
+
     def _held_to(self, decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The menu, or in a run without one the templates of all actions, where the answer is to be held to them."""
-        wanted, choices = self.enforcement.constrained, decision.menu.commands
+        wanted, choices = self.enforcement.constrained, decision.menu.choices
         without = not self.enforcement.menu
         templates = tuple(way for schema in decision.rules.environment for way in schema.syntax) if without else ()
         if wanted is Constrained.OFF or not (choices or templates):

@@ -18,8 +18,6 @@ from rpms.worlds.base import Command, Game, Outcome, Task, World
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
 """What a model is told when its answer names no action."""
-_THOUGHT_KEPT = 600
-"""Characters of a thought that the history repeats; models rarely write more, and some never stop."""
 
 
 @dataclass
@@ -51,7 +49,7 @@ class Play:
         self._command: str | None = None
         self._history: list[Turn] = []
         self._advice = ""
-        self._asker = Asker(self.world, self.model, self.decoding, self.mind.enforcement, self.mind.layout)
+        self._asker = Asker(self.world, self.model, self.decoding, self.mind.enforcement, self.mind.repair)
 
     def _stop(self, ending: Ending, error: str = "") -> None:
         self.ending, self.error = ending, error
@@ -98,7 +96,7 @@ class Play:
         )
         self.steps.append(step)
         state = turn_state(decision.belief, decision.progress)
-        self._history.append(Turn(told, command.text, parsed.thought[:_THOUGHT_KEPT], state, infeasible))
+        self._history.append(Turn(told, command.text, parsed.thought, state, infeasible))
         self._belief, self._command, self._outcome = decision.belief, command.text, outcome
         advise = self.mind.enforcement.guard is GuardMode.ADVISE and bool(decision.rules.environment)
         self._advice = step.advice if advise else ""

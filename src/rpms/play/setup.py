@@ -4,35 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
-from importlib.resources import files
 
 from rpms.core.condition import Knowledge
 from rpms.core.enforcement import Constrained, Enforcement, GuardMode
+from rpms.core.prompt import Budget, prompt_limit
 from rpms.core.rules import RuleManual
 from rpms.models.providers import chooses_from_menu
-from rpms.store.manuals import ManualText, read_manual
+from rpms.play.sources import ManualChoice, Sources
+from rpms.store.manuals import read_manual
 from rpms.worlds.base import World
 
-
-def universal_tier() -> ManualText:
-    """Tier 1, which every world shares unchanged."""
-    file = files("rpms.worlds").joinpath("universal.yaml")
-    return ManualText("universal.yaml", file.read_text(encoding="utf-8"))
+_COMPLETE = Sources()
 
 
-def manual_of(world: World) -> RuleManual:
-    """A world's whole manual."""
-    return read_manual(universal_tier(), *(ManualText(name, text) for name, text in world.manual()))
+def manual_of(world: World, choice: ManualChoice = _COMPLETE.manual) -> RuleManual:
+    """A world's whole manual: its complete one, or the one that is chosen."""
+    return read_manual(*choice.texts(world))
 
 
-def knowledge_of(world: World) -> Knowledge:
-    """What a world knows, ready for a condition to choose from."""
+def knowledge_of(world: World, sources: Sources = _COMPLETE, answer: int = 0) -> Knowledge:
+    """What a world knows, ready for a condition to choose from. `answer`: tokens of the context window it needs."""
     return Knowledge(
         update=world.update,
-        voice=world.voice,
-        manual=manual_of(world),
+        voice=sources.prompts.over(world.voice),
+        manual=manual_of(world, sources.manual),
         compat=world.compat,
-        retrieval=world.retrieval,
+        retrieval=sources.recalling.over(world.retrieval),
+        budget=Budget(prompt=prompt_limit(sources.context, answer)),
         spell=lambda command, belief: world.command(command, belief).text,
     )
 

@@ -27,10 +27,10 @@ from rpms.core.rules import (
     Step,
     Tier,
 )
+from rpms.foreign.limits import LARGEST_MANUAL
+from rpms.foreign.shown import excerpt
 from rpms.store.files import read_text
 from rpms.store.pages import Page, PageKind, plain, read_page
-
-LARGEST_MANUAL = 1_000_000
 
 _TIERS = tuple(tier.value for tier in Tier)
 _KEYS = ("world", "predicates", "goals", "procedures", "processes", *_TIERS)
@@ -47,6 +47,9 @@ class ManualText:
 
     name: str
     text: str
+    own: bool = False
+    """A user's own, laid over a world's: a tier of rules in it stands in place of the world's, and its actions and
+    predicates in place of those of the same name."""
 
 
 class _Strict(BaseModel):
@@ -119,7 +122,7 @@ def _section(page: Page, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
         raise page.error(path, f"`{path[-1]}` must be a mapping of names to entries")
     for key in node:
         if not isinstance(key, str):
-            raise page.error((*path, key), f"{key!r} must be a text")
+            raise page.error((*path, key), f"{excerpt(key)!r} must be a text")
         yield key, node[key]
 
 
@@ -135,6 +138,18 @@ def _validate(page: Page, model: type[_Model], value: object, path: tuple[object
             else first["msg"][:1].lower() + first["msg"][1:]
         )
         raise page.error((*path, *first["loc"]), f"{path[-1]}: {place or 'entry'}: {problem}") from None
+
+
+def _give_way(pages: Sequence[Page], own: Page) -> None:
+    """Take out of a world's pages what a user's own page brings instead."""
+    for page in pages:
+        for tier in (Tier.UNIVERSAL.value, Tier.DOMAIN.value):
+            if tier in own.tree:
+                page.tree.pop(tier, None)
+        for section in ("predicates", Tier.ENVIRONMENT.value):
+            theirs, mine = page.tree.get(section), own.tree.get(section)
+            for name in mine if isinstance(theirs, Mapping) and isinstance(mine, Mapping) else ():
+                theirs.pop(name, None)
 
 
 @dataclass
@@ -159,6 +174,8 @@ class _Reader:
         for source in sources:
             with self._noting():
                 pages.append(read_page(source.name, source.text, MANUAL))
+                if source.own:
+                    _give_way(pages[:-1], pages[-1])
         for page in pages:
             with self._noting():
                 self._check_keys(page)
@@ -202,10 +219,12 @@ class _Reader:
     def _check_keys(self, page: Page) -> None:
         for key in page.tree:
             if key not in _KEYS:
-                raise page.error((key,), f"unknown tier or key {key!r}; a manual has {', '.join(_KEYS)}")
+                raise page.error((key,), f"unknown tier or key {excerpt(key)!r}; a manual has {', '.join(_KEYS)}")
         world = page.tree.get("world")
         if world is not None and not isinstance(world, str):
             raise page.error(("world",), "`world` must be a text")
+        if world and self.world and str(world) != self.world:
+            raise page.error(("world",), f"this is a manual of {world}, not of {self.world}")
         self.world = str(world) if world else self.world
 
     def _claim(self, page: Page, path: tuple[str, ...], id_: str) -> None:
@@ -422,4 +441,4 @@ def find_mistakes(*sources: ManualText) -> list[FileError]:
 
 def manual_text(file: Path) -> ManualText:
     """Read a user's file."""
-    return ManualText(str(file), read_text(file))
+    return ManualText(str(file), read_text(file, 4 * LARGEST_MANUAL))

@@ -99,6 +99,8 @@ class World(ABC):
     step_budget: int = 50
     max_tokens: int = 256
     """New tokens a model may write at a step."""
+    options: tuple[str, ...] = ()
+    """The names of its own options."""
     retrieval: Retrieval = Retrieval()
 
     @abstractmethod
@@ -152,6 +154,18 @@ class World(ABC):
         forgiven = text.rstrip(".!").casefold()
         return Command(forgiven, ("form",) if forgiven != text else ())
 
+    def form(self, action: str, belief: Any) -> Command:
+        """Forgive form alone, where `command` also adds what the belief tells."""
+        return self.command(action, belief)
+
+    def paper_manual(self) -> tuple[tuple[str, str], ...]:
+        """A manual at the paper's scale, where a world has one beside its complete one."""
+        return self.manual()
+
+    def variation(self, name: str, number: int) -> Task | None:  # noqa: ARG002
+        """One variation of a task, of whatever split; None in a world whose tasks have none."""
+        return None
+
     def contradictions(self, belief: Any, game: Any) -> tuple[str, ...]:  # noqa: ARG002
         """What the belief holds for known that is not so in the simulator: state drift, as a list."""
         return ()
@@ -159,14 +173,6 @@ class World(ABC):
     def edition(self, tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:  # noqa: ARG002
         """What tells apart games of the same names; recorded with every run."""
         return {}
-
-    def listing(self, _names: Sequence[str], setting: Setting) -> Setting:
-        """The setting under which tasks of some names are listed, in a world that leaves some out unless named."""
-        return setting
-
-    def variation(self, _name: str, _number: int) -> Task | None:
-        """The task that a name and a number mean, of whatever split; None in a world without variations."""
-        return None
 
     def embedded_memory(self) -> str:
         """A file with a memory that comes with the world; nothing if there is none."""

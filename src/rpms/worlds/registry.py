@@ -11,10 +11,12 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from rpms.core.errors import FileError, InputError
+from rpms.foreign.files import read_text
 from rpms.worlds.base import World, lacking
 
 ENTRY_POINTS = "rpms.worlds"
 PROJECT = "pyproject.toml"
+LARGEST_PROJECT = 1_000_000
 
 
 def world_names() -> tuple[str, ...]:
@@ -67,10 +69,10 @@ def _point_in(folder: Path) -> EntryPoint:
     """The entry point that the project in a folder declares."""
     file = folder / PROJECT
     try:
-        declared = tomllib.loads(file.read_text(encoding="utf-8"))["project"]["entry-points"][ENTRY_POINTS]
+        declared = tomllib.loads(read_text(file, LARGEST_PROJECT))["project"]["entry-points"][ENTRY_POINTS]
         ((name, value),) = declared.items()
         return EntryPoint(name, value, ENTRY_POINTS)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise FileError(file, None, f"cannot be read: {error}") from None
     except (KeyError, TypeError, AttributeError, ValueError):
         raise FileError(file, None, f'needs one world in [project.entry-points."{ENTRY_POINTS}"]') from None

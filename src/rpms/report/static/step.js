@@ -182,6 +182,7 @@ const Step = (() => {
     return section(
       "Prompt",
       `about ${total} tokens, ${injected} of them injected knowledge (estimated)`,
+      crowding(step),
       bar,
       blocks,
       step.cut.length
@@ -193,6 +194,15 @@ const Step = (() => {
           )
         : null,
     );
+  }
+
+  /** What the context window had no room for: turns of the history, and, which is worse, knowledge. */
+  function crowding(step) {
+    const lacking = Object.entries(step.extras.no_room || {});
+    if (!lacking.length) return null;
+    const knowledge = lacking.some(([part]) => part !== "history");
+    const words = lacking.map(([part, count]) => `${count} of ${part}`).join(", ");
+    return el("div", { class: knowledge ? "alarm infeasible" : "dim" }, `No room in the context window for: ${words}.`);
   }
 
   function answer(step, text) {
@@ -249,7 +259,7 @@ const Step = (() => {
   }
 
   function extras(step) {
-    const names = Object.keys(step.extras).filter((name) => !["plan", "menu"].includes(name));
+    const names = Object.keys(step.extras).filter((name) => !["plan", "menu", "no_room"].includes(name));
     if (!names.length) return null;
     const show = (value) => {
       if (typeof value === "string") return value;

@@ -11,10 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rpms.core.belief import Belief
-from rpms.core.errors import InputError
+from rpms.core.errors import FileError, InputError
 from rpms.core.goal import Goal
 from rpms.core.recall import Retrieval, Similarity
 from rpms.core.voice import Voice
+from rpms.foreign.files import read_bytes
+from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.affordances import category
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import forgive
@@ -73,6 +75,10 @@ class Alfworld(World):
     def manual(self) -> tuple[tuple[str, str], ...]:
         return self.manual_files("environment.yaml", "domain.yaml")
 
+    def paper_manual(self) -> tuple[tuple[str, str], ...]:
+        """The manual at the paper's scale: its families, and no more of them than Appendices D and E tell."""
+        return self.manual_files("environment.yaml", "domain_paper.yaml")
+
     def embedded_memory(self) -> str:
         """What the planner learned on the embedded games: `rpms learn alfworld --split builtin --rounds 1`."""
         return str(files("rpms.worlds.alfworld").joinpath("builtin", "memory.jsonl"))
@@ -89,6 +95,10 @@ class Alfworld(World):
     def command(self, action: str, belief: AlfworldBelief) -> Command:
         return forgive(action, belief)
 
+    def form(self, action: str, belief: AlfworldBelief) -> Command:
+        """Form alone: nothing is added from what was seen, held or known to be near. The dialect is the game's own."""
+        return forgive(action, AlfworldBelief(belief.goal, dialect=belief.dialect))
+
     def infeasible(self, observation: str) -> bool:
         return observation.strip() == NOTHING_HAPPENS
 
@@ -99,8 +109,8 @@ class Alfworld(World):
 def _read(task: Task) -> str:
     """A game file as it is; one that cannot be read is told of when it is played."""
     try:
-        return Path(task.source["path"]).read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        return read_bytes(task.source["path"], LARGEST_GAME).decode("utf-8", "replace")
+    except FileError:
         return ""
 
 

@@ -59,8 +59,8 @@ _MATTER: Final = re.compile(
     r"(?:.* )?(?:plant|tree|seed|flower|pollen)(?: in the .* stage.*)?"
     r"|(?:(?:solid|liquid|gaseous) )?unknown substance(?: [a-z])?"
 )
-"""Plants, their parts, and unknown substances: in the simulator no devices, no documents and nothing with a lid. Some can
-be eaten."""
+"""Plants, their parts, and unknown substances: in the simulator no devices, no documents and nothing with a lid. Some
+can be eaten."""
 _TAIL: Final = re.compile(r" (?:\d+|\(.*\)|of .*)$")
 
 

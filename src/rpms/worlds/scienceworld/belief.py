@@ -16,6 +16,7 @@ from rpms.worlds.scienceworld.answers import ANSWERS
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.tree import alike, find, read_phrase, walk
+from rpms.worlds.scienceworld.wording import belief_lines
 
 INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
@@ -178,8 +179,7 @@ class ScienceBelief:
         )
 
     def lines(self) -> tuple[str, ...]:
-        carrying = ", ".join(self.holding) or ("nothing" if self.inventory_known else "nothing known")
-        return (f"Room: {self.room or 'unknown'}  Carrying: {carrying}  Progress: step {self.pointer}",)
+        return belief_lines(self)
 
     def but(self, **changes: object) -> ScienceBelief:
         """The same belief with some fields changed."""

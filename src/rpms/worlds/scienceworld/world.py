@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from importlib.resources import files
 
 from rpms.core.belief import Belief
@@ -37,6 +36,7 @@ class ScienceWorld:
     name = "scienceworld"
     splits: tuple[str, ...] = ("dev", "train", "test")
     engines: tuple[str, ...] = ("native",)
+    options: tuple[str, ...] = OPTIONS
     step_budget = 100
     max_tokens = 512
     retrieval = Retrieval(similarity=Similarity(type=0.5, object=0.3, state=0.2, destination=0.0))
@@ -54,10 +54,6 @@ class ScienceWorld:
         simplifications = options.get("simplifications", "")
         return list_tasks(split, int(number) if number else None, names or None, simplifications)
 
-    def listing(self, names: Sequence[str], setting: Setting) -> Setting:
-        """Four of the thirty tasks are listed only where they are named."""
-        return replace(setting, options={**setting.options, "tasks": ",".join(names)})
-
     def variation(self, name: str, number: int) -> Task:
         """One variation of a task, of whatever split."""
         return task_at(name, number)
@@ -71,9 +67,11 @@ class ScienceWorld:
         return ScienceWorldGame(task.source["task"], int(task.source["variation"]), options.get("simplifications", ""))
 
     def manual(self) -> tuple[tuple[str, str], ...]:
-        folder = files("rpms.worlds.scienceworld")
-        names = ("environment.yaml", "domain.yaml")
-        return tuple((f"scienceworld/{name}", folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
+        return _texts("environment.yaml", "domain.yaml")
+
+    def paper_manual(self) -> tuple[tuple[str, str], ...]:
+        """The manual at the paper's scale: its families, and no more of them than Appendices D and E tell."""
+        return _texts("environment.yaml", "domain_paper.yaml")
 
     def goal(self, opening: str) -> Goal:
         return parse_goal(opening)
@@ -123,6 +121,11 @@ def _checked(setting: Setting) -> dict[str, str]:
             raise InputError(f"ScienceWorld has no option {name!r}: the options are {', '.join(OPTIONS)}")
     canonical_simplifications(setting.options.get("simplifications", ""))
     return dict(setting.options)
+
+
+def _texts(*names: str) -> tuple[tuple[str, str], ...]:
+    folder = files("rpms.worlds.scienceworld")
+    return tuple((f"scienceworld/{name}", folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
 
 
 def _own(belief: Belief) -> ScienceBelief:

@@ -21,7 +21,7 @@ def test_it_has_every_property_of_a_world() -> None:
 def test_the_planner_does_its_duty(task: Task) -> None:
     """This loop is also how any program of your own lets an agent act."""
     game = world.open(task, Setting())
-    agent = Agent(world, model="planner")
+    agent = Agent(world, model="planner", condition="rules-only")
     outcome = game.reset()
     agent.reset(outcome.observation)
     for _ in range(world.step_budget):
