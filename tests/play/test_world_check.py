@@ -190,7 +190,7 @@ FAULTS: list[tuple[str, str, type]] = [
         world_with(command=lambda self, action, known: Command(action.replace("xyzzy", "xyzzy!"))),
     ),
     ("commands", "exact command", world_with(command=lambda self, action, known: Command("list around"))),
-    ("prompts", "baseline's prompt has goal", world_with(voice=LOUD(module.INSTRUCTION, module.EXAMPLE))),
+    ("prompts", "the baseline's prompt has", world_with(voice=LOUD(module.INSTRUCTION, module.EXAMPLE))),
     ("prompts", "instruction is empty", world_with(voice=Voice("", ""))),
     ("planner", "wins none of its games: 4 out of steps", world_with(step_budget=1)),
     ("plans", "another plan", belief_with(names=property(unsettled))),

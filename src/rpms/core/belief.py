@@ -141,7 +141,7 @@ class Belief:
 class FactBelief(Belief):
     """A belief that keeps facts as they were told: true, false, or not at all, which is unknown."""
 
-    known: Mapping[Atom, bool] = field(default_factory=dict)
+    known: dict[Atom, bool] = field(default_factory=dict)
     """Facts, and what is known of all others: `in(_, cellar)` stands for every thing that is not named otherwise."""
     things: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What is known to be there, by the parameters it may stand for."""
@@ -178,8 +178,8 @@ class FactBelief(Belief):
 
     @cached_property
     def _sweeping(self) -> list[tuple[Atom, bool]]:
-        """What is known of many things at once."""
-        return [(atom, holds) for atom, holds in self.known.items() if ANYTHING in atom.args]
+        """What is known of many things at once, told last first."""
+        return [(atom, holds) for atom, holds in reversed(self.known.items()) if ANYTHING in atom.args]
 
     @property
     def moment(self) -> str:
