@@ -63,7 +63,8 @@ def _goal(manual: RuleManual, parsed: Goal | None, given: str | None) -> Goal | 
     """The goal that was meant: a type or a task that the manual knows by name, or a goal's text."""
     if given is None or parsed is None:
         return None
-    types = sorted({type_ for each in (*manual.rules, *manual.purposes) for type_ in each.goals})
+    goals = [rule.goals for rule in manual.rules] + [purpose.goals for purpose in manual.purposes]
+    types = sorted(frozenset().union(*goals))
     matches = [type_ for type_ in types if type_ == given] or [type_ for type_ in types if type_.startswith(given)]
     if len(matches) > 1:
         raise InputError(f"{given!r} fits several goal types: {', '.join(matches)}")
