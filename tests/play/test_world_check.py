@@ -8,12 +8,12 @@ from itertools import count
 from typing import Any
 
 import pytest
+from rpms.core.menu import Suggestion
 
 from rpms.core.belief import StateSignature
 from rpms.core.errors import InputError, WorldError
 from rpms.core.facts import Truth
 from rpms.core.goal import Goal, Progress
-from rpms.core.menu import Suggestion
 from rpms.core.voice import Voice
 from rpms.play.setup import manual_of
 from rpms.play.world_check import PROPERTIES, Finding, Status, check_world
