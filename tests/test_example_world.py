@@ -98,7 +98,7 @@ def test_the_manual_tells_why_an_action_fails():
     script = ["Action: connect to server 1", "Action: push config 1 to server 1", "Action: start server 1"]
     played = episode(task, ScriptedModel("script", script))
     assert [step.infeasible for step in played.steps] == [False, True, True]
-    assert played.steps[1].objection == "config 1 is not in your clipboard; first: connect to depot 1"
+    assert played.steps[1].objection == "config 1 is not in your clipboard"
     assert played.steps[2].objection == "server 1 is running"
 
 
