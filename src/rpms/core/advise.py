@@ -104,6 +104,8 @@ class Adviser:
     """Whether the goal block says what comes next and what already failed."""
     size: int = 0
     """Entries of the menu."""
+    slack: int = 0
+    """How many steps longer than the best a plan may be whose beginning the menu holds; 0 for any number."""
     ranked: bool = True
     notice: Callable[[Sequence[Turn], str], str] = no_notice
     spell: Spell = as_written
@@ -142,7 +144,8 @@ class Adviser:
             yield from recalled_actions(memories, belief, history)
         elif self.ranked:
             for option in plan.options:
-                yield option.command, purpose_of(option, rules)
+                if option.regret <= self.slack or not self.slack:
+                    yield option.command, purpose_of(option, rules)
         else:
             yield from ((self.spell(command, belief), "") for command in feasible_actions(rules, situation))
 
@@ -183,9 +186,9 @@ def reasoner_of(rules: ActiveRules) -> Reasoner:
     return Reasoner(rules)
 
 
-def plan_for(rules: ActiveRules, situation: Situation, memories: Sequence[Candidate] = (), choices: int = 1) -> Plan:
+def plan_for(rules: ActiveRules, situation: Situation, memories: Sequence[Candidate] = ()) -> Plan:
     """What rules and experience say is to be done now."""
-    return reasoner_of(rules).plan(situation, likely_places(rules, experience(memories, rules)), choices)
+    return reasoner_of(rules).plan(situation, likely_places(rules, experience(memories, rules)))
 
 
 def experience(memories: Sequence[Candidate], rules: ActiveRules) -> Iterator[tuple[str, str]]:

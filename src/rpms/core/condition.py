@@ -125,6 +125,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         adviser=Adviser(
             guides=beyond.guidance and acts,
             size=beyond.menu if condition.informed else 0,
+            slack=beyond.slack,
             ranked=beyond.ranked,
             notice=find_loop if beyond.loops else no_notice,
             spell=knowledge.spell,

@@ -271,11 +271,11 @@ class Reasoner:
                     return True
         return False
 
-    def plan(self, situation: Situation, order: Order | None = None, choices: int = 1) -> Plan:
-        """What to do in a situation; with fewer choices than wanted, also how to go on with things yet unseen."""
+    def plan(self, situation: Situation, order: Order | None = None) -> Plan:
+        """What to do in a situation."""
         order = order if order is not None else likely_places(self.rules)
         purpose = self.rules.purpose
-        plan = _Graph(self, situation, order).plan(purpose, choices) if purpose is not None else Plan()
+        plan = _Graph(self, situation, order).plan(purpose) if purpose is not None else Plan()
         return plan if plan.options or plan.cost == 0 else _Graph(self, situation, order).explore()
 
     def commands(self, situation: Situation) -> Iterator[str]:
@@ -325,8 +325,7 @@ class _Graph:
         self._edges: dict[Fact, list[Edge]] = {}
         self._costs: dict[Fact, float] = {}
 
-    def plan(self, purpose: Purpose, choices: int) -> Plan:
-        plan = Plan()
+    def plan(self, purpose: Purpose) -> Plan:
         for imagined in (False, True):
             bindings = list(self._bindings(purpose, self._facts.goal, imagined=imagined))
             edges = [edge for binding in bindings if (edge := self._goal_edge(purpose, binding)) is not None]
@@ -334,10 +333,8 @@ class _Graph:
             self._regress(fact for edge in edges for fact in edge.needs)
             self._price()
             if self._costs.get(GOAL, inf) < inf:
-                plan = Plan(self._options(), self._progress(purpose), self._costs[GOAL])
-                if len(plan.options) >= choices or not plan.cost:
-                    break
-        return plan
+                return Plan(self._options(), self._progress(purpose), self._costs[GOAL])
+        return Plan()
 
     def remedy(self, needs: Sequence[Need], binding: Mapping[str, str]) -> Remedy:
         """What to do first so that all of some needs hold in the end. To search elsewhere is no remedy."""
