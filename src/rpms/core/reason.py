@@ -18,7 +18,7 @@ makes a plan impossible. No simulator is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappop, heappush
@@ -29,7 +29,7 @@ from typing import NamedTuple
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal, Progress
-from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules, Purpose
+from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules, Purpose, Step
 
 GRANTED = 0.5
 """Steps that it costs to take an unknown fact for granted."""
@@ -133,7 +133,9 @@ Order = Mapping[str, Mapping[str, int]]
 
 def likely_places(rules: ActiveRules, experience: Iterable[tuple[str, str]] = ()) -> Order:
     """The order in which places are searched: the manual's localities, then what experience found where."""
-    order: dict[str, dict[str, int]] = {}
+    order = {
+        kind: {place: rank for rank, place in enumerate(places)} for kind, places in rules.lore.localities.items()
+    }
     for rule in rules.domain:
         for kind in rule.locality.objects if rule.locality else ():
             known = order.setdefault(kind, {})
@@ -152,11 +154,16 @@ class Reasoner:
     rules: ActiveRules
 
     @cached_property
+    def schemas(self) -> tuple[ActionSchema, ...]:
+        """All that plans are made of."""
+        return (*self.rules.environment, *self.rules.lore.processes)
+
+    @cached_property
     def makers(self) -> Mapping[tuple[str, bool], tuple[Way, ...]]:
         """The ways to make a fact so, by predicate and sign."""
         found: dict[tuple[str, bool], tuple[Way, ...]] = {}
-        for schema in self.rules.environment:
-            parameters = _parameters(schema)
+        for schema in self.schemas:
+            parameters = schema.variables
             for effect in schema.effects:
                 fact = Fact(effect.atom.predicate, effect.atom.args, effect.negated)
                 clauses = (*schema.preconditions, *schema.plan)
@@ -174,13 +181,19 @@ class Reasoner:
         for schema in self.rules.environment:
             for seen in schema.observes:
                 fact = Fact(seen.atom.predicate, seen.atom.args)
-                names = (*_parameters(schema), *(arg for arg in seen.atom.args if arg != ANYTHING))
+                names = (*schema.variables, *(arg for arg in seen.atom.args if arg != ANYTHING))
                 parameters = tuple(dict.fromkeys(names))
                 needs = [self._need(clause, None, parameters) for clause in (*schema.preconditions, *schema.plan)]
                 needs += [self._need(clause, None, parameters)._replace(given=True) for clause in seen.given]
                 way = Way(schema, parameters, fact, tuple(needs), reveals=True)
                 found[fact.predicate] = (*found.get(fact.predicate, ()), way)
         return found
+
+    @cached_property
+    def lasting_names(self) -> Mapping[str, Sequence[str]]:
+        """The names in the facts that hold for ever, by what their predicate calls them."""
+        predicates = self.rules.predicates
+        return {predicates[name].args[0]: tuple(table) for name, table in self.rules.lore.facts.items()}
 
     @cached_property
     def positional(self) -> frozenset[str]:
@@ -213,13 +226,14 @@ class Reasoner:
         """
         if self.companion(needed.predicate) and not needed.negated:
             return True
-        for schema in self.rules.environment:
+        for schema in self.schemas:
             for effect in schema.effects:
                 if (effect.atom.predicate, effect.negated) != (needed.predicate, needed.negated):
                     continue
-                binding = dict(zip(effect.atom.args, needed.args, strict=True))
+                binding = {arg: f"{arg}'" for arg in schema.variables}
+                binding |= dict(zip(effect.atom.args, needed.args, strict=True))
                 wanted = [
-                    _fact(literal)._replace(args=tuple(binding.get(arg, arg + "'") for arg in literal.atom.args))
+                    _fact(literal)._replace(args=tuple(binding.get(arg, arg) for arg in literal.atom.args))
                     for clause in schema.preconditions
                     for literal in clause.literals
                     if len(clause.literals) == 1
@@ -230,16 +244,8 @@ class Reasoner:
 
     def plan(self, situation: Situation, order: Order | None = None) -> Plan:
         """What to do in a situation."""
-        purpose = self.rules.purpose
-        if purpose is None:
-            return Plan()
         graph = _Graph(self, situation, order if order is not None else likely_places(self.rules))
-        return graph.plan(purpose)
-
-
-def _parameters(schema: ActionSchema) -> tuple[str, ...]:
-    """The parameters of a schema, as its first syntax has them."""
-    return tuple(PARAMETER.findall(schema.syntax[0]))
+        return graph.first_things() or (graph.plan(self.rules.purpose) if self.rules.purpose else None) or graph.explore()
 
 
 def _fact(literal: Literal) -> Fact:
@@ -253,7 +259,8 @@ class _Graph:
         self._reasoner = reasoner
         self._facts = situation
         self._order = order
-        self._names = situation.belief.names
+        self._lore = reasoner.rules.lore
+        self._names = {**reasoner.lasting_names, **situation.belief.names}
         self._roles: dict[str, set[str]] = {}
         for role, names in self._names.items():
             for name in names:
@@ -262,16 +269,50 @@ class _Graph:
         self._edges: dict[Fact, list[Edge]] = {}
         self._costs: dict[Fact, float] = {}
 
-    def plan(self, purpose: Purpose) -> Plan:
+    def plan(self, purpose: Purpose) -> Plan | None:
+        """What serves a purpose; None if nothing does."""
         for imagined in (False, True):
-            bindings = list(self._bindings(purpose, self._facts.goal, imagined=imagined))
-            edges = [edge for binding in bindings if (edge := self._goal_edge(purpose, binding)) is not None]
-            self._edges[GOAL] = edges
-            self._regress(fact for edge in edges for fact in edge.needs)
-            self._price()
-            if self._costs.get(GOAL, inf) < inf:
+            ways = [
+                found
+                for binding in self._bindings(purpose, self._facts.goal, imagined=imagined)
+                if (found := self._goal_edge(purpose, binding)) is not None
+            ]
+            furthest = max((stage for stage, _ in ways), default=0)
+            if self._reaches([edge for stage, edge in ways if stage == furthest]):
                 return Plan(self._options(), self._progress(purpose), self._costs[GOAL])
-        return Plan()
+        return None
+
+    def first_things(self) -> Plan | None:
+        """What restores the facts without which nothing else can be done; None where they hold."""
+        for clause in self._lore.always:
+            if clause.truth(self._facts) is not Truth.FALSE:
+                continue
+            edge = self._edge_to([Need(tuple(map(_fact, clause.literals)), frozenset(), moving=False, wanted=True)])
+            if edge is not None and self._reaches([edge]):
+                return Plan(self._options(), cost=self._costs[GOAL])
+        return None
+
+    def explore(self) -> Plan:
+        """What shows more of the world, the nearest first: for goals that no plan is known for."""
+        sights = [way for ways in self._reasoner.revealers.values() for way in ways if ANYTHING in way.fact.args]
+        facts = dict.fromkeys(
+            way.fact._replace(args=tuple("anything ?" if arg == ANYTHING else filled[arg] for arg in way.fact.args))
+            for way in sights
+            for filled in self._namings(tuple(arg for arg in way.fact.args if arg != ANYTHING))
+        )
+        edges = [Edge(GOAL, (fact._replace(makeable=False),), 0.0) for fact in facts if self._truth(fact) is None]
+        return Plan(self._options(), cost=self._costs[GOAL]) if self._reaches(edges) else Plan()
+
+    def _namings(self, parameters: tuple[str, ...]) -> Iterator[dict[str, str]]:
+        for chosen in product(*(self._names.get(name, ()) for name in parameters)):
+            yield dict(zip(parameters, chosen, strict=True))
+
+    def _reaches(self, edges: list[Edge]) -> bool:
+        """Price everything that leads to some edges; whether one of them can be had."""
+        self._edges[GOAL] = edges
+        self._regress(fact for edge in edges for fact in edge.needs)
+        self._price()
+        return self._costs.get(GOAL, inf) < inf
 
     # The goal.
 
@@ -280,7 +321,7 @@ class _Graph:
         choices = []
         for field_ in dict.fromkeys(purpose.over.values()):
             variables = [name for name, source in purpose.over.items() if source == field_]
-            named = goal.named(field_)
+            named = goal.named(field_) or (field_ if purpose.staged else "")
             known = list(self._facts.belief.called(named)) if named else []
             lacking = max(len(variables) - len(known), int(imagined)) if named else 0
             known += [f"{named} {'?' * number}" for number in range(1, lacking + 1)]
@@ -290,22 +331,43 @@ class _Graph:
         for chosen in product(*choices):
             yield {name: thing for binding in chosen for name, thing in binding.items()}
 
-    def _goal_edge(self, purpose: Purpose, binding: Mapping[str, str]) -> Edge | None:
-        """One way to reach the goal: all that is left to be done for it, one after the other."""
-        wanted = [_bound(step.until, binding) for step in purpose.steps]
+    def _goal_edge(self, purpose: Purpose, binding: Mapping[str, str]) -> tuple[int, Edge] | None:
+        """One way to reach the goal: how many of its stages are past, and what is left to be done, in order."""
+        wanted, passed = [self._wanted(purpose, step, binding) for step in purpose.steps], 0
         if purpose.staged:
-            reached = [all(self._clause(need)[0] is True for need in step) for step in wanted]
-            last = max((place for place, done in enumerate(reached) if done), default=-1)
-            wanted = wanted[last + 1 : last + 2]
+            passed = self._passed(wanted)
+            wanted = wanted[passed : passed + 1]
+        edge = self._edge_to(need for step in wanted for need in step)
+        if edge is None:
+            return None
+        edge.binding = binding
+        return passed, edge
+
+    def _edge_to(self, wanted: Iterable[Need]) -> Edge | None:
         needs: list[Fact] = []
         cost = 0.0
-        for need in (need for step in wanted for need in step):
+        for need in wanted:
             value, price, fact = self._clause(need)
             if value is False:
                 return None
             cost += price
             needs += [fact] if fact is not None else []
-        return Edge(GOAL, tuple(dict.fromkeys(needs)), cost, binding=binding)
+        return Edge(GOAL, tuple(dict.fromkeys(needs)), cost)
+
+    def _wanted(self, purpose: Purpose, step: Step, binding: Mapping[str, str]) -> list[Need]:
+        """What a step wants, of everything that it speaks of."""
+        every: list[Mapping[str, str]] = [binding]
+        named = frozenset(arg for clause in step.until for literal in clause.literals for arg in literal.atom.args)
+        for name, source in purpose.each.items():
+            if name in named:
+                things = self._facts.belief.called(self._facts.goal.named(source) or source)
+                every = [{**one, name: thing} for one in every for thing in things]
+        return [need for one in every for need in _bound(step.until, one)]
+
+    def _passed(self, wanted: Sequence[Sequence[Need]]) -> int:
+        """How many stages are past: all up to the last whose facts hold."""
+        reached = [bool(step) and all(self._clause(need)[0] is True for need in step) for step in wanted]
+        return max((place for place, done in enumerate(reached) if done), default=-1) + 1
 
     # First pass: regression.
 
@@ -342,8 +404,10 @@ class _Graph:
         """Being at one thing is being at all that is in the same place: ways there by another name."""
         for way in self._reasoner.makers.get((fact.predicate, False), ()):
             (name,) = way.fact.args
-            for other in self._names.get(name, ()):
-                together = Fact(companion, (other, *fact.args), makeable=False)
+            others = [Fact(companion, (other, *fact.args), makeable=False) for other in self._names.get(name, ())]
+            known = [together for together in others if self._truth(together) is True]
+            for together in known or others:
+                other = together.args[0]
                 value, price, need = self._clause(Need((together,), frozenset(), moving=False))
                 if value is False:
                     continue
@@ -360,7 +424,10 @@ class _Graph:
         for parameter, name in zip(way.fact.args, fact.args, strict=True):
             if parameter == ANYTHING:
                 continue
-            if binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
+            if parameter not in way.parameters:
+                if kind_of(name) != parameter:
+                    return  # the effect is on a thing by its name
+            elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
                 return
         free = [name for name in way.parameters if name not in binding]
         for filled, needs, extra in self._fill(binding, free, way.needs, [], 0.0):
@@ -427,7 +494,10 @@ class _Graph:
         if self._reasoner.companion(fact.predicate) and not fact.negated:
             return True
         return any(
-            all(map(self._suits, way.fact.args, fact.args))
+            all(
+                self._suits(parameter, name) if parameter in way.parameters else kind_of(name) == parameter
+                for parameter, name in zip(way.fact.args, fact.args, strict=True)
+            )
             for way in self._reasoner.makers.get((fact.predicate, fact.negated), ())
         )
 
@@ -436,18 +506,24 @@ class _Graph:
         try:
             value = self._known[key]
         except KeyError:
-            truth = self._facts.truth(Atom(*key))
+            table = self._lore.facts.get(fact.predicate)
+            if table is not None:
+                truth = Truth.of(fact.args[1] in table.get(fact.args[0], ()))
+            else:
+                truth = self._facts.truth(Atom(*key))
             value = self._known[key] = None if truth is Truth.UNKNOWN else truth is Truth.TRUE
         return value if value is None or not fact.negated else not value
 
     def _rank(self, args: Sequence[str]) -> int:
         """How unlikely a place is for a thing, by the order in which places are searched."""
         kinds = [kind_of(arg) for arg in args]
+        said = self._facts.goal.places()
         for thing in kinds:
-            known = self._order.get(thing)
+            known = {place: rank for rank, place in enumerate(said[thing])} if thing in said else self._order.get(thing)
             if known:
                 return min(known.get(place, len(known)) for place in kinds if place is not thing)
-        return 0
+        usual = self._order.get(self._facts.goal.object, {})
+        return min((usual.get(place, len(usual)) for place in kinds), default=0)
 
     # Second pass: what everything costs.
 
@@ -530,9 +606,7 @@ class _Graph:
         return Progress(current.name, target, len(stones) - len(todo), len(stones))
 
     def _stage(self, purpose: Purpose, best: Edge) -> Progress:
-        wanted = [_bound(step.until, best.binding) for step in purpose.steps]
-        reached = [all(self._clause(need)[0] is True for need in step) for step in wanted]
-        done = max((place for place, there in enumerate(reached) if there), default=-1) + 1
+        done = self._passed([self._wanted(purpose, step, best.binding) for step in purpose.steps])
         name = purpose.steps[done].name if done < len(purpose.steps) else "done"
         return Progress(name, next(iter(best.binding.values()), ""), done, len(purpose.steps))
 

@@ -112,13 +112,15 @@ class Purpose:
 
     name: str
     over: Mapping[str, str]
-    """Variable → field of the goal: `{x: object, p: destination}`."""
+    """Variable → field of the goal: `{x: object, p: destination}`; a field that the goal has not is a word itself."""
     steps: tuple[Step, ...]
     goals: frozenset[str] = frozenset()
     objects: frozenset[str] = frozenset()
     """The goal's objects it is for; none means all."""
     staged: bool = False
     """Whether it is a procedure."""
+    each: Mapping[str, str] = field(default_factory=dict)
+    """Like `over`, for variables that stand for every such thing, not for one: `{i: ingredients}`."""
 
     def serves(self, goal_type: str, goal_object: str = "") -> bool:
         """Whether it is what a goal wants."""
@@ -158,6 +160,8 @@ class ActionSchema:
     """What a plan sees to before it, beyond what it strictly needs: that the pot is carried before it is moved."""
     steps: float = 1.0
     """What it costs, in steps: a process takes its time."""
+    others: tuple[str, ...] = ()
+    """What its facts are about beyond what its command names: waiting heats what is in the pot on the stove."""
     _patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -167,6 +171,11 @@ class ActionSchema:
     @property
     def parameters(self) -> frozenset[str]:
         return frozenset(name for syntax in self.syntax for name in PARAMETER.findall(syntax))
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """All that a plan has to find names for."""
+        return (*PARAMETER.findall(self.syntax[0]), *self.others)
 
     def match(self, command: str) -> dict[str, str] | None:
         """The names a command puts in place of the parameters; None if it is another action."""
@@ -200,6 +209,22 @@ class Instance:
         return value
 
 
+@dataclass(frozen=True)
+class Lore:
+    """What plans know beyond the actions: how things go on, what never changes, what comes before all else."""
+
+    processes: tuple[ActionSchema, ...] = ()
+    """What time does, and what commands are good for in particular: `wait` where a pot stands on a hot stove melts
+    what is in it. Plans use them; commands are not checked against them."""
+    facts: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    """What holds for ever, by predicate and first name: `adjoins` → `hallway` → every room next to it. Of a predicate
+    that stands here, nothing else is true."""
+    always: tuple[Clause, ...] = ()
+    """What has to hold before anything else can be done: `not asked`."""
+    localities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Where things are usually found, likeliest first."""
+
+
 @dataclass(frozen=True, eq=False)
 class ActiveRules:
     """R_active = R_U ∪ R_D(type) ∪ R_E: what the manual says for one goal. One object for all steps of an episode."""
@@ -210,6 +235,7 @@ class ActiveRules:
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
     purpose: Purpose | None = None
     """What the goal wants, as facts: its procedure if the manual has one, else the facts that must hold."""
+    lore: Lore = field(default_factory=lambda: Lore())
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
     _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -228,6 +254,7 @@ class ActiveRules:
                 tuple(filter(schemas, self.environment)),
                 self.predicates,
                 self.purpose,
+                self.lore,
             )
         return self._narrowed[name]
 
@@ -274,6 +301,7 @@ class RuleManual:
     world: str = ""
     purposes: tuple[Purpose, ...] = ()
     """What goals want, procedures first."""
+    lore: Lore = field(default_factory=Lore)
     _active: dict[tuple[str, ...], ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def active(self, goal_type: str, *named: str) -> ActiveRules:
@@ -286,6 +314,7 @@ class RuleManual:
                 self.actions,
                 self.predicates,
                 next((purpose for purpose in self.purposes if purpose.serves(goal_type, *named[:1])), None),
+                self.lore,
             )
         return self._active[key]
 

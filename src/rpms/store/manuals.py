@@ -18,6 +18,7 @@ from rpms.core.rules import (
     PARAMETER,
     ActionSchema,
     Locality,
+    Lore,
     Predicate,
     Prohibition,
     Purpose,
@@ -33,7 +34,8 @@ from rpms.store.pages import Page, PageKind, plain, read_page
 LARGEST_MANUAL = 1_000_000
 
 _TIERS = tuple(tier.value for tier in Tier)
-_KEYS = ("world", "predicates", "goals", "procedures", "processes", *_TIERS)
+_LORE = ("processes", "facts", "always", "localities")
+_KEYS = ("world", "predicates", "goals", "procedures", *_LORE, *_TIERS)
 MANUAL = PageKind("a manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
 _ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
 _NAME = re.compile(r"[a-z][a-z_]*")
@@ -85,6 +87,13 @@ class _Action(_Strict):
     _lists = field_validator("syntax", "critical", mode="before")(_listed)
 
 
+class _Process(_Strict):
+    command: str
+    needs: list[str] = Field(default_factory=list)
+    effects: list[str] = Field(min_length=1)
+    steps: float = Field(default=1.0, gt=0, le=1_000)
+
+
 class _Goal(_Strict):
     over: dict[str, str]
     holds: list[str] = Field(min_length=1)
@@ -94,6 +103,7 @@ class _Procedure(_Strict):
     goals: list[str] = Field(min_length=1)
     objects: list[str] = Field(default_factory=list)
     over: dict[str, str] = Field(default_factory=dict)
+    each: dict[str, str] = Field(default_factory=dict)
     steps: list[dict[str, str | list[str]]] = Field(min_length=1)
 
 
@@ -102,6 +112,12 @@ class _Predicate(_Strict):
     yes: str = ""
     no: str = ""
     exclusive: str = ""
+
+
+def _bare_words(text: str) -> Iterator[str]:
+    """The arguments of a condition that stand for something: all that are not in quotes."""
+    for inside in re.findall(r"\(([^()]*)\)", text):
+        yield from (arg.strip() for arg in inside.split(",") if arg.strip() and not arg.strip().startswith('"'))
 
 
 _Model = TypeVar("_Model", bound=_Strict)
@@ -145,6 +161,10 @@ class _Reader:
     rules: list[Rule] = field(default_factory=list)
     actions: dict[str, ActionSchema] = field(default_factory=dict)
     purposes: list[Purpose] = field(default_factory=list)
+    processes: list[ActionSchema] = field(default_factory=list)
+    facts: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
+    always: list[Clause] = field(default_factory=list)
+    localities: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
     syntax: dict[str, str] = field(default_factory=dict)
     """Commands, with their parameters left blank, and the action each belongs to."""
@@ -171,6 +191,12 @@ class _Reader:
         for page, name, value in self._all(pages, Tier.ENVIRONMENT):
             with self._noting(name):
                 self._action(page, name, value)
+        for page, name, value in self._all(pages, "processes"):
+            with self._noting():
+                self._process(page, name, value)
+        for page in pages:
+            with self._noting():
+                self._lore(page)
         for section in ("procedures", "goals"):
             for page, name, value in self._all(pages, section):
                 with self._noting():
@@ -181,7 +207,12 @@ class _Reader:
                     with self._noting():
                         self._rule(page, tier, group, name, value)
         return RuleManual(
-            tuple(self.rules), tuple(self.actions.values()), self.predicates, self.world, tuple(self.purposes)
+            tuple(self.rules),
+            tuple(self.actions.values()),
+            self.predicates,
+            self.world,
+            tuple(self.purposes),
+            Lore(tuple(self.processes), self.facts, tuple(self.always), self.localities),
         )
 
     def _all(self, pages: Sequence[Page], *path: str) -> Iterator[tuple[Page, str, Any]]:
@@ -281,6 +312,33 @@ class _Reader:
         clauses = [self._clause(page, path, piece, names | free) for piece in given.split(" and ") if piece.strip()]
         return Revelation(literal.atom, tuple(clauses))
 
+    def _process(self, page: Page, name: str, value: object) -> None:
+        """Read what a command is good for in particular. Every bare word in its facts is a variable."""
+        path = ("processes", name)
+        read = _validate(page, _Process, value, path)
+        free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in _bare_words(text))
+        names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
+        needs = [self._clause(page, (*path, "needs", place), text, names) for place, text in enumerate(read.needs)]
+        gives = [self._literal(page, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
+        others = tuple(word for word in free if f"<{word}>" not in read.command)
+        self.processes.append(
+            ActionSchema(name, (read.command,), tuple(needs), tuple(gives), steps=read.steps, others=others)
+        )
+
+    def _lore(self, page: Page) -> None:
+        """Read what never changes, what comes before all else, and where things usually are."""
+        for predicate, table in _section(page, ("facts",)) if "facts" in page.tree else ():
+            if predicate not in self.predicates or len(self.predicates[predicate].args) != 2:
+                raise page.error(("facts", predicate), f"{predicate!r} is no predicate of two arguments")
+            if not isinstance(table, Mapping):
+                raise page.error(("facts", predicate), f"{predicate}: write it as `name: [name, name]`")
+            rows = {str(name): frozenset(map(str, plain(others))) for name, others in table.items()}
+            self.facts.setdefault(predicate, {}).update(rows)
+        for thing, places in _section(page, ("localities",)) if "localities" in page.tree else ():
+            self.localities[thing] = tuple(map(str, plain(places)))
+        for place, text in enumerate(page.tree.get("always") or ()):
+            self.always.append(self._clause(page, ("always", place), str(text), frozenset()))
+
     def _purpose(self, page: Page, section: str, name: str, value: object) -> None:
         """Read what goals of a type want: the facts of `goals`, or the stages of `procedures`."""
         path = (section, name)
@@ -294,7 +352,7 @@ class _Reader:
             self.purposes.append(Purpose(name, goal.over, tuple(steps), frozenset({name})))
             return
         read = _validate(page, _Procedure, value, path)
-        variables = frozenset(read.over)
+        variables = frozenset((*read.over, *read.each))
         stages = []
         for place, step in enumerate(read.steps):
             for title, until in step.items():
@@ -302,7 +360,9 @@ class _Reader:
                 texts = [until] if isinstance(until, str) else until
                 stages.append(Step(title, tuple(self._clause(page, here, text, variables) for text in texts)))
         self.purposes.append(
-            Purpose(name, read.over, tuple(stages), frozenset(read.goals), frozenset(read.objects), staged=True)
+            Purpose(
+                name, read.over, tuple(stages), frozenset(read.goals), frozenset(read.objects), staged=True, each=read.each
+            )
         )
 
     def _claim_syntax(self, page: Page, path: tuple[object, ...], syntax: str, action: str) -> None:
