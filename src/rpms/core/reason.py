@@ -79,6 +79,8 @@ class Way:
     fact: Fact
     needs: tuple[Need, ...]
     reveals: bool = False
+    circular: bool = False
+    """Whether it needs the very fact it gives: one goes to a room that is near, and then it is near."""
 
 
 @dataclass(slots=True, eq=False)
@@ -167,11 +169,10 @@ class Reasoner:
             for effect in schema.effects:
                 fact = Fact(effect.atom.predicate, effect.atom.args, effect.negated)
                 clauses = (*schema.preconditions, *schema.plan)
-                if fact in [_fact(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]:
-                    continue  # it needs what it gives
                 needs = tuple(self._need(clause, fact, parameters) for clause in clauses)
                 key = (fact.predicate, fact.negated)
-                found[key] = (*found.get(key, ()), Way(schema, parameters, fact, needs))
+                circular = fact in [_fact(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]
+                found[key] = (*found.get(key, ()), Way(schema, parameters, fact, needs, circular=circular))
         return found
 
     @cached_property
@@ -393,7 +394,7 @@ class _Graph:
             return
         direct = False
         for way in self._reasoner.makers.get((fact.predicate, fact.negated), ()):
-            for edge in self._ground(way, fact):
+            for edge in self._ground(way, fact) if not way.circular else ():
                 direct = True
                 yield edge
         companion = self._reasoner.companion(fact.predicate)
@@ -436,9 +437,12 @@ class _Graph:
             yield Edge(fact, needs, schema.steps + price + extra, command, schema, way.reveals, filled)
 
     def _suits(self, parameter: str, name: str) -> bool:
-        """Whether a name can stand for a parameter: what is known to be there in another role alone cannot."""
+        """Whether a name can stand for a parameter: what is known to be there in another role alone cannot.
+
+        Nor can an unknown one for what lasting facts list.
+        """
         roles = self._roles.get(name)
-        return roles is None or parameter in roles
+        return parameter in roles if roles is not None else parameter not in self._reasoner.lasting_names
 
     def _fill(
         self,
@@ -494,7 +498,8 @@ class _Graph:
         if self._reasoner.companion(fact.predicate) and not fact.negated:
             return True
         return any(
-            all(
+            not way.circular
+            and all(
                 self._suits(parameter, name) if parameter in way.parameters else kind_of(name) == parameter
                 for parameter, name in zip(way.fact.args, fact.args, strict=True)
             )
@@ -521,9 +526,9 @@ class _Graph:
         for thing in kinds:
             known = {place: rank for rank, place in enumerate(said[thing])} if thing in said else self._order.get(thing)
             if known:
-                return min(known.get(place, len(known)) for place in kinds if place is not thing)
+                return min(known.get(place, len(known) + 1) for place in kinds if place is not thing)
         usual = self._order.get(self._facts.goal.object, {})
-        return min((usual.get(place, len(usual)) for place in kinds), default=0)
+        return min((usual.get(place, len(usual) + 1) for place in kinds), default=0)
 
     # Second pass: what everything costs.
 

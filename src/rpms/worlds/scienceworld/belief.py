@@ -6,8 +6,9 @@ agent is and what it carries change by its own actions alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth
@@ -15,13 +16,15 @@ from rpms.core.goal import Goal
 from rpms.worlds.scienceworld.answers import ANSWERS
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.recipes import RECIPES, called, roles
+from rpms.worlds.scienceworld.scene import Scene
 from rpms.worlds.scienceworld.tree import alike, find, read_phrase, walk
 
 INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScienceBelief:
     """One moment's belief. Made by `rpms.worlds.scienceworld.update.update`."""
 
@@ -68,6 +71,28 @@ class ScienceBelief:
     """The options that the simulator is waiting for a number for."""
     steps: int = 0
     """How many commands were given."""
+    clock: int = 0
+    """Ticks of the simulator so far."""
+    since: Mapping[str, int] = field(default_factory=dict)
+    """When a room, a substance or a thing was last seen, or a temperature measured (`heat of water`), by that clock."""
+
+    @cached_property
+    def scene(self) -> Scene:
+        """All that is known, by names that commands can use."""
+        return Scene(self)
+
+    @cached_property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        """What is known to be there, by the roles it may have in a command."""
+        return roles(self.scene)
+
+    def called(self, word: str) -> Sequence[str]:
+        """What is known to be there that a goal or a procedure may mean by a word."""
+        return called(self.scene, word)
+
+    def age(self, name: str) -> int:
+        """Ticks since something was seen or measured."""
+        return self.clock - self.since.get(name, -1_000)
 
     @property
     def location(self) -> str | None:
@@ -162,6 +187,9 @@ class ScienceBelief:
         return self.exits.get(self.room or "", {}).get(room)
 
     def truth(self, atom: Atom, /) -> Truth:
+        recipe = RECIPES.get(atom.predicate)
+        if recipe is not None:
+            return Truth.of(recipe(self.scene, *atom.args))
         answer = ANSWERS.get(atom.predicate)
         if answer is None:
             return Truth.UNKNOWN

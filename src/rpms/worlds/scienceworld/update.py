@@ -42,7 +42,7 @@ def update(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         steps=belief.steps + (action is not None),
     )
     if heard.refused(observation):
-        after = _broken(after, observation, command)
+        after = _broken(_barred(after, observation, command), observation, command)
         return after.but(failed=frozenset(sorted(after.failed | {action or ""})[:_FAILED_KEPT]))
     loose, observation = heard.disconnections(observation)
     for name in loose:
@@ -83,16 +83,17 @@ def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceB
     belief = belief.but(rooms=rooms, exits=exits, looked=belief.looked | {sight.room})
     if at_home:
         belief = belief.but(room=sight.room, visited=belief.visited | {sight.room})
-    return _noted(belief, sight.things)
+    return _noted(belief.but(since={**belief.since, sight.room: belief.clock}), sight.things)
 
 
 def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
     """Note the states of matter, and how far blocks have slid, that a listing shows."""
     states, readings, history = dict(belief.states), dict(belief.readings), dict(belief.state_history)
+    since = dict(belief.since)
     for _, thing, above in walk(things):
-        state = state_of(thing)
+        state, substance = state_of(thing), substance_of(thing.name)
+        since[substance] = belief.clock
         if state is not None:
-            substance = substance_of(thing.name)
             states[substance] = state
             before = history.get(substance, ())
             if state not in before[-1:] and len(before) < _STATES_KEPT:
@@ -103,7 +104,7 @@ def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
                 readings[above[0]] = slid[1] if slid else "100"
             elif flag.endswith(" ticks"):
                 readings[thing.name] = flag.removesuffix(" ticks")
-    return belief.but(states=states, readings=readings, state_history=history)
+    return belief.but(states=states, readings=readings, state_history=history, since=since)
 
 
 def _held(belief: ScienceBelief, listing: Forest) -> ScienceBelief:
@@ -149,6 +150,15 @@ def _placed(belief: ScienceBelief, thing: Thing, command: Named) -> ScienceBelie
         return belief
     holder = thing_at(belief, spot)
     return with_thing(belief, spot, replace(holder, contents=(*(holder.contents or ()), thing)))
+
+
+def _barred(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
+    """A closed door that nobody has seen shows when one walks into it."""
+    doors = belief.exits.get(belief.room or "", {})
+    room = command.text.removeprefix("go to ")
+    if not observation.startswith("The door is not open.") or room not in doors:
+        return belief
+    return belief.but(exits={**belief.exits, belief.room or "": {**doors, room: False}})
 
 
 def _broken(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
@@ -287,7 +297,9 @@ def _measure(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief
         degrees = float(done.object)
     except ValueError:
         return belief
-    belief = belief.but(temperatures={**belief.temperatures, substance_of(name): degrees})
+    substance = substance_of(name)
+    since = {**belief.since, f"heat of {substance}": belief.clock}
+    belief = belief.but(temperatures={**belief.temperatures, substance: degrees}, since=since)
     called = heard.parse_thing(command.two.head)  # a name that was understood tells the state: `liquid marshmallow`
     return belief if called is None or substance_of(called.name) == called.name else _noted(belief, (called,))
 

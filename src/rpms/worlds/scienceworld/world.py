@@ -66,7 +66,7 @@ class ScienceWorld:
 
     def manual(self) -> tuple[tuple[str, str], ...]:
         folder = files("rpms.worlds.scienceworld")
-        names = ("environment.yaml", "domain.yaml")
+        names = ("environment.yaml", "domain.yaml", "procedures.yaml")
         return tuple((f"scienceworld/{name}", folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
 
     def goal(self, opening: str) -> Goal:

@@ -1,0 +1,143 @@
+"""The belief as a scene: every thing that is known, by a name that a command can use for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rpms.core.facts import kind_of
+from rpms.worlds.scienceworld.matter import substance_of
+from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.tree import walk
+
+if TYPE_CHECKING:
+    from rpms.worlds.scienceworld.belief import ScienceBelief
+
+INVENTORY: Final = "inventory"
+_NOT_THINGS: Final = frozenset({"agent", "air"})
+_NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
+"""What can be open or shut and hides nothing that is looked for."""
+
+
+class Seen(NamedTuple):
+    """A thing, what holds it (the nearest first), and its room or `inventory`."""
+
+    thing: Thing
+    holders: tuple[Thing, ...]
+    place: str
+
+    @property
+    def name(self) -> str:
+        return self.thing.name
+
+    @property
+    def carried(self) -> bool:
+        return self.place == INVENTORY
+
+    @property
+    def holder(self) -> str:
+        """What directly holds it; empty where it lies in the room itself or in the inventory."""
+        return self.holders[0].name if self.holders else ""
+
+    @property
+    def inside(self) -> tuple[Thing, ...]:
+        """What is known to be in it."""
+        return self.thing.contents or ()
+
+    @property
+    def shut_away(self) -> bool:
+        """Whether it is behind a closed lid."""
+        return any("closed" in holder.flags for holder in self.holders)
+
+
+def _walk(forest: Sequence[Thing], place: str, holders: tuple[Thing, ...] = ()) -> Iterator[Seen]:
+    for thing in forest:
+        if thing.name not in _NOT_THINGS:
+            yield Seen(thing, holders, place)
+            yield from _walk(thing.contents or (), place, (thing, *holders))
+
+
+class Scene:
+    """What one belief knows, carried and here first."""
+
+    def __init__(self, belief: ScienceBelief) -> None:
+        self.belief = belief
+        self.room = belief.room or ""
+
+    @cached_property
+    def things(self) -> tuple[Seen, ...]:
+        elsewhere = [seen for room, forest in self.belief.rooms.items() if room != self.room for seen in _walk(forest, room)]
+        return (*_walk(self.belief.inventory, INVENTORY), *_walk(self.belief.here, self.room), *elsewhere)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Seen]:
+        """Every thing by a name that tells it from all others: `cup containing red paint`, `sink in kitchen`.
+
+        Of things that nothing tells apart, the first stands for all.
+        """
+        names = Counter(seen.name for seen in self.things)
+        mixed = Counter(self._holding(seen) for seen in self.things if names[seen.name] > 1)
+        found: dict[str, Seen] = {}
+        for seen in self.things:
+            name = seen.name
+            if names[name] > 1:
+                name = self._holding(seen)
+                if name == seen.name or mixed[name] > 1:
+                    name = f"{seen.name} in {seen.holder or seen.place}"
+            found.setdefault(name, seen)
+        return found
+
+    def _holding(self, seen: Seen) -> str:
+        return f"{seen.name} containing {seen.inside[0].name}" if len(seen.inside) == 1 else seen.name
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, seen in self.by_name.items():
+            for kind in {seen.name.casefold(), substance_of(seen.name).casefold()}:
+                found.setdefault(kind, []).append(name)
+        return found
+
+    def names(self, word: str) -> list[str]:
+        """The things that a word may mean: by its own name, else all of that name or substance."""
+        word = kind_of(word) if word.endswith("?") else word
+        if word in self.by_name:
+            return [word]
+        return self._by_kind.get(substance_of(word).casefold(), [])
+
+    def find(self, word: str) -> list[Seen]:
+        """Like `names`, the things themselves."""
+        return [self.by_name[name] for name in self.names(word)]
+
+    def first(self, word: str) -> Seen | None:
+        """The nearest thing that a word may mean."""
+        return next(iter(self.find(word)), None)
+
+    # What is not known of rooms
+
+    def lids(self, room: str) -> Iterator[tuple[str, Seen]]:
+        """What can be opened in a room and may hide things."""
+        for name, seen in self.by_name.items():
+            lidded = not seen.thing.flags.isdisjoint({"open", "closed"})
+            if seen.place == room and lidded and seen.name not in _NO_LID and not seen.shut_away:
+                yield name, seen
+
+    def veiled(self, room: str) -> bool:
+        """Whether looking around would show more of a room."""
+        return room not in self.belief.looked or any(
+            "open" in seen.thing.flags and seen.thing.contents is None and seen.name != "drawer"
+            for _, seen in self.lids(room)
+        )
+
+    def hiding(self, room: str) -> list[str]:
+        """The closed lids of a room."""
+        return [name for name, seen in self.lids(room) if "closed" in seen.thing.flags]
+
+
+def everything(belief: ScienceBelief) -> Iterator[Thing]:
+    """All things known, without where."""
+    for forest in (*belief.rooms.values(), belief.inventory):
+        for _, thing, _ in walk(forest):
+            yield thing
