@@ -361,7 +361,8 @@ class _Graph:
         named = frozenset(arg for clause in step.until for literal in clause.literals for arg in literal.atom.args)
         for name, source in purpose.each.items():
             if name in named:
-                things = self._facts.belief.called(self._facts.goal.named(source) or source)
+                word = self._facts.goal.named(source) or source
+                things = self._facts.belief.called(word) or (f"{word} ?",)
                 every = [{**one, name: thing} for one in every for thing in things]
         return [need for one in every for need in _bound(step.until, one)]
 

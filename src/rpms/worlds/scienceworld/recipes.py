@@ -370,6 +370,280 @@ def life_span(name: str) -> float | None:
     return LIFE_SPANS[max(matches, key=len)] if matches else None
 
 
+_STAGES: Final = (
+    "egg", "baby", "hatchling", "tadpole", "caterpillar", "larva", "pupa", "juvenile", "adult", "dead",
+)  # fmt: skip
+_PLANT_STAGES: Final = ("seed", "seedling", "adult", "reproducing")
+_YOUNG: Final = {"caterpillar": ("butterfly", "moth"), "tadpole": ("frog", "common toad", "toad")}
+_ALSO_CALLED: Final = {"common toad": ("frog",), "moth": ("butterfly",)}
+"""The simulator calls a toad a frog and a moth a butterfly."""
+
+
+def _next_focus(scene: Scene) -> list[str]:
+    """What is to be focused on next, where the order is by age or by life span; nothing while it is not seen."""
+    goal = _goal(scene)
+    around = {name: seen for name, seen in scene.by_name.items() if seen.place == "outside"}
+    if goal.task.startswith("lifespan"):
+        return _by_life_span(scene, around)
+    return _plant_stage(scene, around) if goal.task.endswith("2") else _animal_stage(scene, around)
+
+
+def _by_life_span(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
+    order, done = _goal(scene).criterion.split(", then "), len(scene.belief.focused)
+    spans = {name: span for name, seen in around.items() if not seen.holders and (span := life_span(seen.name))}
+    if not spans or done >= len(order):
+        return []
+    return [(max if order[done] == "longest" else min)(spans, key=lambda name: spans[name])]
+
+
+def _animal_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
+    """The youngest of the kind that is older than those focused on; the first must be an egg or a baby."""
+    kind, done = _goal(scene).target, scene.belief.focused
+    kinds = re.compile(rf"\b(?:{'|'.join((kind, *_ALSO_CALLED.get(kind, ())))})\b")
+    latest = max((_age(name) for name in done), default=-1)
+    found = [
+        (_age(seen.name), name)
+        for name, seen in around.items()
+        if (kinds.search(seen.name) or kind in _YOUNG.get(seen.name, ())) and latest < _age(seen.name) < len(_STAGES) - 1
+    ]
+    return [name for age, name in sorted(found)[:1] if done or age < 2]
+
+
+def _age(name: str) -> int:
+    return next((age for age, stage in enumerate(_STAGES) if stage in name.split()), -1)
+
+
+def _plant_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
+    kind, stage = _goal(scene).target, _PLANT_STAGES[min(len(scene.belief.focused), len(_PLANT_STAGES) - 1)]
+    names = (f"{kind} seed",) if stage == "seed" else (f"{kind} tree", f"{kind} plant")
+    return [
+        f"{seen.name} in {stage} stage in {seen.holder}"
+        for seen in around.values()
+        if seen.name in names and seen.holder and (stage == "seed" or f"in the {stage} stage" in seen.thing.flags)
+    ][:1]
+
+
+# Plants
+
+_GARDEN: Final = "greenhouse"
+_JUGS: Final = 3
+"""A plant drinks a jug of water for each life stage, and a pot holds several: three bring a seed to its flowers."""
+_PARENTS: Final = {"grow-plant": 1, "grow-fruit": 3}
+_OFFSPRING: Final = 3
+_ENOUGH: Final = 2
+
+
+def _pots(scene: Scene) -> dict[str, Seen]:
+    return {name: seen for name, seen in scene.by_name.items() if seen.place == _GARDEN and _POT.fullmatch(seen.name)}
+
+
+def _grows(thing: Thing) -> bool:
+    return thing.name.split(" ")[-1] in (*_GREEN, "seed") and "dead" not in thing.name
+
+
+def _is_sown(pot: Seen) -> bool:
+    return any(map(_grows, pot.inside))
+
+
+def _has_soil(pot: Seen) -> bool:
+    return any(thing.name == "soil" for thing in pot.inside)
+
+
+def _beds(scene: Scene) -> list[str]:
+    """The pots for the seeds of the jar: those that are sown, then those with soil."""
+    young = offspring(scene.belief.readings)
+    pots = {name: pot for name, pot in _pots(scene).items() if pot.name not in young}
+    order = sorted(pots, key=lambda name: (not _is_sown(pots[name]), not _has_soil(pots[name])))
+    return order[: _PARENTS.get(_goal(scene).task, 2)]
+
+
+def _nursery(scene: Scene) -> list[str]:
+    """The pots for the offspring."""
+    young, beds = offspring(scene.belief.readings), _beds(scene)
+    pots = {name: pot for name, pot in _pots(scene).items() if name not in beds}
+    order = sorted(pots, key=lambda name: (pots[name].name not in young, not _has_soil(pots[name])))
+    return [] if _goal(scene).trait.startswith("seed") else order[:_OFFSPRING]
+
+
+def _needs_pots(scene: Scene) -> list[str]:
+    return [*_beds(scene), *(_nursery(scene) if _goal(scene).trait else ())]
+
+
+def _loose_soil(scene: Scene, place: str) -> list[str]:
+    return [name for name, seen in scene.by_name.items() if seen.name == "soil" and seen.place == place and not seen.holders]
+
+
+def _stocked(scene: Scene) -> bool:
+    pots = _pots(scene)
+    bare = sum(not _has_soil(pots[name]) and not _is_sown(pots[name]) for name in _needs_pots(scene))
+    there = sum(s.name == "soil" and not s.holders and s.place in (_GARDEN, "inventory") for s in scene.things)
+    return there >= bare
+
+
+def _seed(scene: Scene, holder: str) -> str:
+    kind = _goal(scene).target.removesuffix(" plant")
+    return f"{kind} seed in {holder or f'{kind} plant'}"
+
+
+def _young_seeds(scene: Scene) -> list[Thing]:
+    """The seeds that hang on plants. They fall and grow: only a fresh look tells."""
+    if scene.belief.age(_GARDEN) > 3:
+        return []
+    return [
+        seen.thing
+        for seen in scene.things
+        if seen.place == _GARDEN and seen.name.endswith(" seed") and seen.holder.endswith(_GREEN)
+    ]
+
+
+def _dry(scene: Scene) -> list[str]:
+    """The pots that need water: fewer than three jugs so far, or seen dry and not watered since."""
+    belief, young = scene.belief, offspring(scene.belief.readings)
+    return [
+        name
+        for name, pot in _pots(scene).items()
+        if _is_sown(pot)
+        and (len(young) < _ENOUGH or pot.name in young)
+        and (
+            jugs_in(belief, pot.name) < _JUGS
+            or (not any(thing.name == "water" for thing in pot.inside) and belief.age(f"water in {pot.name}") > belief.age(_GARDEN))
+        )
+    ]
+
+
+def _flowers(scene: Scene) -> int:
+    return sum(any("in the reproducing stage" in thing.flags for thing in pot.inside) for pot in _pots(scene).values())
+
+
+def _fruits(scene: Scene) -> list[str]:
+    return [
+        name
+        for name, seen in scene.by_name.items()
+        if alike(seen.name, _goal(scene).target) and seen.holder.endswith(_GREEN) and seen.place == _GARDEN
+    ][:1]
+
+
+def _heredity(scene: Scene) -> str:
+    """Dominant or recessive, once the offspring tells; empty before."""
+    goal = _goal(scene)
+    if goal.trait.startswith("seed"):
+        shown = Counter(goal.criterion in seed.raw.split() for seed in _young_seeds(scene))
+    else:
+        shown = Counter(form == "yes" for form in offspring(scene.belief.readings).values() if form != "not seen")
+    if shown.total() < _ENOUGH or shown[True] == shown[False]:
+        return ""
+    return "dominant" if shown[True] > shown[False] else "recessive"
+
+
+# Inclined planes
+
+_BLOCK: Final = re.compile(r"\b(?:block|brick)$")
+_FAR: Final = 60
+"""Per cent of the plane after which a speed is known well enough."""
+_LONG: Final = 30
+"""Ticks after which a slow block's speed is known."""
+
+
+def _timed(scene: Scene, plane: str) -> bool:
+    slid = scene.belief.readings.get(plane, "")
+    far = slid.isdecimal() and int(slid) >= _FAR
+    return speed_on(scene.belief, plane) > 0 and (far or ticks_on(scene.belief, plane) >= _LONG)
+
+
+def _plane(scene: Scene) -> str:
+    """The plane asked for, once both were timed."""
+    goal, speeds = _goal(scene), {plane: speed_on(scene.belief, plane) for plane in _goal(scene).candidates}
+    if not all(_timed(scene, plane) for plane in speeds) or len(set(speeds.values())) < len(speeds):
+        return ""
+    return (max if goal.criterion in ("least", "steepest") else min)(speeds, key=lambda plane: speeds[plane])
+
+
+def _lost_sight(scene: Scene, plane: str) -> bool:
+    on_it = any(_BLOCK.search(thing.name) for seen in scene.find(plane) for thing in seen.inside)
+    return on_it and scene.belief.readings.get(plane) == "100" and not _timed(scene, plane)
+
+
+# Circuits
+
+_SOURCES: Final = {
+    "renewable": ("solar panel", "wind mill", "wind generator"),
+    "nonrenewable": ("nuclear generator", "gas generator", "coal generator"),
+    "": ("battery",),
+}
+"""By the kind that a task asks for; a battery will do where none is asked for. The renewable ones work outside."""
+
+
+def _parts(scene: Scene) -> list[str]:
+    """What the circuit is made of: a source, the thing itself, a bulb if it is tested, and wires."""
+    goal = _goal(scene)
+    names = [seen.name for seen in scene.things]
+    source = next((name for name in _SOURCES[goal.source] if name in names), "")
+    wires = sorted({name for name in names if name.endswith(" wire")})
+    if goal.task.startswith("power"):
+        return [goal.target, source, *wires[:2]]
+    bulb = next((name for name in names if name.endswith(" light bulb")), "")
+    return [next((seen.name for seen in scene.things if _is(seen, goal.target)), goal.target), source, bulb, *wires[:3]]
+
+
+def _to_bring(scene: Scene) -> list[str]:
+    """The parts that have to be brought to where the circuit is built."""
+    parts = _parts(scene)
+    return parts if _goal(scene).source == "renewable" else parts[:1]
+
+
+def _joints(scene: Scene) -> list[tuple[str, str]]:
+    """Which contact belongs to which."""
+    parts = _parts(scene)
+    if _goal(scene).task.startswith("power"):
+        if len(parts) < 4 or not parts[1]:
+            return []
+        target, source, one, two = parts
+        return [
+            (f"anode in {source}", f"terminal 1 in {one}"),
+            (f"cathode in {source}", f"terminal 1 in {two}"),
+            (f"terminal 2 in {one}", f"cathode in {target}"),
+            (f"terminal 2 in {two}", f"anode in {target}"),
+        ]
+    if len(parts) < 6 or not parts[2]:
+        return []
+    target, source, bulb, one, two, three = parts
+    return [
+        (f"anode in {source}", f"terminal 1 in {one}"),
+        (f"cathode in {source}", f"terminal 1 in {two}"),
+        (f"terminal 2 in {one}", f"cathode in {bulb}"),
+        (f"terminal 2 in {three}", f"anode in {bulb}"),
+        (f"terminal 1 in {target}", f"terminal 2 in {two}"),
+        (f"terminal 2 in {target}", f"terminal 1 in {three}"),
+    ]
+
+
+def _joined(scene: Scene, contact: str) -> bool:
+    name = contact.replace(" in ", " on ", 1).casefold()
+    return any(name == end.casefold() for pair in scene.belief.connections for end in pair)
+
+
+def _site(scene: Scene) -> str:
+    return "outside" if _goal(scene).source == "renewable" else "workshop"
+
+
+def _is_on(scene: Scene, name: str) -> bool:
+    return any("on" in seen.thing.flags for seen in scene.find(name))
+
+
+def _conducts(scene: Scene) -> str:
+    if not _tested(scene):
+        return ""
+    parts = _parts(scene)
+    return "conductive" if len(parts) > 2 and _is_on(scene, parts[2]) else "nonconductive"
+
+
+def _tested(scene: Scene) -> bool:
+    """Whether the bulb was looked at when the current had time to flow. Taking the thing away undoes nothing."""
+    belief = scene.belief
+    closed = belief.since.get("connection", -1)
+    return closed >= 0 and belief.since.get(_site(scene), -1) >= closed + 3
+
+
 # What the engine asks
 
 
@@ -404,6 +678,29 @@ RECIPES: Final[Mapping[str, Ask]] = {
     "changed": lambda scene, word: len(set(_states(scene, _substance(scene, word)))) > 1,
     "settled": lambda scene, _word: bool(_melting_side(scene)),
     "made": _made,
+    "soiled": lambda scene, pot: any(map(_has_soil, scene.find(pot))) or any(map(_is_sown, scene.find(pot))),
+    "sown": lambda scene, pot: any(map(_is_sown, scene.find(pot))),
+    "stocked": _stocked,
+    "dug": lambda scene: bool(_loose_soil(scene, "outside")),
+    "tended": lambda scene: not _dry(scene),
+    "full": lambda scene, _jug: (scene.belief.last_action or "").startswith("move jug"),
+    "grown": lambda _scene: False,
+    "flowering": lambda scene: _flowers(scene) >= _ENOUGH,
+    "fruiting": lambda scene: bool(_fruits(scene)),
+    "borne": lambda scene: bool(_young_seeds(scene)),
+    "judged": lambda scene: bool(_heredity(scene)),
+    "timed": _timed,
+    "creeping": lambda scene, plane: (
+        ticks_on(scene.belief, plane) > 2 and scene.belief.last_action == f"look at {plane}"
+    ),
+    "lost_sight": _lost_sight,
+    "placed": lambda scene, part: any(seen.place == _site(scene) for seen in scene.find(part)),
+    "joint": lambda scene, one, other: (one, other) in _joints(scene) or (other, one) in _joints(scene),
+    "joined": _joined,
+    "powered": lambda scene: not _parts(scene)[1].endswith("generator") or _is_on(scene, _parts(scene)[1]),
+    "lit": _is_on,
+    "paused": lambda scene: scene.belief.age("connection") > 3,
+    "tested": _tested,
 }
 """Predicate → who answers."""
 
@@ -411,6 +708,13 @@ _VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
     "use-thermometer": _reading_side,
     "measure-melting-point-known-substance": _melting_side,
     "measure-melting-point-unknown-substance": _melting_side,
+    "mendelian-genetics-known-plant": _heredity,
+    "mendelian-genetics-unknown-plant": _heredity,
+    "inclined-plane-determine-angle": _plane,
+    "inclined-plane-friction-named-surfaces": _plane,
+    "inclined-plane-friction-unnamed-surfaces": _plane,
+    "test-conductivity": _conducts,
+    "test-conductivity-of-unknown-substances": _conducts,
 }
 """Task → which of its answers is right; empty while that is not known."""
 
@@ -422,6 +726,16 @@ _WORDS: Final[Mapping[str, Callable[[Scene], list[str]]]] = {
         lambda scene: [f"{colour} paint" for colour in SECONDARY[_halves(scene)[0].removesuffix(" paint")]]
     ),
     "last colours": _ingredients(_halves),
+    "flower pot": _beds,
+    "nursery pot": _nursery,
+    "sown seed": lambda scene: [
+        name for name, seen in scene.by_name.items() if seen.name.endswith(" seed") and _POT.fullmatch(seen.holder)
+    ],
+    "garden door": lambda scene: list(scene.belief.exits.get(_GARDEN, {})),
+    "fruit": _fruits,
+    "planes": lambda scene: list(_goal(scene).candidates),
+    "parts": _to_bring,
+    "contacts": lambda scene: [end for joint in _joints(scene) for end in joint],
 }
 """Words of goals and procedures that are no thing's name."""
 
@@ -453,7 +767,55 @@ def roles(scene: Scene) -> Mapping[str, Sequence[str]]:
         "heater": _devices(scene, _GENTLE),
         "cooler": _devices(scene, _COOLERS),
     }
-    return found
+    return found | _OWN_ROLES.get(_family(scene), _no_roles)(scene)
+
+
+def _family(scene: Scene) -> str:
+    return _goal(scene).task.partition("-")[0]
+
+
+def _no_roles(_scene: Scene) -> dict[str, list[str]]:
+    return {}
+
+
+def _garden_roles(scene: Scene) -> dict[str, list[str]]:
+    def here(name: str) -> list[str]:
+        return [known for known, seen in scene.by_name.items() if seen.name == name and seen.place == _GARDEN] or [name]
+
+    return {
+        "pot": list(_pots(scene)),
+        "bed": _beds(scene),
+        "nursery": _nursery(scene),
+        "dry": _dry(scene),
+        "soil": [*_loose_soil(scene, "inventory"), *_loose_soil(scene, _GARDEN)][:1],
+        "seed": [_seed(scene, "seed jar")],
+        "young": [_seed(scene, "")],
+        "jug": here("jug"),
+        "basin": here("sink"),
+    }
+
+
+def _circuit_roles(scene: Scene) -> dict[str, list[str]]:
+    contacts = [end for joint in _joints(scene) for end in joint]
+    parts = _parts(scene)
+    return {"one": contacts, "other": contacts, "part": _to_bring(scene), "site": [_site(scene)], "source": parts[1:2]}
+
+
+def _plane_roles(scene: Scene) -> dict[str, list[str]]:
+    blocks = [name for name, seen in scene.by_name.items() if _BLOCK.search(seen.name)]
+    return {"plane": list(_goal(scene).candidates), "block": blocks[:1]}
+
+
+_OWN_ROLES: Final[Mapping[str, Callable[[Scene], dict[str, list[str]]]]] = {
+    "grow": _garden_roles,
+    "mendelian": _garden_roles,
+    "power": _circuit_roles,
+    "test": _circuit_roles,
+    "inclined": _plane_roles,
+    "identify": lambda scene: {"next": _next_focus(scene)},
+    "lifespan": lambda scene: {"next": _next_focus(scene)},
+}
+"""What only some tasks need names for, by the first word of the task."""
 
 
 def _devices(scene: Scene, devices: Iterable[_Device]) -> list[str]:

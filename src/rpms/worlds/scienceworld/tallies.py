@@ -37,6 +37,9 @@ def tally(before: ScienceBelief, after: ScienceBelief) -> ScienceBelief:
         **dict(_garden(goal, after, command)),
         **dict(_focus(after, command)),
     }
+    poured = _POURED.match(after.observation)
+    if poured:
+        after = after.but(since={**after.since, f"water in {poured[1]}": after.clock})
     return after.but(readings={**after.readings, **noted}) if noted else after
 
 

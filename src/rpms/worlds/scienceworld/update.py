@@ -305,7 +305,8 @@ def _measure(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief
 
 
 def _connect(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
-    return belief.but(connections=belief.connections | {(done.object, done.place)})
+    since = {**belief.since, "connection": belief.clock}
+    return belief.but(connections=belief.connections | {(done.object, done.place)}, since=since)
 
 
 def _disconnect(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
