@@ -169,9 +169,9 @@ class Reasoner:
             for effect in schema.effects:
                 fact = Fact(effect.atom.predicate, effect.atom.args, effect.negated)
                 clauses = (*schema.preconditions, *schema.plan)
-                needs = tuple(self._need(clause, fact, parameters) for clause in clauses)
-                key = (fact.predicate, fact.negated)
                 circular = fact in [_fact(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]
+                needs = tuple(self._need(clause, None if circular else fact, parameters) for clause in clauses)
+                key = (fact.predicate, fact.negated)
                 found[key] = (*found.get(key, ()), Way(schema, parameters, fact, needs, circular=circular))
         return found
 
@@ -269,6 +269,7 @@ class _Graph:
         self._known: dict[tuple[str, tuple[str, ...]], bool | None] = {}
         self._edges: dict[Fact, list[Edge]] = {}
         self._costs: dict[Fact, float] = {}
+        self._here: dict[str, list[str]] = {}
 
     def plan(self, purpose: Purpose) -> Plan | None:
         """What serves a purpose; None if nothing does."""
@@ -414,11 +415,26 @@ class _Graph:
                 if value is False:
                     continue
                 there, found = fact._replace(args=(other,)), () if need is None else (need,)
-                if self._truth(there) is True:
+                if self._is_done(way, {name: other}):
                     yield Edge(fact, found, price)
                 for edge in self._ground(way, there, price):
                     edge.fact, edge.needs = fact, (*found, *edge.needs)
                     yield edge
+
+    def _is_done(self, way: Way, binding: Mapping[str, str]) -> bool:
+        """Whether an action would change nothing."""
+        return all(self._truth(_fact(effect.bind(binding))) is True for effect in way.schema.effects)
+
+    def _places(self, predicate: str) -> Sequence[str]:
+        """Where the agent is, in the sense of a predicate that says so."""
+        if predicate not in self._here:
+            self._here[predicate] = [
+                name
+                for way in self._reasoner.makers.get((predicate, False), ())
+                for name in self._names.get(way.fact.args[0], ())
+                if self._is_done(way, {way.fact.args[0]: name})
+            ]
+        return self._here[predicate]
 
     def _ground(self, way: Way, fact: Fact, price: float = 0.0) -> Iterator[Edge]:
         """A way to a fact with all names filled in, each time in another manner."""
@@ -517,7 +533,12 @@ class _Graph:
                 truth = Truth.of(fact.args[1] in table.get(fact.args[0], ()))
             else:
                 truth = self._facts.truth(Atom(*key))
-            value = self._known[key] = None if truth is Truth.UNKNOWN else truth is Truth.TRUE
+            value = None if truth is Truth.UNKNOWN else truth is Truth.TRUE
+            companion = self._reasoner.companion(fact.predicate)
+            if companion and value is None and self._known.setdefault(key, None) is None:
+                together = (Fact(companion, (place, *fact.args)) for place in self._places(fact.predicate))
+                value = True if any(self._truth(each) is True for each in together) else None
+            self._known[key] = value
         return value if value is None or not fact.negated else not value
 
     def _rank(self, args: Sequence[str]) -> int:

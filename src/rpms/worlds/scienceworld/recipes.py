@@ -477,7 +477,7 @@ def _stocked(scene: Scene) -> bool:
     pots = _pots(scene)
     bare = sum(not _has_soil(pots[name]) and not _is_sown(pots[name]) for name in _needs_pots(scene))
     there = sum(s.name == "soil" and not s.holders and s.place in (_GARDEN, "inventory") for s in scene.things)
-    return there >= bare
+    return _GARDEN in scene.belief.looked and there >= bare
 
 
 def _seed(scene: Scene, holder: str) -> str:

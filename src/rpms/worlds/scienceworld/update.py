@@ -156,9 +156,9 @@ def _barred(belief: ScienceBelief, observation: str, command: Named) -> ScienceB
     """A closed door that nobody has seen shows when one walks into it."""
     doors = belief.exits.get(belief.room or "", {})
     room = command.text.removeprefix("go to ")
-    if not observation.startswith("The door is not open.") or room not in doors:
+    if not observation.startswith("The door is not open.") or belief.room is None:
         return belief
-    return belief.but(exits={**belief.exits, belief.room or "": {**doors, room: False}})
+    return belief.but(exits={**belief.exits, belief.room: {**doors, room: False}})
 
 
 def _broken(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
