@@ -414,11 +414,11 @@ class _Graph:
                 value, price, need = self._clause(Need((together,), frozenset(), moving=False))
                 if value is False:
                     continue
-                there, found = fact._replace(args=(other,)), () if need is None else (need,)
-                if self._is_done(way, {name: other}):
-                    yield Edge(fact, found, price)
-                for edge in self._ground(way, there, price):
-                    edge.fact, edge.needs = fact, (*found, *edge.needs)
+                if need is not None:  # to find out is to be there
+                    yield Edge(fact, (need,), price)
+                    continue
+                for edge in self._ground(way, fact._replace(args=(other,)), price):
+                    edge.fact = fact
                     yield edge
 
     def _is_done(self, way: Way, binding: Mapping[str, str]) -> bool:

@@ -487,7 +487,7 @@ def _seed(scene: Scene, holder: str) -> str:
 
 def _young_seeds(scene: Scene) -> list[Thing]:
     """The seeds that hang on plants. They fall and grow: only a fresh look tells."""
-    if scene.belief.age(_GARDEN) > 3:
+    if scene.belief.age(_GARDEN) > 3 + len(offspring(scene.belief.readings)):
         return []
     return [
         seen.thing
@@ -660,7 +660,7 @@ RECIPES: Final[Mapping[str, Ask]] = {
     "veiled": lambda scene, room: scene.veiled(room),
     "hides": lambda scene, name, room: name in scene.hiding(room),
     "known": lambda scene, room: room in scene.belief.looked,
-    "fresh": lambda scene: scene.belief.age(scene.room) < 2,
+    "fresh": lambda scene: scene.belief.age(scene.room) < (10 if scene.room == _GARDEN else 2),
     "foci": lambda scene, count: len(scene.belief.focused) >= _count(count),
     "delivered": _delivered,
     "concluded": lambda scene: any(name in _boxes(scene) for name in scene.belief.focused),
@@ -687,7 +687,7 @@ RECIPES: Final[Mapping[str, Ask]] = {
     "grown": lambda _scene: False,
     "flowering": lambda scene: _flowers(scene) >= _ENOUGH,
     "fruiting": lambda scene: bool(_fruits(scene)),
-    "borne": lambda scene: bool(_young_seeds(scene)),
+    "borne": lambda scene: bool(_heredity(scene) if _goal(scene).trait.startswith("seed") else _young_seeds(scene)),
     "judged": lambda scene: bool(_heredity(scene)),
     "timed": _timed,
     "creeping": lambda scene, plane: (
@@ -788,6 +788,7 @@ def _garden_roles(scene: Scene) -> dict[str, list[str]]:
         "nursery": _nursery(scene),
         "dry": _dry(scene),
         "soil": [*_loose_soil(scene, "inventory"), *_loose_soil(scene, _GARDEN)][:1],
+        "dug": _loose_soil(scene, "outside")[:1] or ["soil"],
         "seed": [_seed(scene, "seed jar")],
         "young": [_seed(scene, "")],
         "jug": here("jug"),
