@@ -179,13 +179,13 @@ class Reasoner:
     def revealers(self) -> Mapping[str, tuple[Way, ...]]:
         """The ways to find out about a fact, by predicate."""
         found: dict[str, tuple[Way, ...]] = {}
-        for schema in self.rules.environment:
+        for schema in self.schemas:
             for seen in schema.observes:
                 fact = Fact(seen.atom.predicate, seen.atom.args)
                 names = (*schema.variables, *(arg for arg in seen.atom.args if arg != ANYTHING))
                 parameters = tuple(dict.fromkeys(names))
-                needs = [self._need(clause, None, parameters) for clause in (*schema.preconditions, *schema.plan)]
-                needs += [self._need(clause, None, parameters)._replace(given=True) for clause in seen.given]
+                needs = [self._need(clause, None, parameters)._replace(given=True) for clause in seen.given]
+                needs += [self._need(clause, None, parameters) for clause in (*schema.preconditions, *schema.plan)]
                 way = Way(schema, parameters, fact, tuple(needs), reveals=True)
                 found[fact.predicate] = (*found.get(fact.predicate, ()), way)
         return found

@@ -90,7 +90,8 @@ class _Action(_Strict):
 class _Process(_Strict):
     command: str
     needs: list[str] = Field(default_factory=list)
-    effects: list[str] = Field(min_length=1)
+    effects: list[str] = Field(default_factory=list)
+    observes: list[str] = Field(default_factory=list)
     steps: float = Field(default=1.0, gt=0, le=1_000)
 
 
@@ -320,10 +321,14 @@ class _Reader:
         names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
         needs = [self._clause(page, (*path, "needs", place), text, names) for place, text in enumerate(read.needs)]
         gives = [self._literal(page, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
+        observes = [
+            self._revelation(page, (*path, "observes", place), text, names) for place, text in enumerate(read.observes)
+        ]
+        if not gives and not observes:
+            raise page.error(path, f"{name}: write what it brings about, as `effects` or `observes`")
         others = tuple(word for word in free if f"<{word}>" not in read.command)
-        self.processes.append(
-            ActionSchema(name, (read.command,), tuple(needs), tuple(gives), steps=read.steps, others=others)
-        )
+        process = ActionSchema(name, (read.command,), tuple(needs), tuple(gives), steps=read.steps, others=others)
+        self.processes.append(replace(process, observes=tuple(observes)))
 
     def _lore(self, page: Page) -> None:
         """Read what never changes, what comes before all else, and where things usually are."""

@@ -16,7 +16,7 @@ from rpms.core.goal import Goal
 from rpms.worlds.scienceworld.answers import ANSWERS
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
-from rpms.worlds.scienceworld.recipes import RECIPES, called, roles
+from rpms.worlds.scienceworld.recipes import RECIPES, called, roles, unseen
 from rpms.worlds.scienceworld.scene import Scene
 from rpms.worlds.scienceworld.tree import alike, find, read_phrase, walk
 
@@ -194,7 +194,10 @@ class ScienceBelief:
         if answer is None:
             return Truth.UNKNOWN
         arity, ask = answer
-        return Truth.of(ask(self, *atom.args)) if len(atom.args) == arity else Truth.UNKNOWN
+        args = [arg.removesuffix(" ?") for arg in atom.args]  # what was never seen goes by its kind
+        if atom.predicate in ("here", "with") and args[-1] != atom.args[-1]:
+            return Truth.of(unseen(self.scene, atom.predicate, *args))
+        return Truth.of(ask(self, *args)) if len(args) == arity else Truth.UNKNOWN
 
     def signature(self) -> StateSignature:
         """σ(b): `room=kitchen|inventory=empty|progress=0`, and the instruments carried if there are any."""

@@ -53,6 +53,13 @@ def _holds(scene: Scene, place: str, word: str) -> bool:
     return holder is not None and any(seen.holders[:1] == (holder.thing,) for seen in scene.find(word))
 
 
+def unseen(scene: Scene, predicate: str, *args: str) -> bool | None:
+    """Where something is that was never seen: in no room that was searched."""
+    if predicate == "with":
+        return None if scene.veiled(args[0]) or scene.hiding(args[0]) else False
+    return False
+
+
 # Questions of the simulator
 
 _OPTION_PLACES: Final = re.compile(r"(?P<name>[^()]*?) \((?P<places>in [^()]*)\)")
@@ -744,11 +751,10 @@ def called(scene: Scene, word: str) -> list[str]:
     """What a goal or a procedure may mean by a word."""
     if word in _WORDS:
         return _WORDS[word](scene)
-    names = scene.names(word)
-    if word == "water" and names:  # of all the water in the house, what is in the vessel
-        vessel = next((scene.by_name[name].thing for name in _vessels(scene)), None)
-        return [name for name in names if vessel in scene.by_name[name].holders]
-    return names[:1]
+    names = scene.of_kind(word)
+    vessel = next((scene.by_name[name].thing for name in _vessels(scene)), None) if names else None
+    inside = [name for name in names if vessel in scene.by_name[name].holders]
+    return (inside or ([] if word == "water" else names))[:1]  # of all the water in the house, what is in the vessel
 
 
 def roles(scene: Scene) -> Mapping[str, Sequence[str]]:
@@ -758,6 +764,7 @@ def roles(scene: Scene) -> Mapping[str, Sequence[str]]:
         "object": every,
         "place": [name for name, seen in scene.by_name.items() if takes_things(seen.name) is not False],
         "tool": [name for name, seen in scene.by_name.items() if seen.name in ("thermometer", "lighter", "shovel", "axe")],
+        "lid": [name for room in scene.belief.looked for name in scene.hiding(room)],
         "choice": [str(number) for number in range(len(scene.belief.menu))],
         "vessel": _vessels(scene) or ["metal pot ?"],
         "holder": [name for name, seen in scene.by_name.items() if seen.inside and not is_fixed(seen.name)],
@@ -767,7 +774,9 @@ def roles(scene: Scene) -> Mapping[str, Sequence[str]]:
         "heater": _devices(scene, _GENTLE),
         "cooler": _devices(scene, _COOLERS),
     }
-    return found | _OWN_ROLES.get(_family(scene), _no_roles)(scene)
+    found |= _OWN_ROLES.get(_family(scene), _no_roles)(scene)
+    unseen = [name for role in ("vessel", "box", "tap", "heater", "cooler") for name in found[role] if name.endswith("?")]
+    return found | {role: [*found[role], *unseen] for role in ("object", "place")}
 
 
 def _family(scene: Scene) -> str:

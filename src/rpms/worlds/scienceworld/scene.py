@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rpms.core.facts import kind_of
+from rpms.worlds.scienceworld.affordances import starts_closed
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
-from rpms.worlds.scienceworld.tree import walk
 
 if TYPE_CHECKING:
     from rpms.worlds.scienceworld.belief import ScienceBelief
@@ -103,8 +103,10 @@ class Scene:
     def names(self, word: str) -> list[str]:
         """The things that a word may mean: by its own name, else all of that name or substance."""
         word = kind_of(word) if word.endswith("?") else word
-        if word in self.by_name:
-            return [word]
+        return [word] if word in self.by_name else self.of_kind(word)
+
+    def of_kind(self, word: str) -> list[str]:
+        """The things of a name or a substance, in whatever state."""
         return self._by_kind.get(substance_of(word).casefold(), [])
 
     def find(self, word: str) -> list[Seen]:
@@ -117,27 +119,23 @@ class Scene:
 
     # What is not known of rooms
 
-    def lids(self, room: str) -> Iterator[tuple[str, Seen]]:
-        """What can be opened in a room and may hide things."""
+    @cached_property
+    def _lids(self) -> Mapping[str, list[tuple[str, Seen]]]:
+        """What can be opened in each room and may hide things."""
+        found: dict[str, list[tuple[str, Seen]]] = {}
         for name, seen in self.by_name.items():
-            lidded = not seen.thing.flags.isdisjoint({"open", "closed"})
-            if seen.place == room and lidded and seen.name not in _NO_LID and not seen.shut_away:
-                yield name, seen
+            lidded = not seen.thing.flags.isdisjoint({"open", "closed"}) or starts_closed(seen.name)
+            if lidded and seen.name not in _NO_LID and not seen.shut_away:
+                found.setdefault(seen.place, []).append((name, seen))
+        return found
 
     def veiled(self, room: str) -> bool:
         """Whether looking around would show more of a room."""
         return room not in self.belief.looked or any(
             "open" in seen.thing.flags and seen.thing.contents is None and seen.name != "drawer"
-            for _, seen in self.lids(room)
+            for _, seen in self._lids.get(room, ())
         )
 
     def hiding(self, room: str) -> list[str]:
         """The closed lids of a room."""
-        return [name for name, seen in self.lids(room) if "closed" in seen.thing.flags]
-
-
-def everything(belief: ScienceBelief) -> Iterator[Thing]:
-    """All things known, without where."""
-    for forest in (*belief.rooms.values(), belief.inventory):
-        for _, thing, _ in walk(forest):
-            yield thing
+        return [name for name, seen in self._lids.get(room, ()) if "open" not in seen.thing.flags]
