@@ -118,12 +118,13 @@ def test_the_guard_keeps_every_failure_from_the_game():
     ("actions", "fate"),
     [
         (("connect to depot 1", "pull config 1 from depot 1"), Fate.WARNED),
-        (("pull config 1 from depot 1",), Fate.DROPPED),
+        (("pull config 1 from depot 1",), Fate.WARNED),
         (("push config 1 to server 1",), Fate.DROPPED),
+        (("connect to desk 1", "pull config 1 from depot 1"), Fate.DROPPED),
     ],
 )
 def test_memories_are_judged_by_the_manual(actions: tuple[str, ...], fate: Fate):
-    """A plan that connects first may still work; one that pulls from a distance, or pushes unsigned, cannot."""
+    """One is not connected now, but may be; what pushes unsigned, or leaves first, breaks a rule anywhere."""
     task = next(task for task in TASKS if task.type == "deploy")
     goal = world.goal(world.open(task, Setting()).reset().observation)
     signature = world.start(goal).signature()

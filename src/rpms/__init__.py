@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as type checkers know it, without the import that every start would wait for
 if TYPE_CHECKING:
     from rpms.agent import Agent
 
@@ -11,7 +10,7 @@ __version__ = "0.1.0"
 __all__ = ["Agent", "__version__"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import the agent when it is first asked for: `import rpms` itself loads nothing."""
     if name == "Agent":
         from rpms.agent import Agent  # noqa: PLC0415

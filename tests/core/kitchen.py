@@ -17,7 +17,7 @@ MANUAL = """
 world: kitchen
 predicates:
   at: {args: [place], yes: you are at <place>, no: you are not at <place>, exclusive: same_place}
-  same_place: {args: [one, other]}
+  same_place: {args: [one, other], lasting: true}
   holding: {args: [object], yes: you hold <object>, no: you do not hold <object>, exclusive: always}
   hand_empty: {yes: your hand is empty, no: your hand is full}
   open: {args: [place], yes: <place> is open, no: <place> is closed}

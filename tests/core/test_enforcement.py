@@ -188,13 +188,16 @@ def test_of_what_is_consistent_the_best_match_ranks_first():
 def test_arbitration_by_action_cuts_what_conflicts_and_keeps_the_rest():
     mixed = snippet("go to fridge 1", "take apple 1 from fridge 1", "open fridge 1")
     belief = KitchenBelief("sink 1", containers={"fridge 1": False})
-    whole = compose(FULL, knowledge(), EpisodicMemory([mixed]))
-    fine = compose(
-        replace(FULL, enforcement=replace(PAPER, judged_by=JudgedBy.ACTION)), knowledge(), EpisodicMemory([mixed])
-    )
-    (dropped,) = decide(whole, COOL_APPLE, belief, None, "o", ()).candidates
+
+    def judged_by(how):
+        condition = replace(FULL, enforcement=replace(PAPER, judged_by=how))
+        return compose(condition, knowledge(), EpisodicMemory([mixed]))
+
+    fine = judged_by(JudgedBy.ACTION)
+    (warned,) = decide(judged_by(JudgedBy.ENTRY), COOL_APPLE, belief, None, "o", ()).candidates
+    (dropped,) = decide(judged_by(JudgedBy.HERE), COOL_APPLE, belief, None, "o", ()).candidates
     (cut,) = decide(fine, COOL_APPLE, belief, None, "o", ()).candidates
-    assert (dropped.verdict.fate, cut.verdict.fate) == (Fate.DROPPED, Fate.CUT)
+    assert (warned.verdict.fate, dropped.verdict.fate, cut.verdict.fate) == (Fate.WARNED, Fate.DROPPED, Fate.CUT)
     assert cut.entry.actions == ("go to fridge 1", "open fridge 1")
     assert "take apple 1 from fridge 1" in cut.verdict.reason
     assert memory_line(cut).endswith("[cut: take apple 1 from fridge 1]")
@@ -231,7 +234,7 @@ def test_with_a_menu_the_goal_stands_beside_it_and_the_example_is_one_of_choosin
         assert paper == [part for part in layout.value if part in paper]
         assert menu[-2:] == [Part.GOAL, Part.MENU]
         assert [prompt.text.count("Choose.") for prompt in shown] == [0, 1]
-        noticed = shown[1].noticing("no", "[Notice]", layout)
+        noticed = shown[1].noticing("no", "[Notice]")
         assert [block.part for block in noticed.blocks][-3:] == [Part.GOAL, Part.NOTICE, Part.MENU]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rpms.cli import app
+from rpms.cli.app import app
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import merge
 from rpms.core.recall import EpisodicMemory

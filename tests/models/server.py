@@ -85,6 +85,23 @@ def anthropic_error(status: int, message: str, kind: str = "invalid_request_erro
     return Reply(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
+def heeding(forms: tuple[str, ...], then: Script | Reply) -> Script:
+    """A server that holds its answers to choices sent in these forms and overlooks others; `then` answers the rest."""
+
+    def script(seen: Seen) -> Reply:
+        if not is_probe(seen):
+            return then(seen) if callable(then) else then
+        heeds = any(form in seen.body for form in forms)
+        return openai_ok(f"Thought: all is well\nAction: {'tick 4072' if heeds else 'look'}")
+
+    return script
+
+
+def is_probe(seen: Seen) -> bool:
+    """Whether a request is the one that finds out what a server heeds."""
+    return "tick 4071" in json.dumps(seen.body) or "Write these two lines" in json.dumps(seen.body)
+
+
 class Server:
     """Answers with the replies given, in order; the last one is repeated."""
 
@@ -99,6 +116,11 @@ class Server:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    @property
+    def asked(self) -> list[Seen]:
+        """What was seen, without what a model asked only to find out what the server heeds."""
+        return [seen for seen in self.seen if not is_probe(seen)]
 
     def play(self, *replies: Reply) -> None:
         with self._lock:

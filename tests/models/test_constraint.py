@@ -19,7 +19,7 @@ from rpms.models.recorded import RecordedModel, ReplayModel, question, question_
 from rpms.models.scripted import FunctionModel
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request
-from tests.models.server import openai_error, openai_ok
+from tests.models.server import heeding, is_probe, openai_error, openai_ok
 
 CHOICES = ("go to drawer 1", "open drawer 1", "look")
 SHAPES = shapes_of(CHOICES)
@@ -92,19 +92,19 @@ def test_held_compares_as_answers_are_read():
     [("vllm", "structured_outputs"), ("llamacpp", "grammar"), ("ollama", "response_format")],
 )
 def test_each_server_is_told_in_its_own_way(server, provider, parameter):
-    server.play(openai_ok("Thought: x\nAction: look"))
+    server.play_script(heeding((parameter,), openai_ok("Thought: x\nAction: look")))
     model = connect(server, provider)
     answer = model.answer(asking())
     free = model.answer(request())
     model.close()
     assert answer.notes == free.notes == ()
-    held_body, free_body = (seen.body for seen in server.seen)
+    held_body, free_body = (seen.body for seen in server.asked)
     assert "go to drawer 1" in json.dumps(held_body[parameter])
     assert parameter not in free_body
 
 
 def test_a_json_answer_is_understood(server):
-    server.play(openai_ok(json.dumps({"thought": "why not", "action": "look"})))
+    server.play_script(heeding(("response_format",), openai_ok(json.dumps({"thought": "why not", "action": "look"}))))
     model = connect(server, "openai-compatible")
     answer = model.answer(asking())
     model.close()
@@ -116,31 +116,32 @@ def test_an_older_server_that_overlooks_the_new_name_is_told_by_the_old_one(serv
     def old(seen):
         return openai_ok("Thought: x\nAction: look" if "guided_regex" in seen.body else "I sing.")
 
-    server.play_script(old)
+    server.play_script(heeding(("guided_regex",), old))
     model = connect(server)
     first, second = model.answer(asking()), model.answer(asking())
     model.close()
     assert parse_answer(first.text).action == "look"
     assert first.notes == second.notes == ("choices sent as guided_regex",)
-    assert first.usage.requests == 2
-    assert first.usage.prompt_tokens == 200
-    assert second.usage.requests == 1
+    assert first.usage.prompt_tokens == second.usage.prompt_tokens == 100
+    assert first.usage.requests == second.usage.requests == 1
+    assert len(server.seen) == 4, "two questions to find out, and the two that were asked"
 
 
 def test_a_server_that_refuses_the_form_is_told_in_the_next(server):
     def strict(seen):
         if "grammar" in seen.body:
             return openai_error(400, "Unrecognized request argument supplied: grammar", param="grammar")
-        listens = "response_format" in seen.body
+        listens = "response_format" in seen.body and not is_probe(seen)
+        if is_probe(seen):
+            return openai_ok("Action: tick 4071" if "response_format" in seen.body else "Action: look")
         return openai_ok(json.dumps({"thought": "", "action": "look"}) if listens else "Who is there?")
 
     server.play_script(strict)
     model = connect(server, "llamacpp")
     first, second = model.answer(asking()), model.answer(asking())
     model.close()
-    assert "choices sent as response_format" in first.notes
-    assert first.usage.requests == 3
-    assert second.usage.requests == 1
+    assert first.notes == second.notes == ("choices sent as response_format",)
+    assert first.usage.requests == second.usage.requests == 1
     assert parse_answer(second.text).action == "look"
 
 
@@ -160,7 +161,7 @@ def test_a_server_that_takes_no_form_answers_freely_and_each_answer_says_so(serv
 
 
 def test_an_answer_cut_at_its_limit_says_nothing_about_the_server(server):
-    server.play(openai_ok("Thought: on and on", finish="length"))
+    server.play_script(heeding(("structured_outputs",), openai_ok("Thought: on and on", finish="length")))
     model = connect(server)
     model.answer(asking())
     model.answer(asking())
@@ -170,12 +171,32 @@ def test_an_answer_cut_at_its_limit_says_nothing_about_the_server(server):
 
 def test_an_answer_that_cannot_be_read_says_nothing_about_the_server(server):
     texts = iter(["Thought: it said <|im_end|> and", "Thought: x\nAction: look"])
-    server.play_script(lambda _: openai_ok(next(texts)))
+    server.play_script(heeding(("structured_outputs",), lambda _: openai_ok(next(texts))))
     model = connect(server)
     answers = [model.answer(asking()), model.answer(asking())]
     model.close()
     assert all("structured_outputs" in seen.body for seen in server.seen)
     assert [answer.usage.requests for answer in answers] == [1, 1]
+
+
+def test_what_one_question_meets_changes_nothing_for_the_next(server):
+    """A refusal or an answer that was not held is of its own question: it depends on who asked first otherwise."""
+    replies = iter(
+        [
+            openai_error(400, "Unsupported parameter: structured_outputs", param="structured_outputs"),
+            openai_ok("Thought: x\nAction: dance"),
+            openai_ok("Thought: x\nAction: dance"),
+            openai_ok("Thought: x\nAction: look"),
+        ]
+    )
+    server.play_script(heeding(("structured_outputs",), lambda _: next(replies)))
+    model = connect(server)
+    refused, free, fine = (model.answer(asking()) for _ in range(3))
+    model.close()
+    assert any(note.startswith("structured_outputs not sent") for note in refused.notes)
+    assert all(any(note.startswith(NOT_HELD) for note in answer.notes) for answer in (refused, free))
+    assert fine.notes == ()
+    assert "structured_outputs" in server.asked[-1].body
 
 
 def test_which_models_can(server, monkeypatch, tmp_path):

@@ -29,7 +29,7 @@ from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 from tests.models.gbnf import matches
 from tests.models.prompts import request
-from tests.models.server import openai_error, openai_ok
+from tests.models.server import heeding, openai_error, openai_ok
 
 TEMPLATES = ("go to <place>", "take <object> from <place>", "look")
 PIECE = st.text(st.characters(blacklist_categories=("C", "Z"), blacklist_characters="<>"), min_size=1, max_size=8)
@@ -116,12 +116,12 @@ def test_forms_for_a_menu_are_as_they_were_before_there_were_templates():
 
 @pytest.mark.parametrize(("provider", "parameter"), [("vllm", "structured_outputs"), ("llamacpp", "grammar")])
 def test_each_server_is_told_in_its_own_way(server, provider, parameter):
-    server.play(openai_ok("Thought: x\nAction: take a from b\n"))
+    server.play_script(heeding((parameter,), openai_ok("Thought: x\nAction: take a from b\n")))
     model = connect(server, provider)
     answer = model.answer(asking())
     model.close()
     assert answer.notes == ()
-    assert " from " in json.dumps(server.seen[0].body[parameter])
+    assert " from " in json.dumps(server.asked[0].body[parameter])
 
 
 def test_a_server_that_takes_only_schemas_says_so_before_it_is_asked(server):
@@ -135,11 +135,11 @@ def test_a_server_that_takes_only_schemas_says_so_before_it_is_asked(server):
 
 
 def test_a_template_without_parameters_is_a_choice(server):
-    server.play(openai_ok(json.dumps({"thought": "", "action": "look"})))
+    server.play_script(heeding(("response_format",), openai_ok(json.dumps({"thought": "", "action": "look"}))))
     model = connect(server, "openai-compatible")
     model.answer(replace(request(), templates=("look", "wait")))
     model.close()
-    assert server.seen[0].body["response_format"]["json_schema"]["schema"]["properties"]["action"]["enum"] == [
+    assert server.asked[0].body["response_format"]["json_schema"]["schema"]["properties"]["action"]["enum"] == [
         "look",
         "wait",
     ]
@@ -151,19 +151,19 @@ def test_a_server_that_does_not_listen_is_told_of_once_and_its_answers_say_so(se
     with caplog.at_level(logging.WARNING, "rpms"):
         answers = [model.answer(asking()) for _ in range(3)]
     model.close()
-    assert [answer.usage.requests for answer in answers] == [2, 1, 1]
+    assert [answer.usage.requests for answer in answers] == [1, 1, 1]
     assert all(any(note.startswith(NOT_HELD) for note in answer.notes) for answer in answers)
     assert [record.getMessage() for record in caplog.records] == [
-        "note: vllm/m was asked to hold its actions to the action templates and did not; its server may be too old"
+        "note: vllm/m does not hold its actions to a menu or grammar; its server may be too old"
     ]
-    assert all("response_format" not in seen.body for seen in server.seen)
+    assert all("response_format" not in seen.body for seen in server.asked)
 
 
 def test_an_older_server_is_told_by_the_old_name(server, caplog):
     def old(seen):
         return openai_ok("Thought: x\nAction: look" if "guided_regex" in seen.body else "I sing.")
 
-    server.play_script(old)
+    server.play_script(heeding(("guided_regex",), old))
     model = connect(server)
     assert model.answer(asking()).notes == ("templates sent as guided_regex",)
     model.close()

@@ -217,9 +217,7 @@ def test_a_damaged_episode_is_named_and_played_again(tmp_path):
 def test_what_else_is_kept_of_an_episode_has_its_name(tmp_path):
     run(plan(keep={"commands": lambda episode: "\n".join(step.command for step in episode.steps)}), tmp_path)
     assert {file.name for file in (tmp_path / "commands").iterdir()} == set(files(tmp_path))
-    assert (
-        tmp_path / "commands" / RunFolder(tmp_path).file("corridor 1").name
-    ).read_text() == "go to room 1\ngo to room 2"
+    assert RunFolder(tmp_path).beside("corridor 1", "commands") == "go to room 1\ngo to room 2"
 
 
 def test_an_episode_without_what_is_kept_beside_it_is_played_again(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 import subprocess
@@ -16,14 +15,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.errors import ModelUnavailable
-from rpms.store.answers import FolderOfAnswers
-
-KEYS = [hashlib.sha256(str(n).encode()).hexdigest() for n in range(150)]
+from rpms.core.errors import InputError
+from rpms.store.answers import FolderOfAnswers, entry_key
 
 
 def entry(n: int, size: int = 50) -> dict[str, object]:
     return {"model": "m", "n": n, "answer": {"text": "x" * size}}
+
+
+KEYS = [entry_key(entry(n)) for n in range(150)]
 
 
 def test_an_entry_comes_back_as_it_was(tmp_path):
@@ -39,15 +39,87 @@ def test_an_entry_comes_back_as_it_was(tmp_path):
 def test_any_text_comes_back(text):
     with tempfile.TemporaryDirectory() as folder:
         store = FolderOfAnswers(Path(folder))
-        store.put(KEYS[0], {"text": text})
-        assert store.get(KEYS[0]) == {"text": text}
+        kept = {**entry(0), "answer": {"text": text}}
+        store.put(KEYS[0], kept)
+        assert store.get(KEYS[0]) == kept
 
 
 def test_of_two_entries_for_one_key_the_first_is_kept(tmp_path):
     store = FolderOfAnswers(tmp_path)
-    store.put(KEYS[0], entry(0))
-    store.put(KEYS[0], entry(1))
+    assert store.put(KEYS[0], entry(0)) == entry(0)
+    assert store.put(KEYS[0], entry(0, 7)) == entry(0)
     assert store.get(KEYS[0]) == entry(0)
+
+
+def test_an_entry_under_another_questions_name_is_damage(tmp_path):
+    """Two files that change places are each whole, and each the answer to what nobody asked."""
+    store = FolderOfAnswers(tmp_path)
+    paths = []
+    for n in (0, 1):
+        store.put(KEYS[n], entry(n))
+        paths.append(tmp_path / KEYS[n][:2] / f"{KEYS[n]}.json")
+    first, second = (path.read_bytes() for path in paths)
+    paths[0].write_bytes(second)
+    paths[1].write_bytes(first)
+    assert store.get(KEYS[0]) is None
+    assert store.get(KEYS[1]) is None
+    assert list(store.entries()) == []
+    assert store.damaged == tuple(sorted(paths))
+    assert store.put(KEYS[0], entry(0)) == entry(0)
+    assert store.get(KEYS[0]) == entry(0)
+
+
+RACER = """
+import sys
+from pathlib import Path
+from tests.store.test_answers import KEYS, entry
+from rpms.store.answers import FolderOfAnswers
+store = FolderOfAnswers(Path(sys.argv[1]))
+sys.stdin.readline()
+for n, key in enumerate(KEYS):
+    print(len(store.put(key, entry(n, int(sys.argv[2])))["answer"]["text"]))
+"""
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_processes_that_race_are_each_given_what_is_kept(tmp_path, damaged):
+    if damaged:
+        for key in KEYS:
+            path = tmp_path / key[:2] / f"{key}.json"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("damage")
+    racers = [
+        subprocess.Popen(
+            [sys.executable, "-c", RACER, str(tmp_path), str(size)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for size in (10, 20)
+    ]
+    for racer in racers:
+        racer.stdin.write("go\n")
+        racer.stdin.flush()
+    told = [list(map(int, racer.communicate(timeout=120)[0].split())) for racer in racers]
+    store = FolderOfAnswers(tmp_path)
+    kept = [len(store.get(key)["answer"]["text"]) for key in KEYS]
+    assert told == [kept, kept]
+    assert not list(tmp_path.rglob("*.part"))
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "link to nothing", "device"])
+def test_what_is_no_file_is_damage_and_nobody_waits_for_it(tmp_path, kind):
+    store = FolderOfAnswers(tmp_path)
+    path = tmp_path / KEYS[0][:2] / f"{KEYS[0]}.json"
+    path.parent.mkdir()
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("/dev/zero" if kind == "device" else tmp_path / "nothing")
+    assert store.get(KEYS[0]) is None
+    assert store.damaged == (path,)
 
 
 @pytest.mark.parametrize("key", ["", "../../etc/passwd", "a" * 63, "A" * 64, "g" * 64, KEYS[0] + "\n"])
@@ -66,8 +138,8 @@ def test_a_damaged_file_is_a_miss_that_is_named_and_can_be_replaced(tmp_path, da
     assert store.get(KEYS[0]) is None
     assert store.damaged == (path,)
     assert list(store.entries()) == [entry(1)]
-    store.put(KEYS[0], entry(2))
-    assert store.get(KEYS[0]) == entry(2)
+    store.put(KEYS[0], entry(0, 7))
+    assert store.get(KEYS[0]) == entry(0, 7)
     assert store.damaged == ()
 
 
@@ -145,7 +217,7 @@ FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from tests.store.test_answers import KEYS, entry
-from rpms.core.errors import ModelUnavailable
+from rpms.core.errors import InputError
 from rpms.store.answers import FolderOfAnswers
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = FolderOfAnswers(Path(sys.argv[1]))
@@ -153,7 +225,7 @@ store.put(KEYS[0], entry(0))
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
     store.put(KEYS[1], entry(1, 100_000))
-except ModelUnavailable as error:
+except InputError as error:
     print(error)
 store.put(KEYS[2], entry(2))
 """
@@ -167,12 +239,12 @@ def test_a_disk_that_takes_no_more_stops_the_run_and_loses_nothing(tmp_path):
     assert "cannot be recorded" in done.stdout
     assert "resume" in done.stdout
     store = FolderOfAnswers(tmp_path)
-    assert list(store.entries()) == sorted([entry(0), entry(2)], key=lambda e: KEYS[int(str(e["n"]))])
+    assert list(store.entries()) == sorted([entry(0), entry(2)], key=entry_key)
     assert not list(tmp_path.rglob("*.part"))
 
 
 def test_a_folder_that_cannot_be_written_stops_the_run(tmp_path):
     store = FolderOfAnswers(tmp_path)
     (tmp_path / KEYS[0][:2]).write_text("a file where a folder should be")
-    with pytest.raises(ModelUnavailable, match="cannot be recorded"):
+    with pytest.raises(InputError, match="cannot be recorded"):
         store.put(KEYS[0], entry(0))

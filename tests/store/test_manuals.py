@@ -55,7 +55,7 @@ def line_of(text: str, needle: str) -> int:
         ("universal: 3", "universal", "mapping"),
         ("universal:\n  search:\n    U-A-1: ''\n", "U-A-1", "text"),
         ("environment:\n  go:\n    syntax: go\n    preconditions: ['at(']\n", "at(", "cannot read"),
-        ("x: &a [*a]", "x", "unknown tier"),
+        ("x: &a [*a]", "x", "within what it means"),
         (broken("exclusive: always", "exclusive: sometimes"), "sometimes", "neither `always` nor"),
         (broken("syntax: open <place>", "syntax: open <place> of <place>"), "of <place>", "stands twice"),
         (broken("syntax: open <place>,", "syntax: open <place>, id: '!!',"), "'!!'", "is no id"),

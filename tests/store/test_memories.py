@@ -144,7 +144,7 @@ SCHEMA = '{"id": "a", "type": "schema", "action_template": "x", "action_type": "
         ('{"type": "memory", "world": "kitchen", "version": 9}\n' + SCHEMA, 1, "newer version"),
         ("[" * 100_000, 1, "not valid JSON"),
         (SCHEMA[:-1] + f', "success_count": {"9" * 5_000}}}', 1, "number is too long"),
-        (SCHEMA[:-1] + ', "success_count": 20000000}', 1, "less than or equal"),
+        (SCHEMA[:-1] + ', "success_count": 20000000}', 1, "10,000 at most"),
         (SCHEMA.replace('"x"', '"\\ud800"', 1), 1, "half of a letter"),
     ],
 )

@@ -1,69 +1,53 @@
-"""The command line: thin. Each command reads its options, calls one function and prints what it returns."""
+"""The command line's door: everything that goes wrong behind it becomes one line and an exit code.
+
+Importing this loads nothing else, so that Ctrl-C ends quietly from the first moment on.
+"""
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from typing import Annotated
 
-import typer
-
-from rpms import __version__
-from rpms.cli import games, learn, memory, models, play, report, rules, run, study, worlds
-from rpms.core.errors import InputError, RPMSError
-
-app = typer.Typer(
-    name="rpms",
-    help="Rules, memory and a deterministic belief for LLM agents in closed text worlds.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"rpms {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _main(
-    _version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
-    ] = False,
-) -> None:
-    pass
-
-
-app.command("play")(play.play_one)
-app.command("run")(run.run_split)
-app.command("learn")(learn.learn_split)
-app.command("report")(report.report)
-app.command("view")(report.view)
-app.command("table")(report.table)
-app.command("verify")(games.verify)
-app.add_typer(rules.app, name="rules")
-app.add_typer(games.app, name="games")
-app.add_typer(models.app, name="models")
-app.add_typer(memory.app, name="memory")
-app.add_typer(study.app, name="study")
-app.add_typer(worlds.app, name="worlds")
+__all__ = ["main"]
 
 
 def main() -> None:
     """Run a command. A user's mistake is one line and exit code 2; what a world or model did wrong is exit code 1."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's Ctrl-C
     try:
-        app()
-    except RPMSError as error:
-        typer.echo(f"rpms: {error}", err=True)
-        sys.exit(2 if isinstance(error, InputError) else 1)
+        import signal  # noqa: PLC0415  into which Ctrl-C may fall, as into all that follows
+
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's Ctrl-C
+        _run()
     except KeyboardInterrupt:
-        typer.echo("rpms: interrupted", err=True)
-        sys.exit(130)
+        try:
+            os.write(2, b"rpms: interrupted\n")
+        finally:
+            sys.exit(130)
+
+
+def _run() -> None:
+    from rpms.cli import screen  # noqa: PLC0415  half a second that Ctrl-C may fall into
+    from rpms.core.errors import InputError, RPMSError  # noqa: PLC0415
+
+    try:
+        screen.prepare_streams()
+        from rpms.cli.app import app  # noqa: PLC0415
+
+        try:
+            code = app(standalone_mode=False)
+        finally:
+            screen.flush((sys.stdout,))
+        sys.exit(code if isinstance(code, int) else 0)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        screen.silence_stdout()
         sys.exit(0)
+    except RPMSError as error:
+        screen.complain(f"rpms: {error}")
+        sys.exit(2 if isinstance(error, InputError) else 1)
+    except screen.UsageError as error:
+        sys.exit(screen.explain(error))
+    except OSError as error:  # a file or a stream that nobody expected to fail
+        screen.silence_stdout()
+        where = f"{error.filename}: " if error.filename else "standard output, or a file: "
+        screen.complain(f"rpms: {where}{error.strerror or type(error).__name__}")
+        sys.exit(2)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from rpms.cli.screen import say
 from rpms.core.errors import InputError
 from rpms.worlds.alfworld.games import TASK_TYPES, make_games
 from rpms.worlds.alfworld.verify import verify as verify_transcripts
@@ -28,9 +29,9 @@ def make(
     """Generate ALFWorld games in the official format, each proved to be solvable."""
     made = make_games(seed, count, out, dialect=dialect, types=tuple(type or TASK_TYPES), split=split)  # type: ignore[arg-type]  # checked there
     for name, number in made.by_type.items():
-        typer.echo(f"{name:34} {number:5}")
-    typer.echo(f"{len(made.ids)} games, each won by a plan of {made.steps:.1f} steps on average, under {made.folder}")
-    typer.echo(f"play them with: rpms run alfworld --split {made.split} --data {out} --model planner --out RUN")
+        say(f"{name:34} {number:5}")
+    say(f"{len(made.ids)} games, each won by a plan of {made.steps:.1f} steps on average, under {made.folder}")
+    say(f"play them with: rpms run alfworld --split {made.split} --data {out} --model planner --out RUN")
 
 
 def verify(
@@ -43,10 +44,8 @@ def verify(
         raise InputError(f"only alfworld has an engine to verify, not {world!r}")
     result = verify_transcripts(transcripts, data)
     for found in result.differences:
-        typer.echo(
-            f"{found.file}:{found.line}: {found.game} step {found.step}, {found.command!r}: {found.field} differs"
-        )
-        typer.echo(f"  recorded: {found.recorded!r}\n  replayed: {found.replayed!r}")
-    typer.echo(f"{result.games} games, {result.steps:,} steps, {result.mismatches} mismatches")
+        say(f"{found.file}:{found.line}: {found.game} step {found.step}, {found.command!r}: {found.field} differs")
+        say(f"  recorded: {found.recorded!r}\n  replayed: {found.replayed!r}")
+    say(f"{result.games} games, {result.steps:,} steps, {result.mismatches} mismatches")
     if result.mismatches:
         raise typer.Exit(1)

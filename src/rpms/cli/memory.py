@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rpms.cli.screen import complain, make_console
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, merge
 from rpms.learn.freeze import check_frozen, freeze, read_frozen
@@ -36,11 +37,11 @@ def _freeze_of(file: Path) -> str:
 
 def _warn_if_changed(file: Path) -> None:
     if _freeze_of(file) == _CHANGED:
-        typer.echo(f"rpms: {file}: {_CHANGED}", err=True)
+        complain(f"rpms: {file}: {_CHANGED}")
 
 
 def _console() -> Console:
-    return Console(highlight=False, emoji=False, soft_wrap=True)
+    return make_console(soft_wrap=True)
 
 
 @app.command("show")

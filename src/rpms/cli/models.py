@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rpms.cli.screen import make_console, say
 from rpms.models.accounting import parse_price
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.check import check_model
@@ -29,7 +29,7 @@ def list_models(context: typer.Context) -> None:
     for row in all_available():
         ready = Text("yes", style="green") if row.ready else Text("no", style="dim")
         table.add_row(Text(row.provider.form), ready, Text(row.why))
-    Console(highlight=False, emoji=False).print(table)
+    make_console().print(table)
 
 
 @app.command("check")
@@ -42,12 +42,12 @@ def check(
     known = parse_price(price) if price else None
     provider = parse_model_name(name).provider
     if provider.kind in FROM_MENU or provider.kind is Kind.PLANNER:
-        typer.echo(f"{name}: ready, nothing to check; {provider.what}")
+        say(f"{name}: ready, nothing to check; {provider.what}")
         return
     # someone is waiting to see whether it works: no patience with what does not
     model = open_model(name, ModelOptions(base_url=base_url, patience=Patience(tries=2, timeout=60.0)))
     try:
         for line in check_model(model, price=known).lines:
-            typer.echo(line)
+            say(line)
     finally:
         model.close()

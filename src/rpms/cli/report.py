@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rpms.cli.screen import say
 from rpms.core.errors import InputError
 
 Inputs = Annotated[list[Path], typer.Argument(help="Run folders to compare, or a study's folder.", show_default=False)]
@@ -45,8 +46,8 @@ def report(
     pages = _needs_extra(_pages)
     written = pages.write_report(inputs, out or inputs[0] / "report", title=title, with_published=published)
     for note in written.notes:
-        typer.echo(f"note: {note}")
-    typer.echo(f"open {written.page}")
+        say(f"note: {note}")
+    say(f"open {written.page}")
     if open_:
         pages.open_report(written.folder)
 
@@ -75,4 +76,4 @@ def table(
             else (tables.make_table(name, comparison, with_published=published),)
         )
         for each in made:
-            typer.echo(table.render(each, form))
+            say(table.render(each, form))

@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
+from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.rules import ActionSchema, Rule, RuleManual, Tier
 from rpms.core.tokens import estimate_tokens
 from rpms.core.voice import rule_line, schema_lines
-from rpms.play.setup import manual_of, universal_tier, weakness_of_guard
+from rpms.play.setup import manual_of, weakness_of_guard
+from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.manuals import find_mistakes, manual_text, read_manual
 from rpms.worlds.registry import find_world
 
@@ -30,15 +31,16 @@ def show(
         str | None,
         typer.Option(help="A goal type, a task's name, or a goal as the world states it: only what is active for it."),
     ] = None,
+    manual: Annotated[str, typer.Option(help="paper, complete, or a file of your own.")] = "complete",
 ) -> None:
     """Print a manual, whole or as it is active for a goal, with the tokens it costs in a prompt."""
     found = find_world(world)
-    manual = manual_of(found)
-    parsed = _goal(manual, found.goal(f"Your task is to: {goal}") if goal else None, goal)
-    active = manual.active(parsed.type, parsed.object) if parsed else None
-    console = Console(highlight=False, emoji=False, soft_wrap=True)
+    whole = manual_of(found, choose_manual(manual))
+    parsed = _goal(whole, found.goal(f"Your task is to: {goal}") if goal else None, goal)
+    active = whole.active(parsed.type, parsed.object) if parsed else None
+    console = make_console(soft_wrap=True)
     shown: tuple[Rule | ActionSchema, ...] = (
-        (*active.rules, *active.environment) if active else (*manual.rules, *manual.actions)
+        (*active.rules, *active.environment) if active else (*whole.rules, *whole.actions)
     )
     title = f"{world}: {'active for ' + str(parsed.signature) if parsed else 'the whole manual'}"
     console.print(f"[bold]{escape(title)}[/bold]")
@@ -95,16 +97,16 @@ def check(
         if not any(rule.tier is Tier.UNIVERSAL for rule in manual.rules):
             mistakes = find_mistakes(universal_tier(), *texts)
     for mistake in mistakes[:MOST_MISTAKES]:
-        typer.echo(f"rpms: {mistake}", err=True)
+        complain(f"rpms: {mistake}")
     if len(mistakes) > 1:
         rest = max(len(mistakes) - MOST_MISTAKES, 0)
-        typer.echo(f"rpms: {len(mistakes)} mistakes" + (f", {rest} of them not shown" if rest else ""), err=True)
+        complain(f"rpms: {len(mistakes)} mistakes" + (f", {rest} of them not shown" if rest else ""))
     if mistakes:
         raise typer.Exit(2)
     checkable = sum(bool(action.preconditions or action.effects) for action in manual.actions)
-    typer.echo(
+    say(
         f"ok: {len(manual.rules)} rules, {len(manual.actions)} actions ({checkable} with checkable preconditions or "
         f"effects), {len(manual.predicates)} predicates"
     )
     if weak := weakness_of_guard(manual):
-        typer.echo(f"note: {weak}")
+        say(f"note: {weak}")

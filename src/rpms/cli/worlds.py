@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from rpms.cli import options
+from rpms.cli.screen import make_console
 from rpms.core.errors import RPMSError
 from rpms.play.world_check import Status, check_world
 from rpms.worlds.registry import find_world, world_names
@@ -35,13 +35,13 @@ def list_worlds(context: typer.Context) -> None:
             continue
         cells = (name, ", ".join(world.splits), ", ".join(world.engines), str(world.step_budget))
         table.add_row(*map(Text, cells))
-    Console(highlight=False, emoji=False).print(table)
+    make_console().print(table)
 
 
 @app.command("check")
 def check(
     world: options.WorldName,
-    split: options.SplitName = None,
+    split: Annotated[str | None, typer.Option(help="The split; the world's own first one by default.")] = None,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     option: options.WorldOptions = None,
@@ -53,7 +53,7 @@ def check(
     """Try the properties every world must have; exit code 1 if one fails."""
     found = find_world(world)
     setting = options.make_setting(found, data, engine, option)
-    console = Console(highlight=False, emoji=False, soft_wrap=True)
+    console = make_console(soft_wrap=True)
     failures = 0
     for finding in check_world(found, setting, split, games, steps, seed, only or ()):
         failures += finding.status is Status.FAILED

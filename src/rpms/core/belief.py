@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Protocol
+from typing import Self
 from urllib.parse import unquote
 
 from rpms.core.facts import Atom, Truth, kind_of
@@ -29,6 +29,10 @@ class StateSignature:
     def of(cls, **fields: tuple[str, ...] | None) -> StateSignature:
         """Make one from named fields, in the order given; None means unknown."""
         return cls(tuple((name, values) for name, values in fields.items() if values is not None))
+
+    def at_stage(self, stage: int | None) -> StateSignature:
+        """The same with how far along a procedure is, if there is one: `progress=2`."""
+        return self if stage is None else StateSignature((*self.fields, ("progress", (str(stage),))))
 
     def get(self, name: str) -> tuple[str, ...] | None:
         """The values of a field: empty if known to be so, None if unknown."""
@@ -67,59 +71,114 @@ class StateSignature:
     def parse(cls, text: str) -> StateSignature:
         """Read the text form; equal texts give one object. A ValueError says what is wrong."""
         fields: list[tuple[str, tuple[str, ...]]] = []
+        known: set[str] = set()
         for piece in text.split("|") if text.strip() else ():
             name, equals, values = piece.partition("=")
             name = unquote(name.strip())
-            if not equals or not name or any(name == known for known, _ in fields):
-                raise ValueError(f"state signature {text!r} is not `field=value|field=value,value`")
+            if not equals or not name or name in known:
+                raise ValueError(f"state signature {text[:200]!r} is not `field=value|field=value,value`")
+            known.add(name)
             empty = values.strip() in ("", _EMPTY_WORDS.get(name, "none"))
             fields.append((name, () if empty else tuple(unquote(value.strip()) for value in values.split(","))))
         return cls(tuple(fields))
 
 
-class Belief(Protocol):
-    """b = (location, hand, container states, last-seen objects), as each world's own frozen value keeps it."""
+class Belief:
+    """b = (location, hand, container states, last-seen objects), as each world's own frozen value keeps it.
+
+    A world's belief answers `truth` for the facts of its manual and says what there is by `names`; all else has a
+    default. `FactBelief` is one that keeps facts as they are, for worlds that need no more.
+    """
+
+    __slots__ = ()
 
     @property
     def location(self) -> str | None:
         """ℓ: where the agent is, by name; None if unknown or nowhere in particular."""
-        ...
+        return None
 
     @property
     def holding(self) -> tuple[str, ...]:
         """h: what the agent carries."""
-        ...
+        return ()
 
     @property
     def containers(self) -> Mapping[str, bool]:
         """C: which containers are known to be open (True) or closed (False)."""
-        ...
+        return {}
 
     @property
     def last_seen(self) -> Mapping[str, str]:
         """Π: where each object was last seen."""
-        ...
+        return {}
 
     @property
     def names(self) -> Mapping[str, Sequence[str]]:
         """What is known to be there, by the parameters it may stand for in a command: `place` → all places."""
-        ...
+        return {}
 
     def called(self, word: str) -> Sequence[str]:
         """What is known to be there that a goal may mean by a word: every `apple N` for `apple`."""
-        ...
+        known = dict.fromkeys(name for names in self.names.values() for name in names)
+        return [name for name in known if kind_of(name) == word]
 
-    def truth(self, atom: Atom, /) -> Truth:
+    def truth(self, _atom: Atom, /) -> Truth:
         """Say what is known of a fact that the world's manual names."""
-        ...
+        return Truth.UNKNOWN
 
     def signature(self) -> StateSignature:
         """σ(b)."""
-        ...
+        return StateSignature.of(holding=self.holding, location=None if self.location is None else (self.location,))
+
+    @property
+    def moment(self) -> str:
+        """What tells this moment from others of the same signature, where a signature leaves much out."""
+        return ""
 
     def lines(self) -> tuple[str, ...]:
         """The belief as the prompt shows it."""
-        ...
+        return (f"Holding: {', '.join(self.holding) or 'nothing'}", f"Location: {self.location or 'unknown'}")
+
+
+@dataclass(frozen=True)
+class FactBelief(Belief):
+    """A belief that keeps facts as they were told: true, false, or not at all, which is unknown."""
+
+    known: Mapping[Atom, bool] = field(default_factory=dict)
+    things: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What is known to be there, by the parameters it may stand for."""
+    at: str = "at"
+    """The predicate that says where the agent is."""
+    hand: str = "holding"
+    """The predicate that says what it carries."""
+
+    @property
+    def location(self) -> str | None:
+        return next(iter(self.true(self.at)), None)
+
+    @property
+    def holding(self) -> tuple[str, ...]:
+        return tuple(self.true(self.hand))
+
+    @property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        return self.things
+
+    def true(self, predicate: str) -> Iterator[str]:
+        """The first arguments of all facts of a predicate that are known to hold."""
+        return (atom.args[0] for atom, holds in self.known.items() if holds and atom.predicate == predicate)
+
+    def truth(self, atom: Atom, /) -> Truth:
+        return Truth.of(self.known.get(atom))
+
+    @property
+    def moment(self) -> str:
+        return str(sorted((str(atom), holds) for atom, holds in self.known.items()))
+
+    def learn(self, facts: Mapping[Atom, bool], **things: Iterable[str]) -> Self:
+        """The same belief with some facts told anew, and names that were seen in some roles."""
+        seen = {role: tuple(dict.fromkeys((*self.things.get(role, ()), *names))) for role, names in things.items()}
+        return replace(self, known={**self.known, **facts}, things={**self.things, **seen})
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +191,8 @@ class Situation:
 
     belief: Belief
     goal: Goal
+    stage: int | None = None
+    """How many stages of the goal's procedure are behind, where it has one."""
 
     def truth(self, atom: Atom, /) -> Truth:
         check = _GOAL_FACTS.get(atom.predicate)

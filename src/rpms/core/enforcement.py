@@ -28,10 +28,25 @@ class Consistency(StrEnum):
 
 
 class JudgedBy(StrEnum):
-    """What arbitration judges: whole entries, as in the paper, or each action of an entry."""
+    """How arbitration judges an entry."""
 
     ENTRY = "entry"
+    """The paper's: dropped for what breaks a rule in whatever room and state it is used."""
+    HERE = "here"
+    """As a whole, followed from the present state: dropped for what cannot be done here as well."""
     ACTION = "action"
+    """Each action, followed from the present state: what cannot be done is cut, what survives is kept."""
+
+
+class Repair(StrEnum):
+    """What is forgiven in an action before it reaches the world."""
+
+    OFF = "off"
+    """Nothing."""
+    FORM = "form"
+    """Letter case, signs, articles, synonyms of the same command."""
+    BELIEF = "belief"
+    """Also what the belief can add: a missing number, place or tool, where only one fits."""
 
 
 class Constrained(StrEnum):
@@ -79,8 +94,6 @@ STRICT = Enforcement(
     constrained=Constrained.AUTO,
     guidance=True,
     loops=True,
-    consistency=Consistency.PRECONDITION,
-    judged_by=JudgedBy.ACTION,
     compact=True,
     recent=3,
 )
@@ -104,20 +117,12 @@ ALONE = {
     "guidance": replace(PAPER, guidance=True),
     "loops": replace(PAPER, loops=True),
     "consistency": replace(PAPER, consistency=Consistency.PRECONDITION),
+    "judged-here": replace(PAPER, judged_by=JudgedBy.HERE),
     "by-action": replace(PAPER, judged_by=JudgedBy.ACTION),
     "compact": replace(PAPER, compact=True),
     "recent": replace(PAPER, recent=3),
 }
 """Each part by itself, for measuring what it adds."""
-
-
-def named_enforcement(name: str) -> Enforcement:
-    """Find a preset or a single part by its name."""
-    named = PRESETS | ALONE
-    if name not in named:
-        names = ", ".join(repr(each) if "," in each else each for each in named)
-        raise InputError(f"unknown enforcement {name!r}; choose one of {names}")
-    return named[name]
 
 
 PARTS = tuple(field.name for field in fields(Enforcement))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
@@ -41,7 +41,7 @@ class GoalSignature:
         """Read the text form; equal texts give one object. A ValueError says what is wrong."""
         fields = [unquote(field.strip()) for field in text.split(":")]
         if not fields[0] or len(fields) > 4:
-            raise ValueError(f"goal signature {text!r} is not `type:object:state:destination`")
+            raise ValueError(f"goal signature {text[:200]!r} is not `type:object:state:destination`")
         return cls(*fields)
 
 
@@ -79,9 +79,6 @@ class Progress:
     """What it is about: `apple`."""
     done: int
     total: int
-    moment: str = field(default="", compare=False)
-    """What tells this moment from others that look alike, in a world whose signature leaves much out. Two moments are
-    the same state only if this is the same."""
 
     @property
     def text(self) -> str:

@@ -18,18 +18,18 @@ makes a plan impossible. No simulator is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heappop, heappush
-from itertools import count, permutations, product
+from itertools import combinations, count, permutations, product
 from math import inf
 from typing import NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal, Progress
-from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules, Purpose, Step
+from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules, Instance, Purpose, Step
 
 GRANTED = 0.5
 """Steps that it costs to take an unknown fact for granted."""
@@ -37,6 +37,13 @@ SEARCH = 2.0
 """Steps that a look costs beyond the way there: it may well be in vain."""
 UNLIKELY = 2.0
 """Steps that one place further down in the order of likely places counts."""
+
+
+UNSEEN = "anything ?"
+"""Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
+
+PLACES = 12
+"""How many places are considered at a time for something unseen: more than anybody chooses from."""
 
 
 class Fact(NamedTuple):
@@ -92,13 +99,17 @@ class Edge:
     needs: tuple[Fact, ...]
     """What does not hold yet, in the order in which it is to be seen to."""
     cost: float
-    command: str = ""
     schema: ActionSchema | None = None
+    """What is done; nothing where a fact only follows from another."""
     reveals: bool = False
     binding: Mapping[str, str] = field(default_factory=dict)
     waiting: int = 0
     total: float = 0.0
     """Its cost with all that it needs, once that is known."""
+
+    @property
+    def command(self) -> str:
+        return _command(self.schema, self.binding) if self.schema is not None else ""
 
 
 class Link(NamedTuple):
@@ -125,8 +136,15 @@ class Plan:
     """What to do, best first, and how far along this is."""
 
     options: tuple[Option, ...] = ()
-    progress: Progress = Progress("explore", "", 0, 1)
+    progress: Progress = field(default_factory=lambda: Progress("explore", "", 0, 1))
     cost: float = inf
+    stage: int | None = None
+    """How many stages are behind, where the goal has a procedure."""
+
+    def respelled(self, spell: Callable[[str], str], failed: Container[str]) -> Plan:
+        """The same plan with commands as a game wants them written, and what just failed after all else."""
+        options = [replace(option, command=spell(option.command)) for option in self.options]
+        return replace(self, options=tuple(sorted(options, key=lambda option: option.command in failed)))
 
 
 Order = Mapping[str, Mapping[str, int]]
@@ -166,13 +184,14 @@ class Reasoner:
         found: dict[tuple[str, bool], tuple[Way, ...]] = {}
         for schema in self.schemas:
             parameters = schema.variables
+            clauses = self._clauses(schema)
             for effect in schema.effects:
-                fact = Fact(effect.atom.predicate, effect.atom.args, effect.negated)
-                clauses = (*schema.preconditions, *schema.plan)
+                fact = _fact(effect)
                 circular = fact in [_fact(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]
-                needs = tuple(self._need(clause, None if circular else fact, parameters) for clause in clauses)
+                gives = None if circular else fact
+                needs = sorted((self._need(clause, gives, parameters) for clause in clauses), key=_choosy)
                 key = (fact.predicate, fact.negated)
-                found[key] = (*found.get(key, ()), Way(schema, parameters, fact, needs, circular=circular))
+                found[key] = (*found.get(key, ()), Way(schema, parameters, fact, tuple(needs), circular=circular))
         return found
 
     @cached_property
@@ -185,7 +204,7 @@ class Reasoner:
                 names = (*schema.variables, *(arg for arg in seen.atom.args if arg != ANYTHING))
                 parameters = tuple(dict.fromkeys(names))
                 needs = [self._need(clause, None, parameters)._replace(given=True) for clause in seen.given]
-                needs += [self._need(clause, None, parameters) for clause in (*schema.preconditions, *schema.plan)]
+                needs += [self._need(clause, None, parameters) for clause in self._clauses(schema)]
                 way = Way(schema, parameters, fact, tuple(needs), reveals=True)
                 found[fact.predicate] = (*found.get(fact.predicate, ()), way)
         return found
@@ -198,18 +217,32 @@ class Reasoner:
 
     @cached_property
     def positional(self) -> frozenset[str]:
-        """The predicates that say where the agent is: all that an action changes which moves it."""
-        movers = [
-            schema
+        """The predicates that say where the agent is: those of the actions that change nothing else."""
+        return frozenset(
+            effect.atom.predicate
             for schema in self.rules.environment
-            if any(self.companion(effect.atom.predicate) for effect in schema.effects if not effect.negated)
-        ]
-        return frozenset(effect.atom.predicate for schema in movers for effect in schema.effects)
+            if all(not effect.negated and self._is_exclusive(effect.atom.predicate) for effect in schema.effects)
+            for effect in schema.effects
+        )
+
+    def _is_exclusive(self, predicate: str) -> bool:
+        declared = self.rules.predicates.get(predicate)
+        return declared is not None and bool(declared.exclusive)
 
     def companion(self, predicate: str) -> str:
         """The predicate of two that says which facts of an exclusive one hold together."""
         declared = self.rules.predicates.get(predicate)
         return declared.exclusive if declared is not None and declared.exclusive != "always" else ""
+
+    def _clauses(self, schema: ActionSchema) -> tuple[Clause, ...]:
+        """What a plan sees to before an action: what it needs, and that no rule forbids it."""
+        bans = [
+            [literal for clause in (*rule.when, *ban.when) for literal in clause.literals]
+            for rule, ban in self.rules.prohibitions.get(schema.name, ())
+            if all(len(clause.literals) == 1 for clause in (*rule.when, *ban.when))
+        ]
+        allowed = [Clause(tuple(Literal(each.atom, not each.negated) for each in ban)) for ban in bans]
+        return (*schema.preconditions, *schema.plan, *allowed)
 
     def _need(self, clause: Clause, gives: Fact | None, parameters: Sequence[str]) -> Need:
         literals = tuple(
@@ -243,10 +276,44 @@ class Reasoner:
                     return True
         return False
 
-    def plan(self, situation: Situation, order: Order | None = None) -> Plan:
-        """What to do in a situation."""
-        graph = _Graph(self, situation, order if order is not None else likely_places(self.rules))
-        return graph.first_things() or (graph.plan(self.rules.purpose) if self.rules.purpose else None) or graph.explore()
+    def plan(self, situation: Situation, order: Order | None = None, choices: int = 1) -> Plan:
+        """What to do in a situation; with fewer choices than wanted, also how to go on with things yet unseen."""
+        order = order if order is not None else likely_places(self.rules)
+        purpose = self.rules.purpose
+        plan = _Graph(self, situation, order).plan(purpose, choices) if purpose is not None else Plan()
+        first = _Graph(self, situation, order).first_things() if self.rules.lore.always else ()
+        if first:
+            return replace(plan, options=first)
+        return plan if plan.options or plan.cost == 0 else _Graph(self, situation, order).explore()
+
+    def commands(self, situation: Situation) -> Iterator[str]:
+        """Every action over the names that are known, whether it can be done or not."""
+        names = {**self.lasting_names, **situation.belief.names}
+        for schema in self.rules.environment:
+            parameters = schema.variables
+            for chosen in product(*(names.get(name, ()) for name in parameters)):
+                yield _command(schema, dict(zip(parameters, chosen, strict=True)))
+
+    @cached_property
+    def glances(self) -> tuple[Option, ...]:
+        """What can be done anywhere and shows what there is: for when things are not as they were thought to be."""
+        schemas = [schema for schema in self.rules.environment if schema.observes and not schema.variables]
+        return tuple(
+            Option(schema.syntax[0], 0.0, (Link(schema.syntax[0], Fact("known", ()), reveals=True),))
+            for schema in schemas
+        )
+
+    def remedy(self, instance: Instance, situation: Situation) -> str:
+        """The first step towards being able to do an action: `open drawer 3`; nothing where there is none."""
+        schema = instance.schema
+        gives = _fact(schema.effects[0]) if schema.effects else None
+        needs = [self._need(clause, gives, tuple(instance.binding)) for clause in schema.preconditions]
+        graph = _Graph(self, situation, likely_places(self.rules))
+        return graph.first(needs, instance.binding)
+
+
+def _command(schema: ActionSchema, binding: Mapping[str, str]) -> str:
+    return PARAMETER.sub(lambda match: binding[match[1]], schema.syntax[0])
 
 
 def _fact(literal: Literal) -> Fact:
@@ -267,54 +334,57 @@ class _Graph:
             for name in names:
                 self._roles.setdefault(name, set()).add(role)
         self._known: dict[tuple[str, tuple[str, ...]], bool | None] = {}
+        self._made: dict[tuple[str, tuple[str, ...], bool], bool] = {}
         self._edges: dict[Fact, list[Edge]] = {}
         self._costs: dict[Fact, float] = {}
         self._here: dict[str, list[str]] = {}
 
-    def plan(self, purpose: Purpose) -> Plan | None:
-        """What serves a purpose; None if nothing does."""
+    def plan(self, purpose: Purpose, choices: int) -> Plan:
+        plan = Plan()
         for imagined in (False, True):
-            ways = [
-                found
-                for binding in self._bindings(purpose, self._facts.goal, imagined=imagined)
-                if (found := self._goal_edge(purpose, binding)) is not None
-            ]
-            furthest = max((stage for stage, _ in ways), default=0)
-            if self._reaches([edge for stage, edge in ways if stage == furthest]):
-                return Plan(self._options(), self._progress(purpose), self._costs[GOAL])
-        return None
+            bindings = list(self._bindings(purpose, self._facts.goal, imagined=imagined))
+            ways = [way for binding in bindings if (way := self._goal_edge(purpose, binding)) is not None]
+            furthest = max((stages for stages, _ in ways), default=0)
+            if self._reaches([edge for stages, edge in ways if stages == furthest]):
+                stage = furthest if purpose.staged else None
+                plan = Plan(self._options(), self._progress(purpose), self._costs[GOAL], stage)
+                if len(plan.options) >= choices or not plan.cost:
+                    break
+        return plan
 
-    def first_things(self) -> Plan | None:
-        """What restores the facts without which nothing else can be done; None where they hold."""
-        for clause in self._lore.always:
-            if clause.truth(self._facts) is not Truth.FALSE:
-                continue
-            edge = self._edge_to([Need(tuple(map(_fact, clause.literals)), frozenset(), moving=False, wanted=True)])
-            if edge is not None and self._reaches([edge]):
-                return Plan(self._options(), cost=self._costs[GOAL])
-        return None
+    def first(self, needs: Iterable[Need], binding: Mapping[str, str]) -> str:
+        """What to do first so that all of some needs hold in the end."""
+        edge = self._edge_to((need, binding) for need in needs)
+        options = self._options() if edge is not None and self._reaches([edge]) else ()
+        return options[0].command if options else ""
 
-    def explore(self) -> Plan:
-        """What shows more of the world, the nearest first: for goals that no plan is known for."""
-        sights = [way for ways in self._reasoner.revealers.values() for way in ways if ANYTHING in way.fact.args]
-        facts = dict.fromkeys(
-            way.fact._replace(args=tuple("anything ?" if arg == ANYTHING else filled[arg] for arg in way.fact.args))
-            for way in sights
-            for filled in self._namings(tuple(arg for arg in way.fact.args if arg != ANYTHING))
-        )
-        edges = [Edge(GOAL, (fact._replace(makeable=False),), 0.0) for fact in facts if self._truth(fact) is None]
-        return Plan(self._options(), cost=self._costs[GOAL]) if self._reaches(edges) else Plan()
-
-    def _namings(self, parameters: tuple[str, ...]) -> Iterator[dict[str, str]]:
-        for chosen in product(*(self._names.get(name, ()) for name in parameters)):
-            yield dict(zip(parameters, chosen, strict=True))
+    def first_things(self) -> tuple[Option, ...]:
+        """What restores the facts without which nothing else can be done; nothing where they hold."""
+        broken = [clause for clause in self._lore.always if clause.truth(self._facts) is Truth.FALSE]
+        edge = self._edge_to((need, {}) for need in _wanted(Step("", tuple(broken)))) if broken else None
+        return self._options() if edge is not None and self._reaches([edge]) else ()
 
     def _reaches(self, edges: list[Edge]) -> bool:
-        """Price everything that leads to some edges; whether one of them can be had."""
+        """Price all that leads to the goal by some edges; whether one of them can be had."""
         self._edges[GOAL] = edges
         self._regress(fact for edge in edges for fact in edge.needs)
         self._price()
         return self._costs.get(GOAL, inf) < inf
+
+    def explore(self) -> Plan:
+        """What to do where nothing is known of how to reach the goal: find out whatever is unknown."""
+        edges = []
+        for ways in self._reasoner.revealers.values():
+            for way in ways:
+                free = [name for name in way.fact.args if name != ANYTHING]
+                for chosen in product(*(self._names.get(name, ()) for name in free)):
+                    binding = dict(zip(free, chosen, strict=True))
+                    fact = way.fact._replace(
+                        args=tuple(binding.get(arg, UNSEEN) for arg in way.fact.args), makeable=False
+                    )
+                    if self._truth(fact) is None:
+                        edges.append(Edge(GOAL, (fact,), 0.0))
+        return Plan(self._options() if self._reaches(edges) else ())
 
     # The goal.
 
@@ -327,50 +397,46 @@ class _Graph:
             known = list(self._facts.belief.called(named)) if named else []
             lacking = max(len(variables) - len(known), int(imagined)) if named else 0
             known += [f"{named} {'?' * number}" for number in range(1, lacking + 1)]
-            choices.append(
-                [dict(zip(variables, chosen, strict=True)) for chosen in permutations(known, len(variables))]
-            )
+            ways = combinations if purpose.interchangeable else permutations
+            choices.append([dict(zip(variables, chosen, strict=True)) for chosen in ways(known, len(variables))])
         for chosen in product(*choices):
             yield {name: thing for binding in chosen for name, thing in binding.items()}
 
     def _goal_edge(self, purpose: Purpose, binding: Mapping[str, str]) -> tuple[int, Edge] | None:
-        """One way to reach the goal: how many of its stages are past, and what is left to be done, in order."""
-        wanted, passed = [self._wanted(purpose, step, binding) for step in purpose.steps], 0
+        """One way to reach the goal: how many of its stages are behind, and what is left to be done, in order."""
+        steps, reached = purpose.steps, 0
         if purpose.staged:
-            passed = self._passed(wanted)
-            wanted = wanted[passed : passed + 1]
-        edge = self._edge_to(need for step in wanted for need in step)
+            reached = self._reached(purpose, binding)
+            steps = steps[reached : reached + 1]
+        edge = self._edge_to(need for step in steps for need in self._wants(purpose, step, binding))
         if edge is None:
             return None
         edge.binding = binding
-        return passed, edge
+        return reached, edge
 
-    def _edge_to(self, wanted: Iterable[Need]) -> Edge | None:
+    def _edge_to(self, wanted: Iterable[tuple[Need, Mapping[str, str]]]) -> Edge | None:
         needs: list[Fact] = []
         cost = 0.0
-        for need in wanted:
-            value, price, fact = self._clause(need)
+        for need, binding in wanted:
+            value, price, fact = self._judge(need, binding)
             if value is False:
                 return None
             cost += price
             needs += [fact] if fact is not None else []
         return Edge(GOAL, tuple(dict.fromkeys(needs)), cost)
 
-    def _wanted(self, purpose: Purpose, step: Step, binding: Mapping[str, str]) -> list[Need]:
-        """What a step wants, of everything that it speaks of."""
+    def _wants(
+        self, purpose: Purpose, step: Step, binding: Mapping[str, str]
+    ) -> Iterator[tuple[Need, Mapping[str, str]]]:
+        """What ends a step, of everything that it speaks of."""
         every: list[Mapping[str, str]] = [binding]
         named = frozenset(arg for clause in step.until for literal in clause.literals for arg in literal.atom.args)
-        for name, source in purpose.each.items():
-            if name in named:
+        for variable, source in purpose.each.items():
+            if variable in named:
                 word = self._facts.goal.named(source) or source
                 things = self._facts.belief.called(word) or (f"{word} ?",)
-                every = [{**one, name: thing} for one in every for thing in things]
-        return [need for one in every for need in _bound(step.until, one)]
-
-    def _passed(self, wanted: Sequence[Sequence[Need]]) -> int:
-        """How many stages are past: all up to the last whose facts hold."""
-        reached = [bool(step) and all(self._clause(need)[0] is True for need in step) for step in wanted]
-        return max((place for place, done in enumerate(reached) if done), default=-1) + 1
+                every = [{**one, variable: thing} for one in every for thing in things]
+        return ((need, one) for one in every for need in _wanted(step))
 
     # First pass: regression.
 
@@ -386,7 +452,7 @@ class _Graph:
     def _ways(self, fact: Fact) -> Iterator[Edge]:
         """The edges that lead to a fact that does not hold."""
         if fact.predicate == "or":
-            yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)  # type: ignore[misc]
+            yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)
             return
         if self._truth(fact) is None and not (fact.makeable and self._can_make(fact)):
             price = SEARCH + UNLIKELY * self._rank(fact.args)
@@ -408,31 +474,27 @@ class _Graph:
         for way in self._reasoner.makers.get((fact.predicate, False), ()):
             (name,) = way.fact.args
             others = [Fact(companion, (other, *fact.args), makeable=False) for other in self._names.get(name, ())]
-            known = [together for together in others if self._truth(together) is True]
-            for together in known or others:
-                other = together.args[0]
-                value, price, need = self._clause(Need((together,), frozenset(), moving=False))
+            for together in [each for each in others if self._truth(each) is True] or others:
+                value, price, need = self._judge(Need((together,), frozenset(), moving=False), {})
                 if value is False:
                     continue
                 if need is not None:  # to find out is to be there
                     yield Edge(fact, (need,), price)
                     continue
-                for edge in self._ground(way, fact._replace(args=(other,)), price):
+                for edge in self._ground(way, fact._replace(args=together.args[:1]), price):
                     edge.fact = fact
                     yield edge
 
-    def _is_done(self, way: Way, binding: Mapping[str, str]) -> bool:
-        """Whether an action would change nothing."""
-        return all(self._truth(_fact(effect.bind(binding))) is True for effect in way.schema.effects)
-
     def _places(self, predicate: str) -> Sequence[str]:
-        """Where the agent is, in the sense of a predicate that says so."""
+        """Where the agent is, in the sense of a predicate that says so: where moving would change nothing."""
         if predicate not in self._here:
             self._here[predicate] = [
                 name
                 for way in self._reasoner.makers.get((predicate, False), ())
                 for name in self._names.get(way.fact.args[0], ())
-                if self._is_done(way, {way.fact.args[0]: name})
+                if all(
+                    self._truth(_fact(effect.bind({way.fact.args[0]: name}))) is True for effect in way.schema.effects
+                )
             ]
         return self._here[predicate]
 
@@ -444,14 +506,13 @@ class _Graph:
                 continue
             if parameter not in way.parameters:
                 if kind_of(name) != parameter:
-                    return  # the effect is on a thing by its name
+                    return  # what it brings about is about a thing by its name
             elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
                 return
         free = [name for name in way.parameters if name not in binding]
         for filled, needs, extra in self._fill(binding, free, way.needs, [], 0.0):
-            schema = way.schema
-            command = PARAMETER.sub(lambda match, filled=filled: filled[match[1]], schema.syntax[0])  # type: ignore[misc]
-            yield Edge(fact, needs, schema.steps + price + extra, command, schema, way.reveals, filled)
+            cost = way.schema.steps + price + extra
+            yield Edge(fact, needs, cost, way.schema, way.reveals, filled)
 
     def _suits(self, parameter: str, name: str) -> bool:
         """Whether a name can stand for a parameter: what is known to be there in another role alone cannot.
@@ -473,33 +534,56 @@ class _Graph:
         found = list(found)
         later: list[Need] = []
         for need in left:
-            if not need.names.issubset(binding):
+            if free and not need.names.issubset(binding):
                 later.append(need)
                 continue
-            value, extra, fact = self._clause(_fill_in(need, binding))
+            value, extra, fact = self._judge(need, binding)
             if value is False:
                 return
             price += extra
             if fact is not None:
                 found.append((need.moving, fact))
         if free:
-            for name in self._names.get(free[0], ()):
+            for name in self._worth_trying(free[0], binding, later):
                 yield from self._fill({**binding, free[0]: name}, free[1:], later, found, price)
         else:
-            found.sort(key=_moving)
-            yield binding, tuple(dict.fromkeys(fact for _, fact in found)), price
+            if len(found) > 1:
+                found.sort(key=_moving)
+            yield binding, tuple([fact for _, fact in found]), price
 
-    def _clause(self, need: Need) -> tuple[bool | None, float, Fact | None]:
+    def _worth_trying(self, parameter: str, binding: Mapping[str, str], needs: Sequence[Need]) -> Sequence[str]:
+        """The names for a parameter; of places to look in, where the thing was found, or the likeliest left."""
+        names = self._names.get(parameter, ())
+        for need in needs:
+            literal = need.literals[0]
+            if parameter not in literal.args or literal.makeable or literal.predicate not in self._reasoner.revealers:
+                continue
+            found: list[str] = []
+            left: list[tuple[int, str]] = []
+            for name in names:
+                args = tuple([name if arg == parameter else binding.get(arg, arg) for arg in literal.args])
+                value = self._value(literal.predicate, args)
+                if value is None:
+                    left.append((self._rank(args), name))
+                elif value is not literal.negated:
+                    found.append(name)
+            return found or [name for _, name in sorted(left, key=_rank_alone)[:PLACES]]
+        return names
+
+    def _judge(self, need: Need, binding: Mapping[str, str]) -> tuple[bool | None, float, Fact | None]:
         """Judge a precondition: whether it can be had at all, what taking it for granted costs, what is left to do."""
         left: list[Fact] = []
         granted = False
-        for fact in need.literals:
-            value = self._truth(fact)
-            if value is True:
+        reasoner = self._reasoner
+        for literal in need.literals:
+            args = tuple([binding.get(arg, arg) for arg in literal.args])
+            value = self._value(literal.predicate, args)
+            if value is not None and value is not literal.negated:
                 return True, 0.0, None
-            makeable = fact.makeable and self._can_make(fact)
-            revealable = value is None and fact.predicate in self._reasoner.revealers
-            sure = need.wanted or (fact.predicate in self._reasoner.positional and makeable)
+            fact = Fact(literal.predicate, args, literal.negated, literal.makeable)
+            makeable = literal.makeable and self._can_make(fact)
+            revealable = value is None and literal.predicate in reasoner.revealers
+            sure = need.wanted or (makeable and literal.predicate in reasoner.positional)
             if value is None and not sure and (makeable or need.given or not revealable):
                 granted = True
             elif makeable or revealable:
@@ -512,34 +596,37 @@ class _Graph:
 
     def _can_make(self, fact: Fact) -> bool:
         """Whether any action gives such a fact, with names in the roles that they have."""
-        if self._reasoner.companion(fact.predicate) and not fact.negated:
-            return True
-        return any(
-            not way.circular
-            and all(
-                self._suits(parameter, name) if parameter in way.parameters else kind_of(name) == parameter
-                for parameter, name in zip(way.fact.args, fact.args, strict=True)
+        key = (fact.predicate, fact.args, fact.negated)
+        if key not in self._made:
+            reasoner = self._reasoner
+            ways = reasoner.makers.get((fact.predicate, fact.negated), ())
+            self._made[key] = (bool(reasoner.companion(fact.predicate)) and not fact.negated) or any(
+                not way.circular
+                and all(
+                    self._suits(parameter, name) if parameter in way.parameters else kind_of(name) == parameter
+                    for parameter, name in zip(way.fact.args, fact.args, strict=True)
+                )
+                for way in ways
             )
-            for way in self._reasoner.makers.get((fact.predicate, fact.negated), ())
-        )
+        return self._made[key]
 
     def _truth(self, fact: Fact) -> bool | None:
-        key = (fact.predicate, fact.args)
-        try:
-            value = self._known[key]
-        except KeyError:
-            table = self._lore.facts.get(fact.predicate)
-            if table is not None:
-                truth = Truth.of(fact.args[1] in table.get(fact.args[0], ()))
-            else:
-                truth = self._facts.truth(Atom(*key))
-            value = None if truth is Truth.UNKNOWN else truth is Truth.TRUE
-            companion = self._reasoner.companion(fact.predicate)
-            if companion and value is None and self._known.setdefault(key, None) is None:
-                together = (Fact(companion, (place, *fact.args)) for place in self._places(fact.predicate))
-                value = True if any(self._truth(each) is True for each in together) else None
-            self._known[key] = value
+        value = self._value(fact.predicate, fact.args)
         return value if value is None or not fact.negated else not value
+
+    def _value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        key = (predicate, args)
+        if key not in self._known:
+            table = self._lore.facts.get(predicate)
+            if table is not None:
+                self._known[key] = args[1] in table.get(args[0], ())
+            else:
+                truth = self._facts.truth(Atom(predicate, args))
+                self._known[key] = None if truth is Truth.UNKNOWN else truth is Truth.TRUE
+                companion = self._reasoner.companion(predicate) if truth is Truth.UNKNOWN else ""
+                if companion and any(self._value(companion, (place, *args)) for place in self._places(predicate)):
+                    self._known[key] = True
+        return self._known[key]
 
     def _rank(self, args: Sequence[str]) -> int:
         """How unlikely a place is for a thing, by the order in which places are searched."""
@@ -582,9 +669,9 @@ class _Graph:
 
     def _options(self) -> tuple[Option, ...]:
         number = count()
-        heap: list[tuple[float, int, Fact, tuple[Link, ...]]] = [(0.0, next(number), GOAL, ())]
+        heap: list[tuple[float, int, Fact, tuple[Edge, ...]]] = [(0.0, next(number), GOAL, ())]
         reached: set[Fact] = set()
-        options: dict[str, Option] = {}
+        options: dict[str, tuple[float, tuple[Edge, ...]]] = {}
         while heap:
             regret, _, fact, above = heappop(heap)
             if fact in reached:
@@ -594,12 +681,15 @@ class _Graph:
                 if edge.waiting:
                     continue
                 more = regret + edge.total - self._costs[fact]
-                chain = (Link(edge.command, fact, edge.reveals), *above) if edge.command else above
+                ways = (edge, *above) if edge.schema is not None else above
                 if edge.needs:
-                    heappush(heap, (more, next(number), self._first(edge), chain))
-                elif edge.command and (edge.command not in options or options[edge.command].regret > more):
-                    options[edge.command] = Option(edge.command, more, chain)
-        return tuple(sorted(options.values(), key=lambda option: option.regret))
+                    first = self._first(edge)
+                    if first not in reached:
+                        heappush(heap, (more, next(number), first, ways))
+                elif edge.schema is not None and (edge.command not in options or options[edge.command][0] > more):
+                    options[edge.command] = (more, ways)
+        found = sorted(options.items(), key=lambda item: item[1][0])
+        return tuple(Option(command, regret, tuple(map(_link, ways))) for command, (regret, ways) in found)
 
     def _first(self, edge: Edge) -> Fact:
         """What to see to first: in order, but of like facts the one that is nearest."""
@@ -620,8 +710,8 @@ class _Graph:
         stones = dict.fromkeys(
             stone
             for step in purpose.steps
-            for need in _bound(step.until, best.binding)
-            for stone in self._milestones(need.literals[0], things)
+            for clause in step.until
+            for stone in self._milestones(_fact(clause.literals[0].bind(best.binding)), things)
         )
         todo = [stone for stone in stones if stone.fact in left or (stone.found and "?" in stone.thing)]
         if not todo:
@@ -632,10 +722,25 @@ class _Graph:
         target = kind_of(current.thing) if current.found else current.thing
         return Progress(current.name, target, len(stones) - len(todo), len(stones))
 
+    def _reached(self, purpose: Purpose, binding: Mapping[str, str]) -> int:
+        """How many stages of a procedure are behind: one is passed when its facts hold, or those of a later one."""
+        holds = [
+            all(self._judge(need, one)[0] is True for need, one in self._wants(purpose, step, binding))
+            for step in purpose.steps
+        ]
+        return max((place for place, there in enumerate(holds) if there), default=-1) + 1
+
     def _stage(self, purpose: Purpose, best: Edge) -> Progress:
-        done = self._passed([self._wanted(purpose, step, best.binding) for step in purpose.steps])
-        name = purpose.steps[done].name if done < len(purpose.steps) else "done"
-        return Progress(name, next(iter(best.binding.values()), ""), done, len(purpose.steps))
+        """The present stage, and the first thing that is lacking."""
+        done, total = self._reached(purpose, best.binding), len(purpose.steps)
+        if done == total:
+            return Progress("done", "", done, total)
+        step = purpose.steps[done]
+        wants = self._wants(purpose, step, best.binding)
+        lacking = next((pair for pair in wants if self._judge(*pair)[0] is not True), None)
+        arg = next(iter(lacking[0].literals[0].args), "") if lacking is not None else ""
+        thing = lacking[1].get(arg, arg) if lacking is not None else ""
+        return Progress(step.name, kind_of(thing) if thing.endswith("?") else thing, done, total)
 
     def _is_sought(self, purpose: Purpose, variable: str) -> bool:
         """Whether a variable is for a thing that has to be had, rather than for a place."""
@@ -678,6 +783,10 @@ class _Graph:
         yield _Milestone(fact, f"{way.schema.name}_{role}", thing)
 
 
+def _link(edge: Edge) -> Link:
+    return Link(edge.command, edge.fact, edge.reveals)
+
+
 class _Milestone(NamedTuple):
     fact: Fact
     name: str
@@ -685,22 +794,19 @@ class _Milestone(NamedTuple):
     found: bool = False
 
 
+def _rank_alone(item: tuple[int, str]) -> int:
+    return item[0]
+
+
+def _choosy(need: Need) -> bool:
+    """Sorts needs that no action can see to before others: they rule out most names."""
+    return any(literal.makeable for literal in need.literals)
+
+
 def _moving(item: tuple[bool, Fact]) -> bool:
     return item[0]
 
 
-def _fill_in(need: Need, binding: Mapping[str, str]) -> Need:
-    literals = tuple(
-        Fact(
-            literal.predicate, tuple([binding.get(arg, arg) for arg in literal.args]), literal.negated, literal.makeable
-        )
-        for literal in need.literals
-    )
-    return need._replace(literals=literals)
-
-
-def _bound(clauses: Iterable[Clause], binding: Mapping[str, str]) -> list[Need]:
-    return [
-        Need(tuple(_fact(literal.bind(binding)) for literal in clause.literals), frozenset(), moving=False, wanted=True)
-        for clause in clauses
-    ]
+def _wanted(step: Step) -> list[Need]:
+    """What ends a stage, as needs that are never taken for granted."""
+    return [Need(tuple(map(_fact, clause.literals)), frozenset(), moving=False, wanted=True) for clause in step.until]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -31,6 +31,9 @@ class Predicate:
     exclusive: str = ""
     """At most one such fact holds at a time (one place, one hand). `always`, or the name of a two-place predicate
     that says when two of them hold together: being `at` a drawer is being at all that share its location."""
+    lasting: bool = False
+    """Whether it follows from the kinds of its arguments and the goal alone, so that it is the same in every room and
+    state: a microwave heats an egg wherever it stands."""
 
     def say(self, atom: Atom, value: Truth) -> str:
         """One fact in words, such as `drawer 3 is closed`."""
@@ -121,6 +124,17 @@ class Purpose:
     """Whether it is a procedure."""
     each: Mapping[str, str] = field(default_factory=dict)
     """Like `over`, for variables that stand for every such thing, not for one: `{i: ingredients}`."""
+
+    @cached_property
+    def interchangeable(self) -> bool:
+        """Whether variables of one field may trade places: two mugs in one cabinet are the same two either way."""
+        holds = {clause for step in self.steps for clause in step.until}
+        for one, field_one in self.over.items():
+            for other, field_other in self.over.items():
+                swap = {one: other, other: one}
+                if field_one == field_other and {clause.bind(swap) for clause in holds} != holds:
+                    return False
+        return not self.staged
 
     def serves(self, goal_type: str, goal_object: str = "") -> bool:
         """Whether it is what a goal wants."""
@@ -267,6 +281,22 @@ class ActiveRules:
                 bans[ban.action] = (*bans.get(ban.action, ()), (rule, ban))
         return bans
 
+    @cached_property
+    def deeds(self) -> frozenset[str]:
+        """What actions bring about and none needs, such as that an object was heated, by its predicate.
+
+        That it was not done yet, an action may need: no file is signed twice.
+        """
+        made = {effect.atom.predicate for schema in self.environment for effect in schema.effects if not effect.negated}
+        needed = {
+            literal.atom.predicate
+            for schema in self.environment
+            for clause in schema.preconditions
+            for literal in clause.literals
+            if not (literal.negated and Literal(literal.atom) in schema.effects)
+        }
+        return frozenset(made - needed)
+
     def instance(self, command: str) -> Instance | None:
         """Read a command as an instance of an action; None if no schema fits."""
         try:
@@ -304,6 +334,16 @@ class RuleManual:
     lore: Lore = field(default_factory=Lore)
     _active: dict[tuple[str, ...], ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
+    def of_tiers(self, tiers: Iterable[Tier]) -> RuleManual:
+        """The same manual with some of its tiers; what its facts are called stays."""
+        kept = frozenset(tiers)
+        if kept.issuperset(Tier):
+            return self
+        rules = tuple(rule for rule in self.rules if rule.tier in kept)
+        if Tier.ENVIRONMENT in kept:
+            return replace(self, rules=rules)
+        return replace(self, rules=rules, actions=(), lore=Lore())
+
     def active(self, goal_type: str, *named: str) -> ActiveRules:
         """Assemble R_active for a goal type; with the things it names, the localities of other things are left out."""
         key = (goal_type, *named)
@@ -317,6 +357,11 @@ class RuleManual:
                 self.lore,
             )
         return self._active[key]
+
+    def bare(self) -> RuleManual:
+        """What anybody knows who has read how commands are written: no rules, no procedures."""
+        goals = tuple(each for each in self.purposes if not each.staged)
+        return replace(self, rules=(), purposes=goals, lore=Lore())
 
 
 class Simulated:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.recall import EpisodicMemory
+from rpms.foreign.files import read_bytes
+from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.store.files import read_text, write_whole
 from rpms.store.memories import read_memory
 
@@ -46,7 +48,4 @@ def read_frozen(file: Path, world: str = "") -> EpisodicMemory:
 
 
 def _digest(file: Path) -> str:
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError as error:
-        raise FileError(file, None, f"cannot be read: {error.strerror or error}") from None
+    return hashlib.sha256(read_bytes(file, LARGEST_MEMORY)).hexdigest()

@@ -17,21 +17,23 @@ from itertools import count, takewhile
 from pathlib import Path
 
 from rpms.core.condition import FULL, RULES_ONLY, Condition
-from rpms.core.enforcement import PAPER, Enforcement
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, Origin, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
+from rpms.foreign.files import read_bytes
+from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.freeze import check_frozen, freeze, freeze_file
 from rpms.learn.harvest import harvest
 from rpms.models.base import Decoding
 from rpms.play.plan import OpenModel, RunPlan, plan_run
-from rpms.play.run import Listener, MakeEngine, run
+from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.setup import manual_of
+from rpms.play.sources import ManualChoice, Sources
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, write_whole
-from rpms.store.memories import read_memory, record, write_memory
+from rpms.store.memories import parse_memory, record, write_memory
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.base import Setting, Task, World
 
@@ -45,10 +47,11 @@ class Harvester:
     """Makes of each finished episode the text that is kept beside it; goes to wherever episodes are played."""
 
     world: World
+    manual: ManualChoice = field(default_factory=ManualChoice)
 
     @cached_property
     def _manual(self) -> RuleManual:
-        return manual_of(self.world)
+        return manual_of(self.world, self.manual)
 
     def __call__(self, episode: Episode) -> str:
         entries = harvest(episode, self._manual)
@@ -73,10 +76,13 @@ class LearningPlan:
     """With a temperature above 0, its seed grows by one from round to round."""
     step_budget: int | None = None
     seed: int = 0
+    first: Condition = RULES_ONLY
+    """The condition of the first round: Rules-only, with what else is switched."""
     later: Condition = FULL
-    """The condition of the rounds after the first, which is always Rules-only."""
-    enforcement: Enforcement = PAPER
-    """How far actions are enforced in all rounds; a model too weak to win anything teaches only what fails."""
+    """The condition of the rounds after it. A model too weak to win where nothing is enforced teaches only failures."""
+    sources: Sources = field(default_factory=Sources)
+    start: EpisodicMemory | None = None
+    """A memory to go on from; an empty one by default."""
 
     def run_plan(self, number: int, memory: EpisodicMemory) -> RunPlan:
         """The run of one round, counted from 1, with the memory of the rounds before it."""
@@ -90,13 +96,14 @@ class LearningPlan:
             split=self.split,
             tasks=self.tasks,
             limit=self.limit,
-            condition=replace(self.later if number > 1 else RULES_ONLY, enforcement=self.enforcement),
+            condition=self.later if number > 1 else self.first,
             memory=memory,
             setting=self.setting,
             decoding=decoding,
             step_budget=self.step_budget,
+            sources=self.sources,
             seed=self.seed,
-            keep={EXPERIENCE: Harvester(self.world)},
+            keep={EXPERIENCE: Harvester(self.world, self.sources.manual)},
         )
 
 
@@ -149,14 +156,16 @@ def learn(
         raise InputError(f"{plan.rounds} rounds teach nothing; give 1 or more")
     if out.suffix == "" or out.is_dir():
         raise InputError(f"{out}: give the memory a file name such as {out / 'memory.jsonl'}")
+    check_workers(workers)
     _refuse_foreign(out)
-    memory = EpisodicMemory(world=plan.world.name)
+    memory = plan.start or EpisodicMemory(world=plan.world.name)
     known: dict[str, set[str]] = {}
     results: list[Round] = []
     for number in range(1, plan.rounds + 1):
         folder = round_folder(out, number)
+        round_plan = plan.run_plan(number, memory)
         listening = listener(number) if listener is not None else None
-        summary = run(plan.run_plan(number, memory), folder, workers, listening, engine=engine)
+        summary = run(round_plan, folder, workers, listening, engine=engine)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
         memory = EpisodicMemory(merge(memory.entries, *fresh), plan.world.name)
         if not memory.entries and not empty:
@@ -184,7 +193,7 @@ def _refuse_foreign(out: Path) -> None:
 
 def _is_snapshot(out: Path) -> bool:
     snapshots = takewhile(Path.is_file, (snapshot_file(out, number) for number in count(1)))
-    return any(snapshot.read_bytes() == out.read_bytes() for snapshot in snapshots)
+    return any(read_bytes(snapshot, LARGEST_MEMORY) == read_bytes(out, LARGEST_MEMORY) for snapshot in snapshots)
 
 
 def _experience(
@@ -195,14 +204,14 @@ def _experience(
     repeated = 0
     for task in folder.protocol.tasks:
         file = folder.folder / EXPERIENCE / folder.file(task).name
-        text = read_text(file)
+        text = folder.beside(task, EXPERIENCE)
         before = known.setdefault(task, set())
         if text in before:
             repeated += 1
             continue
         before.add(text)
         if text.count("\n") > 1:  # more than the header
-            fresh.append([_of_round(entry, number) for entry in read_memory(file, world.name).entries])
+            fresh.append([_of_round(entry, number) for entry in parse_memory(file, text, world.name).entries])
     return fresh, repeated
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
@@ -10,13 +9,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from rpms.core.errors import ModelUnavailable
+from rpms.foreign.limits import LONGEST_WORD
+from rpms.foreign.shown import one_line
 from rpms.models.base import Answer, Usage
 from rpms.models.failures import Endpoint, Failure, Verdict, error_for, understand
 from rpms.models.guard import check_allowed, without_secrets
 from rpms.models.patience import Clock, Patience, persevere
+from rpms.models.wire import BadResponse, NotAllowed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
 T = TypeVar("T")
 
@@ -39,7 +41,8 @@ class Caller:
     Some models refuse parameters that others need (`max_tokens` became `max_completion_tokens`; reasoning models take
     neither a temperature nor stop sequences). Which ones is learned from the first refusal rather than from a table of
     names: the request is sent again without the parameter, later requests leave it out from the start, and every
-    answer's notes say so.
+    answer's notes say so. A refusal of what differs from question to question, such as the actions to choose from,
+    tells nothing of the next one and is not kept.
     """
 
     def __init__(
@@ -49,12 +52,17 @@ class Caller:
         adaptable: Mapping[str, str | None],
         patience: Patience | None = None,
         clock: Clock | None = None,
+        own: Container[str] = (),
     ) -> None:
-        """`errors`: the SDK's exceptions. `adaptable`: parameters to leave out, or to rename, where refused."""
+        """`errors`: the SDK's exceptions. `adaptable`: parameters to leave out, or to rename, where refused.
+
+        `own`: those of them that are a question's own.
+        """
         self.endpoint = endpoint
         self.patience = patience or Patience()
-        self._errors: tuple[type[Exception], ...] = (*errors, json.JSONDecodeError)
+        self._errors: tuple[type[Exception], ...] = (*errors, BadResponse, NotAllowed)
         self._adaptable = adaptable
+        self._own = own
         self._clock = clock
         self._lock = threading.Lock()
         self._adapted: dict[str, str | None] = {}
@@ -66,30 +74,29 @@ class Caller:
         check_allowed(self.endpoint.url)
         started = time.monotonic()
         requests = 0
+        here: dict[str, str | None] = {}
 
         def attempt() -> T:
             nonlocal requests
             for _ in range(len(self._adaptable) + 1):
                 requests += 1
-                adapted = self._adapt(arguments)
+                adapted = self._adapt(arguments, here)
                 value, failure = self._try(send, adapted)
                 if failure is None:
                     self._answered = True
                     return value  # type: ignore[return-value]  # there is one where there is no failure
                 if failure.verdict is not Verdict.PARAMETER:
                     break
-                with self._lock:
-                    self._adapted[failure.parameter] = self._adaptable[failure.parameter]
+                self._learn(failure.parameter, here)
             assert failure is not None
             raise self._error(failure)
 
         value = persevere(attempt, self.patience, self.endpoint.shown, self._clock, self._tell)
-        return Reply(value, requests, time.monotonic() - started, self._notes(arguments))
+        return Reply(value, requests, time.monotonic() - started, self._notes(arguments, here))
 
-    def clean(self, text: str) -> tuple[str, tuple[str, ...]]:
-        """An answer without keys that the server echoed, and a note where there were any: answers go to disk."""
-        cleaned = without_secrets(text, self.endpoint.secrets)
-        return cleaned, () if cleaned == text else ("a key was removed from the answer",)
+    def clean(self, text: str) -> str:
+        """A server's text without keys that it echoed: answers go to disk."""
+        return without_secrets(text, self.endpoint.secrets)
 
     def _tell(self, what: str, wait: float) -> None:
         """Say the first time that this endpoint is waited for; without a handler, Python shows warnings on stderr."""
@@ -103,9 +110,11 @@ class Caller:
     ) -> Answer:
         """The answer out of what a provider sent: cut at its stop, without secrets, with what getting it took."""
         shortened = cut_at_stop(text, stop)
-        cleaned, removed = self.clean(shortened)
+        cleaned, ending = self.clean(shortened), self.clean(finish)
+        removed = () if (cleaned, ending) == (shortened, finish) else ("a key was removed from the answer",)
+        ending = "stop" if shortened != text else one_line(ending, LONGEST_WORD)
         spent = replace(usage, requests=reply.requests, seconds=reply.seconds)
-        return Answer(cleaned, spent, "stop" if shortened != text else finish, reply.notes + notes + removed)
+        return Answer(cleaned, spent, ending, reply.notes + notes + removed)
 
     def _try(self, send: Callable[[dict[str, Any]], T], arguments: dict[str, Any]) -> tuple[T | None, Failure | None]:
         """Send once. An understood failure is returned, so that no SDK exception, which may hold a key, is chained."""
@@ -124,9 +133,16 @@ class Caller:
             return ModelUnavailable(f"{self.endpoint.shown}: {failure.what}")
         return error_for(failure, self.endpoint)
 
-    def _adapt(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _learn(self, parameter: str, here: dict[str, str | None]) -> None:
+        if parameter in self._own:
+            here[parameter] = self._adaptable[parameter]
+            return
         with self._lock:
-            adapted = dict(self._adapted)
+            self._adapted[parameter] = self._adaptable[parameter]
+
+    def _adapt(self, arguments: Mapping[str, Any], here: Mapping[str, str | None]) -> dict[str, Any]:
+        with self._lock:
+            adapted = {**self._adapted, **here}
         result: dict[str, Any] = {}
         for name, value in arguments.items():
             new_name = adapted.get(name, name)
@@ -134,9 +150,9 @@ class Caller:
                 result[new_name] = value
         return result
 
-    def _notes(self, arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    def _notes(self, arguments: Mapping[str, Any], here: Mapping[str, str | None]) -> tuple[str, ...]:
         with self._lock:
-            adapted = {name: new for name, new in self._adapted.items() if name in arguments}
+            adapted = {name: new for name, new in {**self._adapted, **here}.items() if name in arguments}
         return tuple(
             f"{name} sent as {new}" if new else f"{name} not sent: refused by this model"
             for name, new in sorted(adapted.items())

@@ -6,14 +6,15 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from rpms.core.errors import InputError, ModelUnavailable
+from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.models.base import Model, Scalar
 from rpms.models.controls import menu_best, menu_first, menu_random
+from rpms.models.guard import check_base_url
 from rpms.models.overflow import ShorteningModel
 from rpms.models.patience import Patience
-from rpms.models.policy import Policy, PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.providers import NO_LLM, Kind, ModelName, Provider, base_url_of, parse_model_name
 from rpms.models.recorded import AnswerStore, RecordedModel, ReplayModel
 from rpms.models.scripted import read_script
@@ -43,13 +44,12 @@ def open_model(
     text: str,
     options: ModelOptions | None = None,
     *,
-    policy: Policy | None = None,
     open_answers: Callable[[Path], AnswerStore] | None = None,
     record: AnswerStore | None = None,
 ) -> Model:
     """Open the model that `provider/name` names.
 
-    `policy` is the world's planner, for `planner`; `open_answers` opens a folder of recorded answers, for `replay/`;
+    `open_answers` opens a folder of recorded answers, for `replay/`;
     with `record`, answers are taken from that store where it holds them and kept in it where it does not. An LLM whose
     context window is too small is asked again with a shorter history.
     """
@@ -61,9 +61,7 @@ def open_model(
         )
     match name.provider.kind:
         case Kind.PLANNER:
-            if policy is None:
-                raise InputError("--model planner: this world has no planner")
-            return PolicyModel(str(name), policy)
+            return PolicyModel(str(name), follow_plan)
         case Kind.SCRIPTED:
             return read_script(Path(name.rest), str(name))
         case Kind.REPLAY:
@@ -110,9 +108,7 @@ def _base_url(provider: Provider, given: str | None) -> str:
     url = base_url_of(provider, given)
     if url is None:
         raise InputError(f"{provider.form} needs --base-url, such as http://localhost:8000/v1")
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise InputError("the base URL must begin with http:// or https:// and name a host")
+    check_base_url(url)
     return url
 
 
@@ -137,7 +133,10 @@ def parse_parameter(text: str) -> tuple[str, Scalar]:
         return name, value.lower() == "true"
     for number in (int, float):
         try:
-            return name, number(value)
+            found = number(value)
         except ValueError:
             continue
+        if not abs(found) <= LONGEST_NUMBER:  # infinity and what is no number too
+            raise InputError(f"{name}={value[:40]}: the number is too large")
+        return name, found
     return name, value

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import ModelUnavailable
-from rpms.core.prompt import Part, Prompt
+from rpms.core.prompt import Form, Part, Prompt
 from rpms.models.base import Answer, Usage
 from rpms.models.caller import Caller
 from rpms.models.failures import Endpoint
 from rpms.models.guard import shown_url, url_secrets
 from rpms.models.patience import Clock, Patience, TryAgain
-from rpms.models.remote import count
+from rpms.models.remote import NOT_OF_PROTOCOL, body_of, count
+from rpms.models.wire import make_client
 
 if TYPE_CHECKING:
     from rpms.models.base import Request
@@ -21,6 +23,8 @@ ADAPTABLE: dict[str, str | None] = {"temperature": None, "top_p": None, "stop_se
 UNCHANGING = frozenset({Part.INSTRUCTION, Part.EXAMPLE, Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT})
 """Blocks that are the same at each step of an episode, and mostly between episodes of one task type."""
 
+Pieces = list[dict[str, Any]]
+"""Content blocks, as the provider takes them."""
 _MARK = {"type": "ephemeral"}
 _FINISH = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length"}
 
@@ -46,7 +50,13 @@ class ClaudeModel:
         self._name = name
         self._model = model
         patience = patience or Patience()
-        self._client = anthropic.Anthropic(api_key=key, base_url=base_url, max_retries=0, timeout=patience.timeout)
+        self._client = anthropic.Anthropic(
+            api_key=key,
+            base_url=base_url,
+            max_retries=0,
+            timeout=patience.timeout,
+            http_client=make_client(anthropic, base_url, silence=patience.timeout, whole=patience.whole),
+        )
         endpoint = Endpoint(shown_url(base_url), model, key_variable, (key, *url_secrets(base_url)))
         self._caller = Caller(endpoint, (anthropic.AnthropicError,), ADAPTABLE, patience, clock)
 
@@ -59,11 +69,11 @@ class ClaudeModel:
 
     def answer(self, request: Request) -> Answer:
         decoding = request.decoding
-        system, user = cached_pieces(request.prompt)
+        system, messages = cached_pieces(request.prompt)
         arguments: dict[str, Any] = {
             "model": self._model,
             "max_tokens": decoding.max_tokens,
-            "messages": [{"role": "user", "content": user}],
+            "messages": messages,
             "temperature": decoding.temperature,
         }
         if system:
@@ -87,71 +97,89 @@ class ClaudeModel:
         # In the body as they are: SDKs after 2.0 have no arguments for what newer models do not take.
         sampling = {name: arguments.pop(name) for name in ("temperature", "top_p") if name in arguments}
         extra = {**sampling, **arguments.pop("extra_body", {})}
-        message: Any = self._client.messages.create(**arguments, extra_body=extra)
-        content = getattr(message, "content", None)
+        message = body_of(self._client.messages.with_raw_response.create(**arguments, extra_body=extra))
+        content = message.get("content")
         if not isinstance(content, list):
-            raise TryAgain("the answer is not of the protocol's form (check the base URL)")
-        texts = [getattr(block, "text", None) for block in content if getattr(block, "type", "") == "text"]
-        reason = getattr(message, "stop_reason", None)
-        used = getattr(message, "usage", None)
-        read = count(getattr(used, "cache_read_input_tokens", 0))
-        written = count(getattr(used, "cache_creation_input_tokens", 0))
+            raise TryAgain(NOT_OF_PROTOCOL)
+        texts = [block.get("text") for block in content if isinstance(block, dict) and block.get("type") == "text"]
+        reason, used = message.get("stop_reason"), message.get("usage")
+        counts = used if isinstance(used, dict) else {}
+        read = count(counts.get("cache_read_input_tokens"))
+        written = count(counts.get("cache_creation_input_tokens"))
         usage = Usage(
-            prompt_tokens=count(getattr(used, "input_tokens", 0)) + read + written,
+            prompt_tokens=count(counts.get("input_tokens")) + read + written,
             cached_tokens=read,
-            completion_tokens=count(getattr(used, "output_tokens", 0)),
+            completion_tokens=count(counts.get("output_tokens")),
             written_tokens=written,
         )
         finish = _FINISH.get(reason, reason) if isinstance(reason, str) else "stop"
         return "".join(text for text in texts if isinstance(text, str)), finish, usage
 
 
-def cached_pieces(prompt: Prompt) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The system's and the user's text as content blocks, marked where the provider should keep its work.
+def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:
+    """The system's text as content blocks, and the messages, marked where the provider should keep its work.
 
     Joined, the blocks are the texts of `Prompt.messages()` to the letter. A mark stands at the end of what never
     changes and, where nothing that changes comes before it (the `cached` layout), after the latest turn: each turn is
     a block of its own, because a provider finds kept work at the ends of blocks only.
     """
-    messages = prompt.messages()
-    system = [{"type": "text", "text": m.content} for m in messages if m.role == "system" and m.content]
-    content = "\n\n".join(m.content for m in messages if m.role != "system")
-    ends, marks = _cuts(prompt, content)
-    user: list[dict[str, Any]] = []
+    spoken = prompt.messages()
+    system = spoken[0].content if spoken[0].role == "system" else ""
+    said = [message for message in spoken if message.role != "system"]
+    told = [block for block in prompt.blocks if block.part in prompt.layout.system]
+    if any(block.part not in UNCHANGING for block in told):  # the paper's layout: what follows changes at each step
+        end = len(told[0].text) if told[0].part is Part.INSTRUCTION else 0
+        return _pieces(system, {end}, {end}), [_message(message.role, _pieces(message.content)) for message in said]
+    opening = said[0].content
+    ends, marks = _cuts(prompt, opening)
+    messages = [_message(said[0].role, _pieces(opening, set(ends), marks))]
+    messages += [_message(message.role, _pieces(message.content)) for message in said[1:]]
+    if len(messages) > 1:
+        messages[-2]["content"][-1]["cache_control"] = _MARK  # the model's latest turn
+    return _pieces(system, set(), set() if marks else {len(system)}), messages
+
+
+def _message(role: str, content: Pieces) -> dict[str, Any]:
+    return {"role": role, "content": content}
+
+
+def _pieces(text: str, ends: AbstractSet[int] = frozenset(), marks: AbstractSet[int] = frozenset()) -> Pieces:
+    """A text as content blocks: cut at some places, with a mark after some of them."""
+    pieces: Pieces = []
     start = 0
-    for end in sorted({*ends, len(content)}):
+    for end in sorted({*ends, len(text)}):
         if end > start:
-            user.append({"type": "text", "text": content[start:end]})
+            pieces.append({"type": "text", "text": text[start:end]})
             if end in marks:
-                user[-1]["cache_control"] = _MARK
+                pieces[-1]["cache_control"] = _MARK
             start = end
-    if system and not marks:
-        system[-1]["cache_control"] = _MARK  # type: ignore[assignment]
-    return system, user
+    return pieces
 
 
 def _cuts(prompt: Prompt, content: str) -> tuple[list[int], set[int]]:
-    """Where the user's text is cut into blocks, and after which of these cuts a mark stands."""
+    """Where the first message is cut into blocks, and after which of these cuts a mark stands."""
     ends: list[int] = []
     marks: set[int] = set()
     at = 0
     unchanged = True
     for block in prompt.blocks:
-        if block.part is Part.INSTRUCTION:
+        if block.part in prompt.layout.system:
             continue
-        begin = content.find(block.text, at)
-        if begin < 0:
-            break
         if unchanged and block.part is Part.HISTORY:
+            if prompt.form is Form.CHAT:
+                break  # its turns are messages of their own
             for item in block.items:
                 at = content.find(item, at) + len(item)
                 ends.append(at)
             unchanged = False  # the observation after it becomes a turn, with its action, one step later
-        else:
-            at = begin + len(block.text)
-            unchanged = unchanged and block.part in UNCHANGING
-            if unchanged:
-                ends.append(at)
-                marks = {at}
+            continue
+        begin = content.find(block.text, at)
+        if begin < 0:
+            break
+        at = begin + len(block.text)
+        unchanged = unchanged and block.part in UNCHANGING
+        if unchanged:
+            ends.append(at)
+            marks = {at}
     turns = [end for end in ends if end > max(marks, default=0)]
     return ends, marks | set(turns[-1:])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rpms.core.errors import ContextOverflow, ModelError, ModelUnavailable
 from rpms.models.guard import excerpt
 from rpms.models.patience import TryAgain, retry_after
+from rpms.models.wire import BadResponse, NotAllowed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,7 @@ _GIVE_UP_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached", 
 """Sent with status 429, which would otherwise be worth a wait."""
 
 _WORTH_A_WAIT = frozenset({408, 409, 425, 429})
+_ELSEWHERE = range(300, 400)
 
 
 class Verdict(Enum):
@@ -62,6 +64,8 @@ class Failure:
     after: float | None = None
     parameter: str = ""
     """The request's parameter that this model does not take."""
+    of_answer: bool = False
+    """It is this answer that is bad, not the server: if it stays so, the end of one episode and not of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +85,15 @@ class Endpoint:
         return f"{self.model} at {self.url}"
 
 
-def understand(error: Exception, endpoint: Endpoint, parameters: Sequence[str] = ()) -> Failure | None:
+def understand(  # noqa: PLR0911  a table, with one row for each kind of exception
+    error: Exception, endpoint: Endpoint, parameters: Sequence[str] = ()
+) -> Failure | None:
     """Understand an exception of an SDK; None where it is no failure of a request, and must be raised as it is."""
+    for found in (error, error.__cause__):  # as raised, or as an SDK passes it on
+        if isinstance(found, BadResponse):
+            return Failure(Verdict.WAIT, str(found), of_answer=True)
+        if isinstance(found, NotAllowed):
+            return Failure(Verdict.UNAVAILABLE, str(found))
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return _of_status(status, error, endpoint, parameters)
@@ -92,7 +103,7 @@ def understand(error: Exception, endpoint: Endpoint, parameters: Sequence[str] =
     if "APIConnectionError" in names:
         cause = excerpt(str(error.__cause__ or error), endpoint.secrets)
         return Failure(Verdict.WAIT, f"no connection ({cause})" if cause else "no connection")
-    if "APIResponseValidationError" in names or isinstance(error, json.JSONDecodeError):
+    if "APIResponseValidationError" in names:
         return Failure(Verdict.WAIT, "the answer is not of the protocol's form (check the base URL)")
     if "APIError" in names:
         return understand_body(getattr(error, "body", None), endpoint)
@@ -113,6 +124,12 @@ def _of_status(  # noqa: PLR0911  a table, with one row for each meaning of a st
     code, text = _read_body(getattr(error, "body", None) or str(error))
     said = excerpt(text, endpoint.secrets)
     tail = f": {said}" if said else ""
+    if status in _ELSEWHERE:
+        return Failure(
+            Verdict.UNAVAILABLE,
+            f"the server sends requests on to another address ({status}), which is not followed; "
+            "give the address itself as --base-url",
+        )
     if status in {401, 403}:
         return Failure(Verdict.UNAVAILABLE, f"the key was refused ({status}){_key_advice(endpoint)}")
     if status in {400, 413, 422, 500} and _OVERFLOW.search(f"{code} {text}"):
@@ -121,9 +138,9 @@ def _of_status(  # noqa: PLR0911  a table, with one row for each meaning of a st
         return Failure(Verdict.UNAVAILABLE, f"the account has no credit left ({status}){tail}")
     if status in {404, 405}:
         return Failure(Verdict.UNAVAILABLE, f"no model `{endpoint.model}` there, or a wrong base URL ({status}){tail}")
-    if status in _WORTH_A_WAIT or status >= 500:
+    if status in _WORTH_A_WAIT or status >= 500 or status < 200:
         header = getattr(getattr(error, "response", None), "headers", {}).get("retry-after")
-        name = "rate limit" if status == 429 else "server error" if status >= 500 else "server busy"
+        name = "rate limit" if status == 429 else "server busy" if 200 <= status < 500 else "server error"
         return Failure(Verdict.WAIT, f"{name} ({status}){tail}", after=retry_after(header))
     parameter = _parameter(error, f"{code} {text}", parameters)
     if parameter:
@@ -146,7 +163,7 @@ def _read_body(body: Any) -> tuple[str, str]:
     if isinstance(inner, dict):
         code = inner.get("code") or inner.get("type") or ""
         text = inner.get("message") or inner.get("detail") or ""
-        return str(code), text if isinstance(text, str) else json.dumps(text, default=str)[:4000]
+        return str(code)[:200], (text if isinstance(text, str) else json.dumps(text, default=str))[:4000]
     return "", str(inner or "")[:4000]
 
 
@@ -170,7 +187,7 @@ def _place(parameter: str, text: str) -> int:
 def error_for(failure: Failure, endpoint: Endpoint) -> Exception:
     """What a failure means for a caller: TryAgain, ModelUnavailable, ContextOverflow or ModelError."""
     if failure.verdict is Verdict.WAIT:
-        return TryAgain(failure.what, failure.after)
+        return TryAgain(failure.what, failure.after, ModelError if failure.of_answer else ModelUnavailable)
     if failure.verdict is Verdict.UNAVAILABLE:
         return ModelUnavailable(f"{endpoint.shown}: {failure.what}")
     if failure.verdict is Verdict.OVERFLOW:

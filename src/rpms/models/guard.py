@@ -5,11 +5,14 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import unicodedata
 from base64 import b64encode
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-from rpms.core.errors import ModelUnavailable
+from rpms.core.errors import InputError, ModelUnavailable
+from rpms.foreign.limits import LONGEST_LINE
+from rpms.foreign.shown import one_line, unseen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,6 +32,7 @@ _SHORTEST_SECRET = 6
 _WORD = re.compile(r"[A-Za-z]{0,15}|[0-9]{0,15}")
 """What a variable named like a secret may hold without being one, as MAX_TOKENS does."""
 _LONGEST_EXCERPT = 240
+_REMOVED = "[key]"
 
 
 def requests_forbidden() -> bool:
@@ -45,6 +49,23 @@ def is_loopback(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def check_base_url(url: str) -> None:
+    """Refuse what is no address of a server, without showing it: it may hold a password."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise InputError(f"the base URL cannot be read: {one_line(str(error), 80)}") from None
+    if parts.scheme not in {"http", "https"} or not host:
+        raise InputError("the base URL must begin with http:// or https:// and name a host")
+    if not url.isprintable() or " " in url or len(url) > LONGEST_LINE:
+        raise InputError("the base URL holds characters that no address has, or too many")
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        raise InputError("the base URL names a host that cannot be") from None
 
 
 def check_allowed(url: str) -> None:
@@ -85,13 +106,44 @@ def url_secrets(url: str) -> tuple[str, ...]:
 def without_secrets(text: str, secrets: Iterable[str]) -> str:
     """An answer without the secrets given and those of the environment.
 
-    Only what is known to be secret goes, since the rest of an answer must stay as it is; of the environment, nothing
-    that is a plain word or number, which an answer may hold by chance.
+    Only what is known to be secret goes, since the rest of an answer must stay as it is: nothing shorter than any key,
+    and of the environment nothing that is a plain word or number, which an answer may hold by chance.
     """
-    found = {*secrets, *(secret for secret in known_secrets() if not _WORD.fullmatch(secret))}
-    for secret in sorted(found, key=len, reverse=True):
-        text = text.replace(secret, "[key]")
+    given = {secret for secret in secrets if len(secret) >= _SHORTEST_SECRET}
+    return _cut(text, {*given, *(secret for secret in known_secrets() if not _WORD.fullmatch(secret))})
+
+
+def _cut(text: str, secrets: Iterable[str]) -> str:
+    """A text without some secrets, also where characters that are drawn as nothing, or wider letters, disguise them."""
+    wanted = sorted(secrets, key=len, reverse=True)
+    for secret in wanted:
+        text = text.replace(secret, _REMOVED)
+    if not wanted or (text.isascii() and text.isprintable()):
+        return text
+    for secret in wanted:
+        letters, places = _plain(text)
+        plain = "".join(_plain(secret)[0])
+        at = letters.find(plain) if plain else -1
+        pieces, end = [], 0
+        while at >= 0:
+            pieces += [text[end : places[at]], _REMOVED]
+            end = places[at + len(plain) - 1] + 1
+            at = letters.find(plain, at + len(plain))
+        text = "".join((*pieces, text[end:]))
     return text
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """A text as it is read, without what cannot be seen and with each letter in its usual form; and where it stands."""
+    letters: list[str] = []
+    places: list[int] = []
+    for place, char in enumerate(text):
+        if char != " " and (unseen(char) or char.isspace()):
+            continue
+        usual = char if char.isascii() else unicodedata.normalize("NFKC", char)
+        letters.extend(usual)
+        places.extend([place] * len(usual))
+    return "".join(letters), places
 
 
 def excerpt(text: str, secrets: Iterable[str] = ()) -> str:
@@ -100,9 +152,6 @@ def excerpt(text: str, secrets: Iterable[str] = ()) -> str:
     Servers echo keys in their errors, whole or in part. Keys known from the environment are removed before the text is
     shortened, so that no half of one is left; what merely looks like a key is removed as well.
     """
-    for secret in (*secrets, *known_secrets()):
-        if secret:
-            text = text.replace(secret, "[key]")
-    text = _KEY_SHAPE.sub("[key]", text[: 20 * _LONGEST_EXCERPT])
-    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-    return line if len(line) <= _LONGEST_EXCERPT else line[: _LONGEST_EXCERPT - 1] + "…"
+    text = _cut(text[: 200 * _LONGEST_EXCERPT], {secret for secret in (*secrets, *known_secrets()) if secret})
+    text = one_line(text, 20 * _LONGEST_EXCERPT)
+    return one_line(_KEY_SHAPE.sub(_REMOVED, text), _LONGEST_EXCERPT)

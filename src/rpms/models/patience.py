@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from rpms.core.errors import ModelError, ModelUnavailable
+from rpms.foreign.limits import LONGEST_RETRY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +32,8 @@ class Patience:
     """Seconds for one answer at most: no wait is begun that would end later."""
     timeout: float = 120.0
     """Seconds that one request may be silent."""
+    whole: float = 300.0
+    """Seconds that one response may take in all: a byte now and then would never be silent for long."""
 
     def wait(self, failures: int) -> float:
         """Seconds to wait after so many failures: exponential, with jitter so that episodes do not return together."""
@@ -93,7 +96,7 @@ def persevere(
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:
-    """Seconds named by a Retry-After header, which is a number or an HTTP date; None where it is neither."""
+    """Seconds named by a Retry-After header, a number or an HTTP date; None where it is neither or means nothing."""
     if not value:
         return None
     text = value.strip()
@@ -102,11 +105,12 @@ def retry_after(value: str | None, now: datetime | None = None) -> float | None:
     except ValueError:
         try:
             moment = parsedate_to_datetime(text)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=UTC)
-        seconds = (moment - (now or datetime.now(UTC))).total_seconds()
-    if seconds != seconds or seconds == float("inf"):  # noqa: PLR0124  not a number
-        return None
-    return max(seconds, 0.0)
+        try:
+            seconds = (moment - (now or datetime.now(UTC))).total_seconds()
+        except OverflowError:  # a time zone that leads out of the calendar
+            return None
+    return max(seconds, 0.0) if seconds <= LONGEST_RETRY else None  # not a number is no smaller than anything

@@ -13,7 +13,7 @@ from rapidfuzz import process
 
 from rpms.core.errors import InputError
 from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, Form
-from rpms.models.guard import is_loopback, shown_url
+from rpms.models.guard import check_base_url, is_loopback, shown_url
 
 
 class Kind(Enum):
@@ -211,7 +211,9 @@ def base_url_of(provider: Provider, given: str | None = None) -> str | None:
     return given or (os.environ.get(variable) if variable else None) or provider.base_url
 
 
-def available(provider: Provider, base_url: str | None = None) -> Availability:
+def available(  # noqa: PLR0911  a list of what may be missing
+    provider: Provider, base_url: str | None = None
+) -> Availability:
     """Say what a provider needs and whether it is there now. Only addresses on this machine are tried."""
     if provider.package and importlib.util.find_spec(provider.package) is None:
         return Availability(provider, ready=False, why=f"needs pip install 'rpms[{provider.extra}]'")
@@ -222,6 +224,10 @@ def available(provider: Provider, base_url: str | None = None) -> Availability:
     url = base_url_of(provider, base_url)
     if url is None:
         return Availability(provider, ready=False, why=f"needs --base-url or {provider.base_url_variable}")
+    try:
+        check_base_url(url)
+    except InputError as error:
+        return Availability(provider, ready=False, why=str(error))
     if is_loopback(url):
         listens = _listens(url)
         why = f"a server listens at {shown_url(url)}" if listens else f"no server listens at {shown_url(url)}"

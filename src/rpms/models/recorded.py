@@ -9,7 +9,10 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from pydantic import BaseModel, ValidationError
+
 from rpms.core.errors import InputError, ModelUnavailable
+from rpms.foreign.json_text import Amount, Count, Text
 from rpms.models.base import Answer, CannotHold, Usage, can_constrain
 
 if TYPE_CHECKING:
@@ -37,8 +40,8 @@ class AnswerStore(Protocol):
         """The entry under a key; None where there is none or where it is damaged."""
         ...
 
-    def put(self, key: str, entry: Mapping[str, Any]) -> None:
-        """Keep an entry; when this returns, it survives a crash."""
+    def put(self, key: str, entry: Mapping[str, Any]) -> Entry:
+        """Keep an entry, and return the one that is kept, which may be another's; it survives a crash."""
         ...
 
     def entries(self) -> Iterator[Entry]:
@@ -81,16 +84,32 @@ def _kept(answer: Answer) -> dict[str, Any]:
     }
 
 
+class _UsageForm(BaseModel):
+    prompt_tokens: Count = 0
+    cached_tokens: Count = 0
+    completion_tokens: Count = 0
+    requests: Count = 0
+    seconds: Amount = 0.0
+    written_tokens: Count = 0
+
+
+class _AnswerForm(BaseModel):
+    """The checked form of a recorded answer."""
+
+    text: Text
+    finish: Text
+    notes: tuple[Text, ...]
+    usage: _UsageForm
+
+
 def _replayed(entry: Entry) -> Answer | None:
     """The answer of an entry, with its tokens and no request; None where the entry is not of this form."""
     try:
-        answer = entry["answer"]
-        usage = Usage(**answer["usage"])
-        return Answer(
-            str(answer["text"]), replace(usage, requests=0), str(answer["finish"]), tuple(map(str, answer["notes"]))
-        )
-    except (KeyError, TypeError):
+        kept = _AnswerForm.model_validate(entry.get("answer"))
+    except ValidationError:
         return None
+    usage = replace(Usage(**dict(kept.usage)), requests=0)
+    return Answer(kept.text, usage, kept.finish, kept.notes)
 
 
 class RecordedModel:
@@ -125,8 +144,11 @@ class RecordedModel:
                 if known is not None:
                     return known
                 answer = self._inner.answer(request)
-                self._store.put(key, {**asked, "parts": _parts(request.prompt), "answer": _kept(answer)})
-                return answer
+                kept = self._store.put(key, {**asked, "parts": _parts(request.prompt), "answer": _kept(answer)})
+                # Another process may have been faster: what is kept is what is played, so that a replay is the same.
+                played = _replayed(kept) or answer
+                usage = replace(played.usage, requests=answer.usage.requests, seconds=answer.usage.seconds)
+                return replace(played, usage=usage)
         finally:
             with self._lock:
                 self._asking.pop(key, None)
@@ -191,8 +213,8 @@ class ReplayModel:
         nearest: Entry | None = None
         best = -1
         for entry in self._store.entries():
-            recorded = entry.get("parts")
-            score = 2 * sum(recorded.get(name) == value for name, value in parts.items()) if recorded else 0
+            recorded = _mapping(entry.get("parts"))
+            score = 2 * sum(recorded.get(name) == value for name, value in parts.items())
             score += 1000 * (entry.get("messages") == asked["messages"])
             score += entry.get("model") == asked["model"]
             score += all((name in entry) == (name in asked) for name in _BOUNDS)
@@ -202,9 +224,13 @@ class ReplayModel:
             return "the store is empty"
         if nearest.get("messages") == asked["messages"]:
             return _differences(nearest, asked)
-        recorded = nearest.get("parts") or {}
+        recorded = _mapping(nearest.get("parts"))
         names = [name for name in {**recorded, **parts} if recorded.get(name) != parts.get(name)]
         return f"the prompt changed (nearest recorded one differs in {', '.join(map(str, names)) or 'its messages'})"
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _differences(entry: Entry, asked: dict[str, Any]) -> str:
@@ -212,7 +238,7 @@ def _differences(entry: Entry, asked: dict[str, Any]) -> str:
     found = []
     if entry.get("model") != asked["model"]:
         found.append(f"it was recorded with the model {entry.get('model')}, not {asked['model']}")
-    recorded = entry.get("decoding") or {}
+    recorded = _mapping(entry.get("decoding"))
     changed = [name for name, value in asked["decoding"].items() if recorded.get(name) != value]
     if "temperature" in changed and "seed" in changed and None in {recorded.get("seed"), asked["decoding"]["seed"]}:
         changed.remove("seed")  # greedy answers need none: that it came or went follows from the temperature

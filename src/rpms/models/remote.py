@@ -8,6 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import ModelError
+from rpms.core.prompt import Message
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.limits import MOST_TOKENS
 from rpms.models.answers import parse_answer
 from rpms.models.base import Answer, CannotHold, Usage
 from rpms.models.caller import Caller
@@ -15,9 +18,12 @@ from rpms.models.constraint import NOT_HELD, THOUGHT, held, shapes_of
 from rpms.models.failures import Endpoint, error_for, understand_body
 from rpms.models.guard import shown_url, url_secrets
 from rpms.models.patience import Clock, Patience, TryAgain
+from rpms.models.wire import make_client
 
 if TYPE_CHECKING:
-    from rpms.models.base import Request
+    from collections.abc import Sequence
+
+    from rpms.models.base import Decoding, Request
     from rpms.models.constraint import Fields, Form
 
 _LOG = logging.getLogger("rpms")
@@ -34,14 +40,22 @@ MOST_STOPS = 4
 """OpenAI's limit on stop sequences in one request."""
 
 
+_PROBED = shapes_of(("tick 4071", "tick 4072"))
+_PROBE = (
+    Message("system", "You answer with two lines and nothing else."),
+    Message("user", "Write these two lines:\nThought: all is well\nAction: look"),
+)
+"""A question whose plain answer is none of the choices that are sent with it."""
+
+
 class RemoteModel:
     """A model behind an OpenAI-compatible endpoint.
 
-    Where a request has choices or templates, they are sent in the first of the provider's forms that takes them. Some
-    servers overlook a parameter that they do not know instead of refusing it, so the answer is looked at: where its
-    action is none of those allowed, the next form is tried, and kept from then on. Each answer's notes name the form if
-    it was not the first. Where none is left, the answer stands as it is, its notes say that it was not held, and so
-    does, once, a line on stderr.
+    Where requests have choices or templates, they are sent in the first of the provider's forms that the server heeds.
+    Which one that is is found out once, before the first of them, by a small question of its own (see `_heeded`): what
+    an episode happens to be told must not decide how another one is asked, nor what is written of it. Each answer's
+    notes name the form if it was not the first. Where none is heeded, answers stand as they are, their notes say that
+    they were not held, and so does, once, a line on stderr.
     """
 
     def __init__(
@@ -66,14 +80,20 @@ class RemoteModel:
         self._model = model
         patience = patience or Patience()
         # The SDK's own retries are off: two layers would multiply, and only one would be recorded.
-        self._client = openai.OpenAI(api_key=key or "none", base_url=base_url, max_retries=0, timeout=patience.timeout)
+        self._client = openai.OpenAI(
+            api_key=key or "none",
+            base_url=base_url,
+            max_retries=0,
+            timeout=patience.timeout,
+            http_client=make_client(openai, base_url, silence=patience.timeout, whole=patience.whole),
+        )
         endpoint = Endpoint(
             shown_url(base_url), model, key_variable, (*((key,) if key else ()), *url_secrets(base_url))
         )
-        self._caller = Caller(endpoint, (openai.OpenAIError,), ADAPTABLE, patience, clock)
+        self._caller = Caller(endpoint, (openai.OpenAIError,), ADAPTABLE, patience, clock, own=CARRIERS)
         self._forms = forms
-        self._overlooked: set[Form] = set()
-        self._told = threading.Lock()
+        self._finding = threading.Lock()
+        self._heeds: frozenset[Form] | None = None
 
     @property
     def name(self) -> str:
@@ -91,35 +111,50 @@ class RemoteModel:
         forms = [form for form in self._forms if form.takes(shapes)]
         if not forms and request.templates:
             raise CannotHold(f"{self._name} cannot hold its answers to action templates, only to a menu")
+        messages, decoding = request.prompt.messages(), request.decoding
         if not shapes or not forms:
-            return self._ask(request, {})
-        spent = Usage()
-        for place, form in enumerate(forms):
-            if form in self._overlooked:
-                continue
-            answer = self._ask(request, form.fields(shapes, request.decoding.max_tokens))
-            spent = spent + answer.usage
-            # One that begins as asked and cannot be read, such as for a quoted stop sign, tells nothing of the form.
-            unread = answer.text.startswith(THOUGHT) and parse_answer(answer.text).action is None
-            if held(answer.text, shapes) or answer.finish != "stop" or unread:
-                how = (f"{'choices' if request.choices else 'templates'} sent as {form.name}",) if place else ()
-                return replace(answer, usage=spent, notes=answer.notes + how)
-            self._overlooked.add(form)  # a set's own lock is enough: what one thread learns, another may learn too
-        if not spent.requests:
-            answer = self._ask(request, {})
-            spent = answer.usage
-        if self._told.acquire(blocking=False):  # never released: once is enough
-            to = "the menu" if request.choices else "the action templates"
-            _LOG.warning(
-                "note: %s was asked to hold its actions to %s and did not; its server may be too old", self._name, to
-            )
-        return replace(answer, usage=spent, notes=(*answer.notes, f"{NOT_HELD}: this server takes none of the forms"))
+            return self._ask(messages, decoding, {})
+        heeded = self._heeded(decoding)
+        form = next((form for form in forms if form in heeded), None)
+        if form is None:
+            answer = self._ask(messages, decoding, {})
+            return replace(answer, notes=(*answer.notes, f"{NOT_HELD}: this server takes none of the forms"))
+        answer = self._ask(messages, decoding, form.fields(shapes, decoding.max_tokens))
+        notes = answer.notes
+        if form is not forms[0]:
+            notes += (f"{'choices' if request.choices else 'templates'} sent as {form.name}",)
+        # One that begins as asked and cannot be read, such as for a quoted stop sign, was held as far as it goes.
+        unread = answer.text.startswith(THOUGHT) and parse_answer(answer.text).action is None
+        if not (held(answer.text, shapes) or answer.finish != "stop" or unread):
+            notes += (f"{NOT_HELD}: this server did not heed {form.name} here",)
+        return replace(answer, notes=notes)
 
-    def _ask(self, request: Request, fields: Fields) -> Answer:
-        decoding = request.decoding
+    def _heeded(self, decoding: Decoding) -> frozenset[Form]:
+        """The forms that the server heeds, from the first one on; asked of it once.
+
+        Many servers overlook a parameter that they do not know instead of refusing it. So each form in turn is sent
+        with a question that wants one action and choices that allow only others: whoever heeds it cannot answer as
+        asked. The first that is heeded is enough, unless it takes no templates.
+        """
+        with self._finding:
+            if self._heeds is None:
+                found: set[Form] = set()
+                for form in self._forms:
+                    answer = self._ask(_PROBE, decoding, form.fields(_PROBED, decoding.max_tokens))
+                    if held(answer.text, _PROBED):
+                        found.add(form)
+                        break
+                if not found:
+                    _LOG.warning(
+                        "note: %s does not hold its actions to a menu or grammar; its server may be too old", self._name
+                    )
+                self._heeds = frozenset(found)
+            return self._heeds
+
+    def _ask(self, messages: Sequence[Message], decoding: Decoding, fields: Fields) -> Answer:
         arguments: dict[str, Any] = {
             "model": self._model,
-            "messages": [{"role": m.role, "content": m.content} for m in request.prompt.messages()],
+            "messages": [{"role": m.role, "content": m.content} for m in messages],
             "max_tokens": decoding.max_tokens,
             "temperature": decoding.temperature,
             **fields,
@@ -140,29 +175,41 @@ class RemoteModel:
         self._client.close()
 
     def _send(self, arguments: dict[str, Any]) -> tuple[str, str, Usage, tuple[str, ...]]:
-        """One request. The SDK does not check what a server sends, so each field is looked at before it is used."""
+        """One request. What a server sends may be anything, so each field is looked at before it is used."""
         # In the body as they are: the SDK has no arguments for other servers' parameters.
         carried = {name: arguments.pop(name) for name in CARRIERS if name in arguments}
         if carried:
             arguments["extra_body"] = {**carried, **arguments.get("extra_body", {})}
-        completion: Any = self._client.chat.completions.create(**arguments)
-        choices = getattr(completion, "choices", None)
-        if isinstance(choices, list) and choices:
-            message = getattr(choices[0], "message", None)
-            if message is not None:
-                finish = getattr(choices[0], "finish_reason", None)
-                usage, notes = _usage(getattr(completion, "usage", None))
-                return _text(message), finish if isinstance(finish, str) else "stop", usage, notes
-        body = getattr(completion, "error", None)
-        if body:
-            raise error_for(understand_body(body, self._caller.endpoint), self._caller.endpoint)
+        body = body_of(self._client.chat.completions.with_raw_response.create(**arguments))
+        choices = body.get("choices")
+        first = choices[0] if isinstance(choices, list) and choices else None
+        message = first.get("message") if isinstance(first, dict) else None
+        if isinstance(first, dict) and isinstance(message, dict):
+            finish = first.get("finish_reason")
+            usage, notes = _usage(body.get("usage"))
+            return _text(message.get("content")), finish if isinstance(finish, str) else "stop", usage, notes
+        if body.get("error"):
+            raise error_for(understand_body(body["error"], self._caller.endpoint), self._caller.endpoint)
         if isinstance(choices, list):
             raise TryAgain("the answer has no choices", lasting=ModelError)
-        raise TryAgain("the answer is not of the protocol's form (check the base URL)")
+        raise TryAgain(NOT_OF_PROTOCOL)
 
 
-def _text(message: Any) -> str:
-    content = getattr(message, "content", None)
+NOT_OF_PROTOCOL = "the answer is not of the protocol's form (check the base URL)"
+
+
+def body_of(raw: Any) -> dict[str, Any]:
+    """The JSON object of a response as an SDK hands it over unread; TryAgain where there is none."""
+    try:
+        body = loads(raw.http_response.content)
+    except NotJson:
+        body = None
+    if not isinstance(body, dict):
+        raise TryAgain(NOT_OF_PROTOCOL)
+    return body
+
+
+def _text(content: object) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, list):  # some servers send parts
@@ -170,17 +217,16 @@ def _text(message: Any) -> str:
     return ""
 
 
-def _usage(usage: Any) -> tuple[Usage, tuple[str, ...]]:
-    if usage is None:
+def _usage(usage: object) -> tuple[Usage, tuple[str, ...]]:
+    if not isinstance(usage, dict):
         return Usage(), ("the server reports no token counts",)
-    details = getattr(usage, "prompt_tokens_details", None)
-    prompt = count(getattr(usage, "prompt_tokens", 0))
-    # A field that the installed SDK does not know yet arrives as a plain dictionary.
-    kept = details.get("cached_tokens") if isinstance(details, dict) else getattr(details, "cached_tokens", 0)
-    cached = min(count(kept), prompt)
-    return Usage(prompt, cached, count(getattr(usage, "completion_tokens", 0))), ()
+    details = usage.get("prompt_tokens_details")
+    prompt = count(usage.get("prompt_tokens"))
+    cached = count(details.get("cached_tokens")) if isinstance(details, dict) else 0
+    return Usage(prompt, min(cached, prompt), count(usage.get("completion_tokens"))), ()
 
 
-def count(value: Any) -> int:
+def count(value: object) -> int:
     """A token count as a server sent it, which may be anything."""
-    return value if isinstance(value, int) and value > 0 else 0
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 < value <= MOST_TOKENS else 0  # type: ignore[operator, return-value]  # a whole number

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import FileError, ModelError
+from rpms.foreign.files import read_text
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.limits import LARGEST_SCRIPT
 from rpms.models.base import Answer
 
 if TYPE_CHECKING:
@@ -75,11 +77,7 @@ def read_script(path: Path, name: str | None = None) -> ScriptedModel:
     A plain line may carry labels of its own; blank lines and lines that begin with `#` are left out. An object has
     `text`, or `action` and perhaps `thought`; with `episode` it belongs to that episode alone.
     """
-    try:
-        content = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        problem = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
-        raise FileError(path, None, f"cannot be read as a script: {problem}") from error
+    content = read_text(path, LARGEST_SCRIPT)
     common: list[str] = []
     by_episode: dict[str, list[str]] = {}
     for number, raw in enumerate(content.splitlines(), start=1):
@@ -96,8 +94,8 @@ def read_script(path: Path, name: str | None = None) -> ScriptedModel:
 
 def _entry(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
+        entry = loads(line)
+    except NotJson:
         entry = None
     if not isinstance(entry, dict) or not isinstance(entry.get("text", entry.get("action")), str):
         raise FileError(path, number, "is not a JSON object with `text` or `action`")

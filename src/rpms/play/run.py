@@ -72,8 +72,7 @@ def run(
     Raises InputError for a folder that cannot be used, ModelUnavailable if the model cannot answer at all, and
     Interrupted on Ctrl-C; each time, every episode that was finished is on disk, and the same call goes on from there.
     """
-    if workers is not None and workers < 1:
-        raise InputError(f"{workers} workers can do nothing; give 1 or more")
+    check_workers(workers)
     listener = listener or Listener()
     with open_run(out, plan.protocol()) as folder:
         for damage in folder.damaged:
@@ -83,6 +82,9 @@ def run(
             for task, row in folder.finished.items()
             if not (retry_errors and row.failed) and folder.run.has_beside(task, plan.keep)
         }
+        for task in folder.finished.keys() - rows.keys():
+            for damage in folder.run.damaged_beside(task, plan.keep):
+                listener.note(f"{damage}; its episode is played again")
         if price is not None:
             folder.write_price(price_numbers(price))
         before = [rows[task.id] for task in plan.tasks if task.id in rows]
@@ -102,6 +104,12 @@ def run(
         finally:
             listener.end()
         return folder.run.summary()
+
+
+def check_workers(workers: int | None) -> None:
+    """Refuse a number of workers that is none."""
+    if workers is not None and workers < 1:
+        raise InputError(f"{workers} workers can do nothing; give 1 or more")
 
 
 class _Keeper:

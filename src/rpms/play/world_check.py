@@ -100,6 +100,6 @@ PROPERTIES: tuple[Check, ...] = (
     claims.commands,
     claims.prompts,
     claims.planner,
-    claims.extras,
+    claims.plans,
 )
 """What is tried, in this order. A property goes by its function's name and claims what the docstring says."""

@@ -16,6 +16,7 @@ from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules, RuleManual
+from rpms.models.policy import follow_plan
 from rpms.play.setup import knowledge_of, manual_of
 from rpms.worlds.base import Outcome, Setting, Task, World
 
@@ -159,7 +160,7 @@ class Subject:
         """What the planner would do; nothing where it cannot say, which is for its own property to judge."""
         try:
             decision = decide(self._mind, goal, prior, moment.action, moment.outcome.observation, ())
-            return self.world.planner(decision)[1]
+            return follow_plan(decision)[1]
         except Exception:  # noqa: BLE001  a stranger's world may raise anything
             return ""
 

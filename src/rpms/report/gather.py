@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from collections.abc import Mapping, Sequence
@@ -13,14 +12,16 @@ from typing import Any
 from rpms.core.condition import CONDITIONS
 from rpms.core.enforcement import PAPER, STRICT
 from rpms.core.errors import FileError, InputError
+from rpms.foreign.files import is_there, read_bytes, unreadable
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.shown import excerpt
 from rpms.report.outcomes import ENFORCED, Comparison, Results, Row, called
 from rpms.store.episodes import read_row
-from rpms.store.files import read_text
 from rpms.store.lock import LOCK
-from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
+from rpms.store.runs import EPISODES, PRICE, PROTOCOL, RunFolder
+from rpms.store.study_index import INDEX, read_study_index
 
-STUDY, PRICE = "study.json", "price.json"
-VARIES = ("condition", "memory")
+VARIES = ("condition", "memory", "retrieval")
 """What conditions of one comparison may differ in; everything else of their protocols must be the same."""
 UNKNOWN_TYPE = "unknown"
 """The type of a task that nobody has played: a protocol names tasks, episodes tell their types."""
@@ -47,12 +48,12 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Evid
     folders: list[Path] = []
     found: list[Evidence] = []
     for path in inputs:
-        if (path / STUDY).is_file():
-            found.extend(_study(path / STUDY, varies))
-        elif (path / PROTOCOL).is_file():
+        if is_there(path / INDEX):
+            found.extend(_study(path / INDEX, varies))
+        elif is_there(path / PROTOCOL):
             folders.append(path)
         else:
-            raise InputError(f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {STUDY} in it")
+            raise InputError(f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {INDEX} in it")
     if folders:
         runs = [RunFolder(folder) for folder in folders]
         found.insert(0, compare(dict(zip(_names(runs), runs, strict=True)), varies=varies))
@@ -65,13 +66,14 @@ def compare(
     varies: Sequence[str] = VARIES,
     about: str = "",
     tables: Sequence[str] = (),
+    model: str = "",
 ) -> Evidence:
     """Read runs as the conditions of one comparison, in the order given."""
     _refuse_mixed(runs, varies)
     results = {name: read_results(name, run) for name, run in runs.items()}
     types = {row.task: row.type for each in results.values() for row in each if row.type != UNKNOWN_TYPE}
     conditions = {name: _typed(each, types) for name, each in results.items()}
-    return Evidence(Comparison(conditions, title, about, tuple(tables)), runs)
+    return Evidence(Comparison(conditions, title, about, tuple(tables), model), runs)
 
 
 def read_results(name: str, run: RunFolder) -> Results:
@@ -84,7 +86,7 @@ def read_results(name: str, run: RunFolder) -> Results:
         file = run.file(task)
         known.add(file.name)
         rows[task] = Row(task, UNKNOWN_TYPE)
-        if not file.exists():
+        if not is_there(file):
             continue
         try:
             row = read_row(file)
@@ -94,7 +96,7 @@ def read_results(name: str, run: RunFolder) -> Results:
         if row.task == task:
             rows[task] = Row.of(row)
         else:
-            damaged[file.name] = f"is an episode of {row.task!r} under the name of {task!r}"
+            damaged[file.name] = f"is an episode of {excerpt(row.task)!r} under the name of {excerpt(task)!r}"
     stray = _stray(run, known)
     strangers = {name: _problem(run.folder / EPISODES / name) for name in stray}
     going = len(damaged) + sum(not row.missing for row in rows.values()) < len(rows) and is_going(run.folder)
@@ -119,12 +121,10 @@ def read_results(name: str, run: RunFolder) -> Results:
 def read_price(file: Path) -> dict[str, float]:
     """What a run's tokens cost, in US dollars a million; empty if there is no such file or it does not say."""
     try:
-        content = json.loads(file.read_bytes())
-        price = {name: float(content[name]) for name in ("prompt", "completion")}
-        rarer = {name: content.get(name) for name in ("cached", "written")}
-        return price | {name: float(value) for name, value in rarer.items() if value is not None}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        price = RunFolder(file.parent).price() or {}
+    except FileError:
         return {}
+    return {name: value for name, value in price.items() if value is not None}
 
 
 def _entries(memory: object) -> int | None:
@@ -134,7 +134,10 @@ def _entries(memory: object) -> int | None:
 
 def _stray(run: RunFolder, known: set[str]) -> tuple[str, ...]:
     folder = run.folder / EPISODES
-    names = (file.name for file in folder.glob("*.json")) if folder.is_dir() else ()
+    try:
+        names = [file.name for file in folder.iterdir() if file.suffix == ".json"] if is_there(folder) else []
+    except OSError as error:
+        raise unreadable(folder, error) from None
     return tuple(sorted(name for name in names if name not in known and not name.startswith(".")))
 
 
@@ -154,13 +157,15 @@ def is_going(folder: Path) -> bool:
     at its word.
     """
     try:
-        holder = json.loads((folder / LOCK).read_bytes())
+        holder = loads(read_bytes(folder / LOCK, 4096))
         if holder["host"] != socket.gethostname():
             return True
-        os.kill(int(holder["pid"]), 0)
+        if not isinstance(holder["pid"], int) or holder["pid"] <= 0:
+            return False
+        os.kill(holder["pid"], 0)
     except PermissionError:
         return True
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, FileError, NotJson, KeyError, TypeError, OverflowError):
         return False
     return True
 
@@ -191,20 +196,17 @@ def _refuse_mixed(runs: Mapping[str, RunFolder], varies: Sequence[str]) -> None:
 
 
 def _study(file: Path, varies: Sequence[str]) -> list[Evidence]:
-    try:
-        study = json.loads(read_text(file))
-        groups = study.get("groups") or [study]
-        allowed = [*varies, *study.get("varies", ())]
-        title, about = str(study.get("title", "")), str(study.get("about", ""))
-        tables = [str(name) for name in study.get("tables", ())]
-        found = []
-        for group in groups:
-            runs = {str(name): RunFolder(file.parent / where) for name, where in group["runs"].items()}
-            if runs:
-                evidence = compare(runs, str(group.get("title") or title), allowed, about, tables)
-                found.append(replace(evidence, study=title))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise FileError(file, None, "is not the index of a study") from None
+    study = read_study_index(file)
+    allowed = [*varies, *study.varies]
+    found = []
+    for group in study.comparisons:
+        runs = {name: RunFolder(file.parent / where) for name, where in group.runs.items()}
+        if runs:
+            model = group.model if len(study.comparisons) > 1 else ""
+            evidence = compare(runs, group.title or study.title, allowed, study.about, study.tables, model)
+            found.append(replace(evidence, study=study.title))
+    if not found:
+        raise FileError(file, None, "is not the index of a study: it names no runs")
     return found
 
 

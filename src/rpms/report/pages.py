@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import webbrowser
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from rpms.core.errors import FileError, InputError
+from rpms.foreign.files import is_there, unreadable
 from rpms.report.contrasts import omissions
 from rpms.report.figures import Picture, ablation_figure, all_figures
 from rpms.report.gather import VARIES, Evidence, gather
@@ -22,8 +22,9 @@ from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.page_data import Index, episode_data, episode_path, script
 from rpms.report.statistics import wilson
 from rpms.report.table import Table, comma_separated, latex, markdown
-from rpms.report.tables import all_tables, main_table, methods_table
+from rpms.report.tables import all_tables, left_out, main_table, methods_table
 from rpms.store.episodes import read_episode
+from rpms.store.swap import folder_beside
 
 _VERSION = version("rpms")
 MARK = "report.json"
@@ -56,54 +57,48 @@ def write_report(
 ) -> Report:
     """Write the pages of runs and studies into a folder, which is new or holds an older report.
 
-    The folder is whole or not there: an older report stays until the new one is done. Runs that are still going are
-    shown as far as they are. Mixed protocols, and a folder that holds anything else, are an InputError.
+    The folder is whole or not there: an older report stays until the new one is done, and of two that are written at
+    once the later to end stays, whole. Runs that are still going are shown as far as they are. Mixed protocols, and a
+    folder that holds anything else, are an InputError.
     """
     evidence = gather(inputs, varies)
     if not evidence:
         raise InputError("nothing to report on; name a run folder or a study")
     _refuse_foreign(out)
-    target = out.absolute()
-    beside = target.with_name(f".{target.name}.new")
     try:
-        shutil.rmtree(beside, ignore_errors=True)
-        beside.mkdir(parents=True)
-        if len(evidence) == 1:
-            count = _Writer(beside, evidence[0], title or evidence[0].comparison.title, with_published).write()
-        else:
-            count = _write_groups(beside, evidence, title, with_published)
-        _write(beside / MARK, json.dumps({"report": 1, "rpms": _VERSION}) + "\n")
-        _swap(beside, target)
+        with folder_beside(out.absolute()) as beside:
+            if len(evidence) == 1:
+                count = _Writer(beside, evidence[0], title or evidence[0].comparison.title, with_published).write()
+            else:
+                count = _write_groups(beside, evidence, title, with_published)
+            _write(beside / MARK, json.dumps({"report": 1, "rpms": _VERSION}) + "\n")
     except OSError as error:
         raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
     return Report(out, count, tuple(note for each in evidence for note in omissions(each.comparison)))
 
 
 def open_report(folder: Path) -> None:
     """Show a report in the user's browser."""
     page = folder / "index.html"
-    if not page.is_file():
+    if not is_there(page):
         raise InputError(f"{folder}: there is no report here; `rpms report` writes one")
     if not webbrowser.open(page.resolve().as_uri()):
         raise InputError(f"no browser could be opened; open {page.resolve()} yourself")
 
 
 def _refuse_foreign(out: Path) -> None:
-    if out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file():
-        raise InputError(f"{out}: holds something that is not a report; choose another folder")
-    if out.exists() and not out.is_dir():
+    if not is_there(out):
+        return
+    if not out.is_dir():
         raise InputError(f"{out}: is a file; a report is a folder")
-
-
-def _swap(new: Path, out: Path) -> None:
-    old = out.with_name(f".{out.name}.old")
-    shutil.rmtree(old, ignore_errors=True)
-    if out.exists():
-        out.rename(old)
-    new.rename(out)
-    shutil.rmtree(old, ignore_errors=True)
+    try:
+        holds = any(out.iterdir())
+    except FileNotFoundError:  # another report is just being swapped in
+        return
+    except OSError as error:
+        raise unreadable(out, error) from None
+    if holds and not is_there(out / MARK):
+        raise InputError(f"{out}: holds something that is not a report; choose another folder")
 
 
 def _write(file: Path, text: str) -> None:
@@ -224,7 +219,7 @@ class _Writer:
         comparison = self._comparison
         damaged = [f"{r.label}: {name} {why}" for r in comparison for name, why in r.damaged.items()]
         return {
-            "notes": omissions(comparison),
+            "notes": (*omissions(comparison), *left_out(comparison)),
             "about": comparison.about,
             "cards": _cards(comparison),
             "tables": tables,
@@ -269,7 +264,7 @@ def _cards(comparison: Comparison) -> list[dict[str, Any]]:
                 "going": results.going,
                 "low": round(100 * interval.low, 1),
                 "high": round(100 * interval.high, 1),
-                "score": f"{results.score:.1f}" if comparison.scored else "",
+                "score": f"{results.floored:.1f} (raw {results.score:.1f})" if comparison.scored else "",
                 "steps": f"{steps / len(results.played):.1f}" if results.played else "—",
                 "infeasible": f"{100 * sum(row.infeasible for row in results) / steps:.1f}" if steps else "—",
             }

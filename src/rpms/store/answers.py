@@ -17,12 +17,19 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rpms.core.errors import InputError, ModelUnavailable
+from rpms.core.errors import FileError, InputError
+from rpms.foreign.files import read_bytes
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.limits import LARGEST_RECORD
+from rpms.store.lock import waiting_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _KEY = re.compile(r"[0-9a-f]{64}")
+_FILES = "[0-9a-f][0-9a-f]/*.json"
+_NOT_ASKED = ("parts", "answer")
+"""The fields of an entry that are no part of its question."""
 _LEFTOVER_AGE = 3600.0
 """Seconds after which a half-written file is taken for that of a dead writer."""
 
@@ -54,11 +61,11 @@ class FolderOfAnswers:
         """The entry under a key; None where there is none or where its file is damaged."""
         return self._read(self._path(key))
 
-    def put(self, key: str, entry: Mapping[str, Any]) -> None:
-        """Keep an entry; when this returns, it survives a crash. Of two entries for one key the first is kept.
+    def put(self, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep an entry, and return the one that is kept: of two for one key, whoever wrote them, the first.
 
-        A disk that cannot take it is a ModelUnavailable, since a run that cannot keep its answers should stop while it
-        can still be resumed.
+        When this returns, it survives a crash. A disk that cannot take it is an InputError: a run that cannot keep its
+        answers should stop while it can still be resumed.
         """
         path = self._path(key)
         body = json.dumps(entry, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -68,28 +75,29 @@ class FolderOfAnswers:
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
                 _write_through(beside, data)
-                self._place(beside, path)
+                kept = self._place(beside, path)
             finally:
                 beside.unlink(missing_ok=True)
             _flush_folder(path.parent)
         except OSError as error:
-            raise ModelUnavailable(
+            raise InputError(
                 f"{self._folder}: the answer cannot be recorded: {error.strerror}; what was recorded before is whole. "
                 "Make room and run the same command again to resume"
             ) from error
         with self._lock:
             self._damaged.discard(path)
+        return dict(entry) if kept is None else kept
 
     def entries(self) -> Iterator[dict[str, Any]]:
         """Every undamaged entry, in the order of its key."""
-        for path in sorted(self._folder.glob("[0-9a-f][0-9a-f]/*.json")):
+        for path in sorted(self._folder.glob(_FILES)):
             entry = self._read(path)
             if entry is not None:
                 yield entry
 
     def __len__(self) -> int:
         """How many files there are, damaged ones included."""
-        return sum(1 for _ in self._folder.glob("[0-9a-f][0-9a-f]/*.json"))
+        return sum(1 for _ in self._folder.glob(_FILES))
 
     def _path(self, key: str) -> Path:
         if not _KEY.fullmatch(key):
@@ -98,28 +106,36 @@ class FolderOfAnswers:
 
     def _read(self, path: Path) -> dict[str, Any] | None:
         try:
-            data = path.read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError:
+            data = read_bytes(path, LARGEST_RECORD)
+        except FileError:
+            if not path.is_symlink() and not path.exists():
+                return None
             data = b""
         entry = _whole_entry(data)
+        # Under a name that is not its question's, an entry answers what nobody asked.
+        if entry is not None and entry_key(entry) != path.stem:
+            entry = None
         if entry is None:
             with self._lock:
                 self._damaged.add(path)
         return entry
 
-    def _place(self, beside: Path, path: Path) -> None:
-        """Give the file its name, unless a whole entry has it already."""
+    def _place(self, beside: Path, path: Path) -> dict[str, Any] | None:
+        """Give the file its name, unless a whole entry has it already, which is returned."""
         try:
             os.link(beside, path)
         except FileExistsError:
-            if self._read(path) is None:
-                beside.replace(path)
+            pass
         except OSError as error:
             if error.errno not in {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}:
                 raise
-            beside.replace(path)  # a file system without links
+        else:
+            return None
+        with waiting_lock(path.parent):  # a damaged file, or a file system without links: one writer at a time
+            kept = self._read(path)
+            if kept is None:
+                beside.replace(path)
+            return kept
 
     def _remove_leftovers(self) -> None:
         oldest = time.time() - _LEFTOVER_AGE
@@ -131,12 +147,19 @@ class FolderOfAnswers:
                 continue  # another process was faster, or may write where this one may not
 
 
+def entry_key(entry: Mapping[str, Any]) -> str:
+    """The key that an entry belongs under: SHA-256 of its question as canonical JSON."""
+    asked = {name: value for name, value in entry.items() if name not in _NOT_ASKED}
+    canonical = json.dumps(asked, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
 def _whole_entry(data: bytes) -> dict[str, Any] | None:
     """The entry of a file, if it is what was once written."""
     try:
-        wrapped = json.loads(data.decode("utf-8", "surrogatepass"))
+        wrapped = loads(data.decode("utf-8", "surrogatepass"))
         entry, digest = wrapped["entry"], wrapped["sha256"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (NotJson, UnicodeDecodeError, KeyError, TypeError):
         return None
     body = json.dumps(entry, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return entry if isinstance(entry, dict) and digest == _hash(body) else None

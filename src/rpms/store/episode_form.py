@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable, Sized
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, PlainValidator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from rpms.core.episode import Ending
 from rpms.core.errors import FileError
+from rpms.core.prompt import Part
 from rpms.core.usage import Usage
+from rpms.foreign.files import read_bytes
+from rpms.foreign.json_text import Count, Number, Text
+from rpms.foreign.limits import LARGEST_EPISODE
 
 HISTORY_HERE = -1
 """Stands in a step's list of blocks where the history goes."""
@@ -19,16 +24,6 @@ _SAFE = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST_SLUG = 80
 _SEAL = re.compile(rb'"sha256":"([0-9a-f]{64})"\}\n\Z')
 _SEAL_LENGTH = len(b'"sha256":""}\n') + 64
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("should be a text")  # noqa: TRY004  what pydantic turns into a ValidationError
-    return value
-
-
-Text = Annotated[str, PlainValidator(_text)]
-"""Any text, half characters included: some models write them, and pydantic's own texts cannot hold them."""
 
 
 def file_name(task: str) -> str:
@@ -45,10 +40,7 @@ def seal(body: str) -> str:
 
 def sound_bytes(file: Path) -> bytes:
     """The bytes of a file that are what was once written."""
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise FileError(file, None, f"cannot be read: {error.strerror or error}") from None
+    data = read_bytes(file, LARGEST_EPISODE)
     mark = _SEAL.search(data, max(0, len(data) - _SEAL_LENGTH))
     if mark is None:
         raise FileError(
@@ -61,6 +53,17 @@ def sound_bytes(file: Path) -> bytes:
     return data
 
 
+def _shown_extras(extras: dict[str, Any]) -> dict[str, Any]:
+    """What pages take apart has the form that they expect; the rest they show as it is."""
+    refused = extras.get("refused", [])
+    if not isinstance(refused, list) or not all(
+        isinstance(each, dict) and all(isinstance(each.get(name), str) for name in ("command", "reason"))
+        for each in refused
+    ):
+        raise ValueError("`refused` is not a list of commands with reasons")
+    return extras
+
+
 class Form(BaseModel):
     """A piece of the file."""
 
@@ -70,10 +73,10 @@ class Form(BaseModel):
 class TokensForm(Form):
     """A usage, less what differs from one time to the next."""
 
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    completion_tokens: int = 0
-    written_tokens: int = 0
+    prompt_tokens: Count = 0
+    cached_tokens: Count = 0
+    completion_tokens: Count = 0
+    written_tokens: Count = 0
 
     def usage(self) -> Usage:
         return Usage(self.prompt_tokens, self.cached_tokens, self.completion_tokens, written_tokens=self.written_tokens)
@@ -82,13 +85,15 @@ class TokensForm(Form):
 class MetricsForm(Form):
     """What tables count."""
 
-    steps: int
-    infeasible: int
-    foreseeable: int
-    repeated_failures: int
-    contradictions: int
-    reasks: int = 0
-    replaced: int = 0
+    steps: Count
+    infeasible: Count
+    foreseeable: Count
+    repeated_failures: Count
+    contradictions: Count
+    reasks: Count = 0
+    replaced: Count = 0
+    shortened: Count = 0
+    crowded: Count = 0
     usage: TokensForm
 
 
@@ -101,7 +106,7 @@ class HeadForm(Form):
     goal: Text
     goal_signature: Text
     ending: Ending
-    score: float
+    score: Number
     won: bool
     error: Text
     metrics: MetricsForm
@@ -112,9 +117,9 @@ class CandidateForm(Form):
 
     entry: Text
     kind: Text
-    wording: int
-    score: float
-    rank: float
+    wording: Count
+    score: Number
+    rank: Number
     fate: Text
     reason: Text = ""
     rule: Text = ""
@@ -124,17 +129,17 @@ class CandidateForm(Form):
 class BlockForm(Form):
     """A block of a prompt; its text is the index of one."""
 
-    part: Text
-    tokens: int
-    text: int
+    part: Part
+    tokens: Count
+    text: Count
 
 
 class HistoryForm(Form):
     """A history: how many turns after the opening one the budget dropped, or else the index of its text."""
 
-    tokens: int
-    dropped: int = 0
-    text: int | None = None
+    tokens: Count
+    dropped: Count = 0
+    text: Count | None = None
 
 
 class BeliefForm(Form):
@@ -144,45 +149,77 @@ class BeliefForm(Form):
     holding: tuple[Text, ...] = ()
     containers: dict[Text, bool | None] = {}
     last_seen: dict[Text, Text | None] = {}
-    lines: tuple[int, ...] = ()
+    lines: tuple[Count, ...] = ()
     signature: Text = ""
 
 
 class StepForm(Form):
     """A step; whole numbers that stand for a text, candidate or block are indices."""
 
-    number: int
-    observation: int
+    number: Count
+    observation: Count
     belief: BeliefForm
-    progress: tuple[Text, Text, int, int]
-    candidates: tuple[int, ...] = ()
-    unlisted: int = 0
-    prompt: tuple[int, ...]
+    progress: tuple[Text, Text, Count, Count]
+    candidates: tuple[Count, ...] = ()
+    unlisted: Count = 0
+    prompt: tuple[Annotated[int, Field(ge=HISTORY_HERE, strict=True)], ...]
     history: HistoryForm | None = None
-    cut: tuple[tuple[Text, int], ...] = ()
-    left_out: int | None = None
+    cut: tuple[tuple[Part, Count], ...] = ()
+    left_out: Count | None = None
     """A text with a line for each active rule and schema that the prompt does not show at this sub-goal."""
-    answer: int
-    thought: int
+    answer: Count
+    thought: Count
     action: Text | None = None
     command: Text = ""
     repairs: tuple[Text, ...] = ()
-    result: int
-    turn: int | None = None
-    """How later histories tell of this step, where they leave out a part of its thought."""
-    score: float = 0.0
+    result: Count
+    turn: Count | None = None
+    """How later histories tell of this step, where they tell it otherwise than its observation, thought and command."""
+    spoken: Count = 0
+    """Where in that text the model's own words begin."""
+    score: Number = 0.0
     infeasible: bool = False
     objection: Text = ""
     contradictions: tuple[Text, ...] = ()
     usage: TokensForm = TokensForm()
-    extras: dict[Text, Any] = {}
+    extras: Annotated[dict[Text, Any], AfterValidator(_shown_extras)] = {}
+
+    def text_places(self) -> list[int]:
+        """Where the texts of this step stand."""
+        kept = (self.left_out, self.turn, self.history.text if self.history is not None else None)
+        said = [self.observation, self.answer, self.thought, self.result, *self.belief.lines]
+        return said + [place for _, place in self.cut] + [place for place in kept if place is not None]
 
 
 class FileForm(HeadForm):
     """The whole file, less its checksum."""
 
+    layout: Text = "CACHED"
+    form: Text = "single"
     rules: dict[Text, tuple[Text, ...]]
     candidates: tuple[CandidateForm, ...]
     blocks: tuple[BlockForm, ...]
     steps: tuple[StepForm, ...]
     texts: tuple[Text, ...]
+
+    @model_validator(mode="after")
+    def _places_exist(self) -> FileForm:
+        """Whatever stands for a text, a candidate or a block is the place of one."""
+        texts = [candidate.wording for candidate in self.candidates] + [block.text for block in self.blocks]
+        for number, step in enumerate(self.steps, start=1):
+            if step.number != number:
+                raise ValueError(f"step {number} is numbered {step.number}")
+            if HISTORY_HERE in step.prompt and step.history is None:
+                raise ValueError(f"step {number} has no history")
+            if step.history is not None and step.history.dropped >= number:
+                raise ValueError(f"step {number} drops more turns than there were")
+            _check_places(step.candidates, self.candidates, f"step {number} names a candidate")
+            _check_places(step.prompt, self.blocks, f"step {number} names a block")
+            texts += step.text_places()
+        _check_places(texts, self.texts, "it names a text")
+        return self
+
+
+def _check_places(places: Iterable[int], there: Sized, what: str) -> None:
+    if max(places, default=HISTORY_HERE) >= len(there):
+        raise ValueError(f"{what} that is not there")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from pathlib import Path
 
 from rpms.core.errors import FileError, InputError
+from rpms.foreign import files as foreign
+from rpms.foreign.limits import LARGEST_MEMORY
 
-_UMASK = os.umask(0)
-os.umask(_UMASK)
+UMASK = os.umask(0)
+os.umask(UMASK)
 
 
 def write_whole(file: Path, text: str) -> None:
@@ -18,26 +21,43 @@ def write_whole(file: Path, text: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as stream:
                 stream.write(text)
                 stream.flush()
                 os.fsync(stream.fileno())
             Path(beside).chmod(
-                0o666 & ~_UMASK
+                0o666 & ~UMASK
             )  # a temporary file is its owner's alone; this one is to be read by others
             Path(beside).replace(file)
         except BaseException:
             Path(beside).unlink(missing_ok=True)
             raise
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written: {error.strerror or error}; nothing was changed") from None
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        raise InputError(f"{file}: cannot be written: {why}; nothing was changed") from None
 
 
-def read_text(file: Path) -> str:
+def read_text(file: Path, largest: int = LARGEST_MEMORY) -> str:
     """Read a user's text file, or say in one line why not."""
+    return foreign.read_text(file, largest)
+
+
+SEAL = '{"type": "seal", "sha256": "'
+"""How the last line of a sealed text begins."""
+
+
+def sealed(text: str) -> str:
+    """A text of whole lines with a last one that holds its checksum."""
+    return f'{text}{SEAL}{hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()}"}}\n'
+
+
+def read_sealed(file: Path, largest: int = LARGEST_MEMORY) -> str:
+    """What was sealed, without its seal; a file that was cut off or changed since is a FileError."""
     try:
-        return file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise FileError(file, None, f"cannot be read: {error.strerror or error}") from None
+        whole = foreign.read_bytes(file, largest).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         raise FileError(file, None, "is not UTF-8 text") from None
+    text = whole[: whole.rfind(SEAL)] if SEAL in whole else ""
+    if SEAL not in whole or sealed(text) != whole:
+        raise FileError(file, None, "was cut off or changed after it was written")
+    return text

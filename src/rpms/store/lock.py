@@ -12,7 +12,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rpms.core.errors import InputError
+from rpms.core.errors import FileError, InputError
+from rpms.foreign.files import open_regular
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.shown import excerpt
 
 fcntl: ModuleType | None
 try:
@@ -34,9 +37,10 @@ def locked(folder: Path) -> Iterator[None]:
     """
     file = folder / LOCK
     try:
-        handle = os.open(file, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be written: {error.strerror or error}; nothing was changed") from None
+        handle = open_regular(file, os.O_RDWR | os.O_CREAT, 0o644)
+    except FileError as error:
+        why = error.problem.removeprefix("cannot be read: ")
+        raise InputError(f"{folder}: cannot be written: {why}; nothing was changed") from None
     try:
         by_system = _take(handle, folder)
         if not by_system:
@@ -46,6 +50,22 @@ def locked(folder: Path) -> Iterator[None]:
             yield
         finally:
             _write(handle, {})
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def waiting_lock(folder: Path) -> Iterator[None]:
+    """Hold a folder for a moment, after whoever else does. Leaves no file behind; nothing where there are no locks."""
+    handle = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    try:
+        if fcntl is not None:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            except OSError as error:
+                if error.errno not in _NO_LOCKS:
+                    raise
+        yield
     finally:
         os.close(handle)
 
@@ -73,16 +93,17 @@ def _take_by_name(handle: int, folder: Path) -> None:
 
 
 def _taken(folder: Path, holder: dict[str, Any]) -> str:
-    who = f"process {holder['pid']} on {holder['host']}" if {"pid", "host"} <= holder.keys() else "another process"
+    known = {"pid", "host"} <= holder.keys()
+    who = f"process {excerpt(holder['pid'], 20)} on {excerpt(holder['host'], 80)}" if known else "another process"
     return f"{folder}: a run is already under way here ({who}); wait for it, or choose another folder"
 
 
 def _is_gone(pid: object) -> bool:
-    if not isinstance(pid, int) or pid == os.getpid():
+    if not isinstance(pid, int) or pid <= 0 or pid == os.getpid():
         return True
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return True
     except OSError:
         return False
@@ -91,8 +112,8 @@ def _is_gone(pid: object) -> bool:
 
 def _read(handle: int) -> dict[str, Any]:
     try:
-        holder = json.loads(os.pread(handle, 4096, 0))
-    except (ValueError, OSError):
+        holder = loads(os.pread(handle, 4096, 0))
+    except (NotJson, OSError):
         return {}
     return holder if isinstance(holder, dict) else {}
 

@@ -28,10 +28,10 @@ from rpms.core.rules import (
     Step,
     Tier,
 )
+from rpms.foreign.limits import LARGEST_MANUAL
+from rpms.foreign.shown import excerpt
 from rpms.store.files import read_text
 from rpms.store.pages import Page, PageKind, plain, read_page
-
-LARGEST_MANUAL = 1_000_000
 
 _TIERS = tuple(tier.value for tier in Tier)
 _LORE = ("processes", "facts", "always", "localities")
@@ -49,6 +49,9 @@ class ManualText:
 
     name: str
     text: str
+    own: bool = False
+    """A user's own, laid over a world's: a tier of rules in it stands in place of the world's, and its actions and
+    predicates in place of those of the same name."""
 
 
 class _Strict(BaseModel):
@@ -113,6 +116,7 @@ class _Predicate(_Strict):
     yes: str = ""
     no: str = ""
     exclusive: str = ""
+    lasting: bool = False
 
 
 def _bare_words(text: str) -> Iterator[str]:
@@ -135,7 +139,7 @@ def _section(page: Page, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
         raise page.error(path, f"`{path[-1]}` must be a mapping of names to entries")
     for key in node:
         if not isinstance(key, str):
-            raise page.error((*path, key), f"{key!r} must be a text")
+            raise page.error((*path, key), f"{excerpt(key)!r} must be a text")
         yield key, node[key]
 
 
@@ -151,6 +155,18 @@ def _validate(page: Page, model: type[_Model], value: object, path: tuple[object
             else first["msg"][:1].lower() + first["msg"][1:]
         )
         raise page.error((*path, *first["loc"]), f"{path[-1]}: {place or 'entry'}: {problem}") from None
+
+
+def _give_way(pages: Sequence[Page], own: Page) -> None:
+    """Take out of a world's pages what a user's own page brings instead."""
+    for page in pages:
+        for tier in (Tier.UNIVERSAL.value, Tier.DOMAIN.value):
+            if tier in own.tree:
+                page.tree.pop(tier, None)
+        for section in ("predicates", Tier.ENVIRONMENT.value):
+            theirs, mine = page.tree.get(section), own.tree.get(section)
+            for name in mine if isinstance(theirs, Mapping) and isinstance(mine, Mapping) else ():
+                theirs.pop(name, None)
 
 
 @dataclass
@@ -179,6 +195,8 @@ class _Reader:
         for source in sources:
             with self._noting():
                 pages.append(read_page(source.name, source.text, MANUAL))
+                if source.own:
+                    _give_way(pages[:-1], pages[-1])
         for page in pages:
             with self._noting():
                 self._check_keys(page)
@@ -192,16 +210,8 @@ class _Reader:
         for page, name, value in self._all(pages, Tier.ENVIRONMENT):
             with self._noting(name):
                 self._action(page, name, value)
-        for page, name, value in self._all(pages, "processes"):
-            with self._noting():
-                self._process(page, name, value)
-        for page in pages:
-            with self._noting():
-                self._lore(page)
-        for section in ("procedures", "goals"):
-            for page, name, value in self._all(pages, section):
-                with self._noting():
-                    self._purpose(page, section, name, value)
+        self._lore(pages)
+        self._purposes(pages)
         for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
             for page, group, _ in self._all(pages, tier):
                 for _, name, value in self._all([page], tier, group):
@@ -236,10 +246,12 @@ class _Reader:
     def _check_keys(self, page: Page) -> None:
         for key in page.tree:
             if key not in _KEYS:
-                raise page.error((key,), f"unknown tier or key {key!r}; a manual has {', '.join(_KEYS)}")
+                raise page.error((key,), f"unknown tier or key {excerpt(key)!r}; a manual has {', '.join(_KEYS)}")
         world = page.tree.get("world")
         if world is not None and not isinstance(world, str):
             raise page.error(("world",), "`world` must be a text")
+        if world and self.world and str(world) != self.world:
+            raise page.error(("world",), f"this is a manual of {world}, not of {self.world}")
         self.world = str(world) if world else self.world
 
     def _claim(self, page: Page, path: tuple[str, ...], id_: str) -> None:
@@ -254,7 +266,7 @@ class _Reader:
         if not _NAME.fullmatch(name) or name in GOAL_PREDICATES:
             raise page.error(path, f"{name!r} cannot name a predicate")
         self._claim(page, path, name)
-        self.predicates[name] = Predicate(name, tuple(read.args), read.yes, read.no, read.exclusive)
+        self.predicates[name] = Predicate(name, tuple(read.args), read.yes, read.no, read.exclusive, read.lasting)
 
     def _check_exclusive(self, page: Page, predicate: Predicate) -> None:
         together = self.predicates.get(predicate.exclusive)
@@ -313,6 +325,37 @@ class _Reader:
         clauses = [self._clause(page, path, piece, names | free) for piece in given.split(" and ") if piece.strip()]
         return Revelation(literal.atom, tuple(clauses))
 
+    def _lore(self, pages: Sequence[Page]) -> None:
+        for page, name, value in self._all(pages, "processes"):
+            with self._noting():
+                self._process(page, name, value)
+        for page, name, value in self._all(pages, "facts"):
+            with self._noting():
+                self._lasting_facts(page, name, value)
+        for page, name, value in self._all(pages, "localities"):
+            with self._noting():
+                self.localities[name] = self._names(page, ("localities", name), value)
+        for page in pages:
+            with self._noting():
+                texts = self._names(page, ("always",), page.tree.get("always") or [])
+                self.always += [
+                    self._clause(page, ("always", place), text, frozenset()) for place, text in enumerate(texts)
+                ]
+
+    def _names(self, page: Page, path: tuple[object, ...], value: object) -> tuple[str, ...]:
+        names = plain(value)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise page.error(path, f"`{path[-1]}` must be a list of texts")
+        return tuple(names)
+
+    def _lasting_facts(self, page: Page, predicate: str, value: object) -> None:
+        path = ("facts", predicate)
+        declared = self.predicates.get(predicate)
+        if declared is None or len(declared.args) != 2:
+            raise page.error(path, f"{predicate!r} is no predicate of two arguments")
+        rows = {name: frozenset(self._names(page, (*path, name), others)) for name, others in _section(page, path)}
+        self.facts[predicate] = {**self.facts.get(predicate, {}), **rows}
+
     def _process(self, page: Page, name: str, value: object) -> None:
         """Read what a command is good for in particular. Every bare word in its facts is a variable."""
         path = ("processes", name)
@@ -330,19 +373,11 @@ class _Reader:
         process = ActionSchema(name, (read.command,), tuple(needs), tuple(gives), steps=read.steps, others=others)
         self.processes.append(replace(process, observes=tuple(observes)))
 
-    def _lore(self, page: Page) -> None:
-        """Read what never changes, what comes before all else, and where things usually are."""
-        for predicate, table in _section(page, ("facts",)) if "facts" in page.tree else ():
-            if predicate not in self.predicates or len(self.predicates[predicate].args) != 2:
-                raise page.error(("facts", predicate), f"{predicate!r} is no predicate of two arguments")
-            if not isinstance(table, Mapping):
-                raise page.error(("facts", predicate), f"{predicate}: write it as `name: [name, name]`")
-            rows = {str(name): frozenset(map(str, plain(others))) for name, others in table.items()}
-            self.facts.setdefault(predicate, {}).update(rows)
-        for thing, places in _section(page, ("localities",)) if "localities" in page.tree else ():
-            self.localities[thing] = tuple(map(str, plain(places)))
-        for place, text in enumerate(page.tree.get("always") or ()):
-            self.always.append(self._clause(page, ("always", place), str(text), frozenset()))
+    def _purposes(self, pages: Sequence[Page]) -> None:
+        for section in ("procedures", "goals"):
+            for page, name, value in self._all(pages, section):
+                with self._noting():
+                    self._purpose(page, section, name, value)
 
     def _purpose(self, page: Page, section: str, name: str, value: object) -> None:
         """Read what goals of a type want: the facts of `goals`, or the stages of `procedures`."""
@@ -483,4 +518,4 @@ def find_mistakes(*sources: ManualText) -> list[FileError]:
 
 def manual_text(file: Path) -> ManualText:
     """Read a user's file."""
-    return ManualText(str(file), read_text(file))
+    return ManualText(str(file), read_text(file, 4 * LARGEST_MANUAL))

@@ -26,6 +26,9 @@ from rpms.core.memory import (
     content_id,
 )
 from rpms.core.recall import EpisodicMemory
+from rpms.foreign.json_text import DECODER, NotJson, check_depth
+from rpms.foreign.limits import LONGEST_FIELD, LONGEST_NUMBER, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
+from rpms.foreign.shown import excerpt
 from rpms.store.files import read_text, write_whole
 
 
@@ -38,22 +41,33 @@ def _as_tuples(value: object) -> object:
     return [tuple(item) if isinstance(item, list) else item for item in value] if isinstance(value, list) else value
 
 
-MOST_COUNTED = 1_000_000
-"""Observations of one entry at most: what is counted without origins is given as many."""
-
-Text = Annotated[str, BeforeValidator(_unwrapped)]
-Origins = Annotated[list[tuple[str, int] | tuple[str, int, bool]], BeforeValidator(_as_tuples)]
+Text = Annotated[str, BeforeValidator(_unwrapped), Field(max_length=LONGEST_FIELD)]
+Name = Annotated[str, Field(max_length=LONGEST_FIELD)]
+Texts = Annotated[list[Text], Field(max_length=MOST_ITEMS)]
+Snapshot = Annotated[dict[Name, Any], Field(max_length=MOST_ITEMS)]
+Step = Annotated[int, Field(ge=-LONGEST_NUMBER, le=LONGEST_NUMBER)]
+Origins = Annotated[list[tuple[Name, Step] | tuple[Name, Step, bool]], BeforeValidator(_as_tuples)]
 
 
 class _Record(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    id: str = ""
+    id: Name = ""
     origins: Origins | None = None
+
+    @property
+    def made_up(self) -> int:
+        """Origins that are made up, since the entry counts them without naming them."""
+        counted = (getattr(self, name, 0) for name in ("success_count", "failure_count", "occurrence_count"))
+        return sum(counted) if self.origins is None else 0
 
     def _sources(self, successes: int, failures: int = 0) -> frozenset[Origin]:
         """The origins; where none are recorded, as in the paper's listings, as many as are counted."""
         if self.origins is None:
+            if successes + failures > MOST_COUNTED:
+                raise ValueError(
+                    f"counts {successes + failures:,} observations and names none: {MOST_COUNTED:,} at most"
+                )
             numbers = range(successes + failures)
             return frozenset(Origin(f"({self.id})", number, number >= successes) for number in numbers)
         origins = frozenset(Origin(*origin) for origin in self.origins)
@@ -68,10 +82,10 @@ class _Success(_Record):
     goal_signature: Text
     state_signature: Text
     sub_goal_type: Text
-    precondition: dict[str, Any] = Field(default_factory=dict)
-    actions: list[Text] = Field(min_length=1)
-    outcome: dict[str, Any] = Field(default_factory=dict)
-    success_count: int = Field(default=1, ge=1, le=MOST_COUNTED)
+    precondition: Snapshot = Field(default_factory=dict)
+    actions: Texts = Field(min_length=1)
+    outcome: Snapshot = Field(default_factory=dict)
+    success_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
 
     def entry(self) -> Entry:
         return SuccessSnippet(
@@ -94,7 +108,7 @@ class _Failure(_Record):
     failure_type: Text = "precondition_not_met"
     failure_message: Text = ""
     corrective_rule: Text
-    occurrence_count: int = Field(default=1, ge=1, le=MOST_COUNTED)
+    occurrence_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
 
     def entry(self) -> Entry:
         return FailureLesson(
@@ -113,10 +127,10 @@ class _Schema(_Record):
     type: Literal["schema"]
     action_template: Text = Field(min_length=1)
     action_type: Text
-    preconditions: list[Text] = Field(default_factory=list)
-    effects: list[Text] = Field(default_factory=list)
-    success_count: int = Field(default=1, ge=0, le=MOST_COUNTED)
-    failure_count: int = Field(default=0, ge=0, le=MOST_COUNTED)
+    preconditions: Texts = Field(default_factory=list)
+    effects: Texts = Field(default_factory=list)
+    success_count: int = Field(default=1, ge=0, le=LONGEST_NUMBER)
+    failure_count: int = Field(default=0, ge=0, le=LONGEST_NUMBER)
     confidence: float = Field(default=1.0, ge=0, le=1)
 
     def entry(self) -> Entry:
@@ -137,7 +151,7 @@ class _Critical(_Record):
     failed_action: Text = Field(min_length=1)
     failure_message: Text = ""
     corrective_rule: Text
-    occurrence_count: int = Field(default=1, ge=1, le=MOST_COUNTED)
+    occurrence_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
     retrieval_weight: float = Field(default=2.0, gt=0, le=1_000)
 
     def entry(self) -> Entry:
@@ -173,7 +187,6 @@ _RECORDS: dict[str, type[_Success | _Failure | _Schema | _Critical]] = {
 
 def _objects(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The JSON objects of a text, one a line or printed over several, each with its line."""
-    decoder = json.JSONDecoder(strict=False)
     position, line, counted = 0, 1, 0
     half_letters = "\\ud" in text.lower()
     while True:
@@ -183,20 +196,27 @@ def _objects(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             return
         line += text.count("\n", counted, position)
         counted = position
-        try:
-            value, position = decoder.raw_decode(text, position)
-        except json.JSONDecodeError as error:
-            wrong = line + text.count("\n", counted, error.pos)
-            raise FileError(file, wrong, f"not valid JSON: {error.msg}; a memory has one JSON object a line") from None
-        except RecursionError:
-            raise FileError(file, line, "not valid JSON: nested too deeply") from None
-        except ValueError:
-            raise FileError(file, line, "not valid JSON: a number is too long") from None
+        value, position = _value(file, text, position, line)
         if not isinstance(value, dict):
             raise FileError(file, line, "not an entry: a memory has one JSON object a line")
         if half_letters and not _encodable(value):
             raise FileError(file, line, "holds half of a letter (a lone surrogate), which no file can keep")
         yield line, value
+
+
+def _value(file: Path, text: str, position: int, line: int) -> tuple[object, int]:
+    """The JSON value at a place, and where it ends."""
+    try:
+        value, end = DECODER.raw_decode(text, position)
+        check_depth(value)
+    except json.JSONDecodeError as error:
+        wrong = line + text.count("\n", position, error.pos)
+        raise FileError(file, wrong, f"not valid JSON: {error.msg}; a memory has one JSON object a line") from None
+    except NotJson as error:
+        raise FileError(file, line, f"not valid JSON: {error}") from None
+    except RecursionError:
+        raise FileError(file, line, "not valid JSON: nested too deeply") from None
+    return value, end
 
 
 def _encodable(value: object) -> bool:
@@ -207,21 +227,22 @@ def _encodable(value: object) -> bool:
     return True
 
 
-def _entry(file: Path, line: int, value: dict[str, Any]) -> Entry:
+def _entry(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
+    """An entry, and how many origins were made up for it."""
     kind = value.get("type")
     record = _RECORDS.get(kind) if isinstance(kind, str) else None
     if record is None:
-        raise FileError(file, line, f"unknown entry type {kind!r}; known: {', '.join(_RECORDS)}")
+        raise FileError(file, line, f"unknown entry type {excerpt(kind)!r}; known: {', '.join(_RECORDS)}")
     try:
-        entry = record.model_validate(value).entry()
+        form = record.model_validate(value)
+        return form.entry(), form.made_up
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         problem = "is not a known field" if first["type"] == "extra_forbidden" else first["msg"]
-        raise FileError(file, line, f"{kind}: {place}: {problem}") from None
+        raise FileError(file, line, f"{kind}: {excerpt(place)}: {problem}") from None
     except ValueError as error:
-        raise FileError(file, line, f"{kind}: {error}") from None
-    return entry
+        raise FileError(file, line, f"{kind}: {excerpt(error)}") from None
 
 
 def _with_id(entry: Entry, taken: Container[str]) -> Entry:
@@ -233,23 +254,32 @@ def _with_id(entry: Entry, taken: Container[str]) -> Entry:
 
 def read_memory(file: Path, world: str = "") -> EpisodicMemory:
     """Read a memory; the first mistake is a FileError with its line. A memory of another world is refused."""
+    return parse_memory(file, read_text(file), world)
+
+
+def parse_memory(file: Path, text: str, world: str = "") -> EpisodicMemory:
+    """The memory in a text; the file is for messages."""
     entries: list[Entry] = []
     ids: dict[str, int] = {}
-    for line, value in _objects(file, read_text(file)):
+    made_up = 0
+    for line, value in _objects(file, text):
         if value.get("type") == "memory":
             try:
                 header = _Header.model_validate(value)
             except ValidationError:
                 raise FileError(file, line, "cannot read this header; was it written by a newer version?") from None
             if world and header.world != world:
-                raise FileError(file, line, f"is a memory of {header.world}, not of {world}")
+                raise FileError(file, line, f"is a memory of {excerpt(header.world)}, not of {world}")
             world = world or header.world
             continue
-        entry = _entry(file, line, value)
+        entry, more = _entry(file, line, value)
+        made_up += more
+        if made_up > MOST_MADE_UP:
+            raise FileError(file, line, f"counts more than {MOST_MADE_UP:,} observations that it does not name")
         if not entry.id:
             entry = _with_id(entry, ids)
         if entry.id in ids:
-            raise FileError(file, line, f"{entry.id} is already used at line {ids[entry.id]}")
+            raise FileError(file, line, f"{excerpt(entry.id)} is already used at line {ids[entry.id]}")
         ids[entry.id] = line
         entries.append(entry)
     if not entries:

@@ -10,8 +10,11 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, SequenceNode
 
 from rpms.core.errors import FileError
+from rpms.foreign.limits import MOST_YAML_NODES
+from rpms.foreign.shown import excerpt
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +66,57 @@ def read_page(name: str, text: str, kind: PageKind) -> Page:
             line = text.count("\n", 0, match.start()) + 1
             raise FileError(name, line, f"nested too deeply for {kind.article}")
     try:
+        if "*" in text and "&" in text:
+            _check_expanded(YAML(typ="rt").compose(text), name)
         tree = YAML(typ="rt").load(text)
+    except FileError:
+        raise
     except MarkedYAMLError as error:
         line_ = error.problem_mark.line + 1 if error.problem_mark else None
-        problem = (error.problem or "cannot be read").splitlines()[0]
-        raise FileError(name, line_, f"not valid YAML: {problem}") from None
-    except (YAMLError, RecursionError, ValueError) as error:
-        problem = str(error).splitlines()[0] if str(error) else "nested too deeply"
-        raise FileError(name, None, f"not valid YAML: {problem}") from None
+        raise FileError(name, line_, f"not valid YAML: {_first_line(error.problem) or 'cannot be read'}") from None
+    except RecursionError:
+        raise FileError(name, None, f"nested too deeply for {kind.article}") from None
+    except (YAMLError, ValueError, *_LIBRARY_FAULTS) as error:
+        raise FileError(name, None, f"not valid YAML: {_first_line(error) or 'cannot be read'}") from None
     if not isinstance(tree, CommentedMap):
         raise FileError(name, 1, f"{kind.article} is a mapping with {kind.form}")
     return Page(name, tree)
+
+
+_LIBRARY_FAULTS = (AttributeError, AssertionError, KeyError, IndexError, NotImplementedError, TypeError)
+"""What the YAML library raises, beside its own errors, at texts that are no YAML."""
+
+
+def _first_line(problem: object) -> str:
+    return excerpt(next(iter(str(problem or "").splitlines()), ""))
+
+
+def _check_expanded(root: Any, name: str) -> None:
+    """Count the values of a page with each alias written out, without writing any out; each node is counted once."""
+    sizes: dict[int, int] = {}
+    way: list[tuple[Any, bool]] = [(root, False)]
+    above: set[int] = set()
+    while way:
+        node, counted = way.pop()
+        inner = _inner_nodes(node)
+        if counted:
+            above.discard(id(node))
+            sizes[id(node)] = 1 + sum(sizes[id(each)] for each in inner)
+        elif id(node) in above:
+            raise FileError(name, node.start_mark.line + 1, "an alias stands within what it means")
+        elif id(node) not in sizes:
+            above.add(id(node))
+            way.append((node, True))
+            way.extend((each, False) for each in inner)
+        if sizes.get(id(node), 0) > MOST_YAML_NODES:
+            line = node.start_mark.line + 1
+            raise FileError(name, line, f"its aliases stand for more than {MOST_YAML_NODES:,} values")
+
+
+def _inner_nodes(node: Any) -> list[Any]:
+    if isinstance(node, MappingNode):
+        return [each for pair in node.value for each in pair]
+    return list(node.value) if isinstance(node, SequenceNode) else []
 
 
 def plain(value: object, key: Callable[[object], object] = str) -> object:

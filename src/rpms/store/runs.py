@@ -20,15 +20,20 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Usage
+from rpms.foreign.files import is_there, open_regular, read_bytes, unreadable
+from rpms.foreign.json_text import Amount, Count, NotJson, Text, first_mistake, loads
+from rpms.foreign.limits import LARGEST_TABLE
+from rpms.foreign.shown import excerpt
 from rpms.store.episode_form import file_name
 from rpms.store.episodes import EpisodeRecord, EpisodeRow, read_episode, read_row
-from rpms.store.files import read_text, write_whole
+from rpms.store.files import read_sealed, read_text, sealed, write_whole
 from rpms.store.lock import LOCK, locked
 
 PROTOCOL, EPISODES, TIMINGS, PRICE = "protocol.json", "episodes", "timings.jsonl", "price.json"
-_PRICES = ("prompt", "completion", "cached", "written")
 _VERSION = 1
 
 Json = str | int | float | bool | None | Mapping[str, Any] | Sequence[Any]
@@ -89,18 +94,48 @@ def _said(settings: Mapping[str, Json], name: str) -> str:
     return json.dumps(settings[name]) if name in settings else "nothing"
 
 
+class _MemoryForm(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    hash: Text = ""
+    entries: Count = 0
+
+
+class _ProtocolForm(BaseModel):
+    """The checked form of a protocol: what others read of its settings has the type that they expect."""
+
+    model_config = ConfigDict(extra="allow")
+
+    version: int
+    tasks: tuple[Text, ...]
+    tasks_hash: Text
+    world: Text = ""
+    engine: Text = ""
+    split: Text = ""
+    model: Text = ""
+    package: Text = ""
+    options: dict[Text, Any] = {}
+    decoding: dict[Text, Any] = {}
+    condition: dict[Text, Any] | Text | None = None
+    memory: _MemoryForm | None = None
+
+
 def read_protocol(file: Path) -> Protocol:
     """Read a protocol, or say in one line why not."""
     try:
-        content = json.loads(read_text(file))
-        if content.pop("version") != _VERSION:
-            raise FileError(file, None, "was written by another version of rpms, in a form that is not known here")
-        tasks = tuple(content.pop("tasks"))
-        claimed = content.pop("tasks_hash")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise FileError(file, None, "is not the protocol of a run") from None
-    protocol = Protocol(tasks, content)
-    if protocol.tasks_hash != claimed:
+        content = loads(read_text(file, LARGEST_TABLE))
+        form = _ProtocolForm.model_validate(content)
+    except NotJson as error:
+        raise FileError(file, None, f"is not the protocol of a run: {error}") from None
+    except ValidationError as error:
+        raise FileError(file, None, f"is not the protocol of a run: {first_mistake(error)}") from None
+    if form.version != _VERSION:
+        raise FileError(file, None, "was written by another version of rpms, in a form that is not known here")
+    if len(set(form.tasks)) < len(form.tasks):
+        raise FileError(file, None, "lists a task more than once")
+    settings = {name: value for name, value in content.items() if name not in ("version", "tasks", "tasks_hash")}
+    protocol = Protocol(form.tasks, settings)
+    if protocol.tasks_hash != form.tasks_hash:
         raise FileError(file, None, "its task list is not the one its hash was taken of")
     return protocol
 
@@ -116,6 +151,20 @@ class Timing:
     """Waiting for the model, step by step."""
     requests: tuple[int, ...] = ()
     """Requests that reached a provider, step by step."""
+
+
+class _TimingForm(BaseModel):
+    task: Text
+    seconds: Amount
+    model_seconds: tuple[Amount, ...]
+    requests: tuple[Count, ...]
+
+
+class _PriceForm(BaseModel):
+    prompt: Amount
+    completion: Amount
+    cached: Amount | None
+    written: Amount | None
 
 
 @dataclass(frozen=True)
@@ -169,7 +218,7 @@ class RunFolder:
 
     @cached_property
     def protocol(self) -> Protocol:
-        if not (self.folder / PROTOCOL).is_file():
+        if not is_there(self.folder / PROTOCOL):
             raise InputError(f"{self.folder}: there is no run here; `rpms run … --out {self.folder}` makes one")
         return read_protocol(self.folder / PROTOCOL)
 
@@ -178,14 +227,32 @@ class RunFolder:
         return self.folder / EPISODES / file_name(task)
 
     def has_beside(self, task: str, folders: Iterable[str]) -> bool:
-        """Whether all that was to be kept beside an episode is there."""
-        return all((self.folder / folder / file_name(task)).is_file() for folder in folders)
+        """Whether all that was to be kept beside an episode is there and sound."""
+        try:
+            for folder in folders:
+                self.beside(task, folder)
+        except FileError:
+            return False
+        return True
+
+    def damaged_beside(self, task: str, folders: Iterable[str]) -> Iterator[FileError]:
+        """What is there and cannot be used of what was kept beside an episode."""
+        for folder in folders:
+            try:
+                self.beside(task, folder)
+            except FileError as error:
+                if is_there(Path(error.file)):
+                    yield error
+
+    def beside(self, task: str, folder: str) -> str:
+        """What was kept beside an episode; what is missing, cut off or changed is a FileError."""
+        return read_sealed(self.folder / folder / file_name(task))
 
     def rows(self) -> Iterator[EpisodeRow]:
         """The finished episodes of the protocol's tasks; other files in the folder count for nothing."""
         for task in self.protocol.tasks:
             file = self.file(task)
-            if file.exists():
+            if is_there(file):
                 yield _of_task(file, task, read_row(file))
 
     def episode(self, task: str) -> EpisodeRecord:
@@ -198,42 +265,33 @@ class RunFolder:
 
     def timings(self) -> dict[str, Timing]:
         """By task. Of an episode that was played more than once, the last time counts."""
-        try:
-            lines = (self.folder / TIMINGS).read_text(encoding="utf-8", errors="replace").splitlines()
-        except FileNotFoundError:
+        file = self.folder / TIMINGS
+        if not is_there(file):
             return {}
-        except OSError as error:
-            raise FileError(self.folder / TIMINGS, None, f"cannot be read: {error.strerror or error}") from None
+        lines = read_bytes(file, LARGEST_TABLE).decode("utf-8", "replace").splitlines()
         found: dict[str, Timing] = {}
         for line in lines:
             try:
-                value = json.loads(line)
-                timing = Timing(
-                    value["task"], value["seconds"], tuple(value["model_seconds"]), tuple(value["requests"])
-                )
-            except (ValueError, KeyError, TypeError):
+                form = _TimingForm.model_validate(loads(line))
+            except (NotJson, ValidationError):
                 continue  # cut off by a crash; the episode was played again and has another line
-            found[timing.task] = timing
+            found[form.task] = Timing(**dict(form))
         return found
 
     def price(self) -> dict[str, float | None] | None:
         """US dollars a million tokens by kind, None for a kind without a price of its own; None where none is known."""
         file = self.folder / PRICE
-        if not file.is_file():
+        if not is_there(file):
             return None
         try:
-            value = json.loads(read_text(file))
-            numbers = {name: None if value[name] is None else float(value[name]) for name in _PRICES}
-        except (ValueError, KeyError, TypeError, RecursionError):
+            return dict(_PriceForm.model_validate(loads(read_text(file, LARGEST_TABLE))))
+        except (NotJson, ValidationError):
             raise FileError(file, None, "is not the price of a run; it can be removed") from None
-        if numbers["prompt"] is None or numbers["completion"] is None:
-            raise FileError(file, None, "is not the price of a run; it can be removed")
-        return numbers
 
 
 def _of_task(file: Path, task: str, row: EpisodeRow) -> EpisodeRow:
     if row.task != task:
-        raise FileError(file, None, f"is an episode of {row.task!r} under the name of {task!r}")
+        raise FileError(file, None, f"is an episode of {excerpt(row.task)!r} under the name of {excerpt(task)!r}")
     return row
 
 
@@ -251,12 +309,12 @@ class OpenRun:
     def write(self, row: EpisodeRow, text: str, timing: Timing, beside: Iterable[tuple[str, str]] = ()) -> None:
         """Keep one finished episode; once this returns, it survives a crash.
 
-        `beside` is written first, each as folder and text under the episode's name, so that whoever finds the episode
-        finds them as well.
+        `beside` is written first, each as folder and text under the episode's name and with a checksum, so that whoever
+        finds the episode finds them as well.
         """
         file = self.run.file(row.task)
         for folder, content in beside:
-            write_whole(self.run.folder / folder / file.name, content)
+            write_whole(self.run.folder / folder / file.name, sealed(content))
         self._time(timing)
         write_whole(file, text)
 
@@ -285,7 +343,7 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
     _make_folder(folder)
     with locked(folder):
         file = folder / PROTOCOL
-        if file.exists():
+        if is_there(file):
             differences = read_protocol(file).differences(protocol)
             if differences and not any((folder / EPISODES).glob("*.json")):
                 write_whole(file, protocol.text())  # nothing was played under the other one
@@ -294,7 +352,7 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
                     f"{folder}: holds another run; choose another folder, or run as before. "
                     f"What differs: {'; '.join(differences)}"
                 )
-        elif any(not path.name.startswith(".") and path.name != LOCK for path in folder.iterdir()):
+        elif any(not path.name.startswith(".") and path.name != LOCK for path in _inside(folder)):
             raise InputError(f"{folder}: is not empty and holds no run; choose another folder")
         else:
             write_whole(file, protocol.text())
@@ -308,13 +366,21 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
             os.close(timings)
 
 
+def _inside(folder: Path) -> Sequence[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError as error:
+        raise unreadable(folder, error) from None
+
+
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise InputError(f"{folder}: is a file, or under one; a run needs a folder") from None
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "no folder has such a name"
+        raise InputError(f"{folder}: cannot be made: {why}") from None
 
 
 def _finished(run: RunFolder, protocol: Protocol) -> tuple[dict[str, EpisodeRow], tuple[FileError, ...]]:
@@ -322,7 +388,7 @@ def _finished(run: RunFolder, protocol: Protocol) -> tuple[dict[str, EpisodeRow]
     damaged: list[FileError] = []
     for task in protocol.tasks:
         file = run.file(task)
-        if not file.exists():
+        if not is_there(file):
             continue
         try:
             finished[task] = _of_task(file, task, read_row(file))
@@ -333,10 +399,10 @@ def _finished(run: RunFolder, protocol: Protocol) -> tuple[dict[str, EpisodeRow]
 
 def _open_timings(file: Path) -> int:
     try:
-        handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written: {error.strerror or error}; nothing was changed") from None
-    return handle
+        return open_regular(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    except FileError as error:
+        why = error.problem.removeprefix("cannot be read: ")
+        raise InputError(f"{file}: cannot be written: {why}; nothing was changed") from None
 
 
 def _remove_leftovers(folder: Path) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from rpms.core.errors import InputError
-from rpms.worlds.base import World
+from rpms.worlds.base import World, lacking
 
 ENTRY_POINTS = "rpms.worlds"
 
@@ -27,6 +27,8 @@ def find_world(name: str) -> World:
             except Exception as error:  # noqa: BLE001  a stranger's package may raise anything
                 reason = f"{type(error).__name__}: {error}".splitlines()[0]
                 raise InputError(f"world {name!r} ({point.value}) cannot be loaded: {reason}") from None
+            if problem := lacking(world):
+                raise InputError(f"world {name!r} ({point.value}) is not finished: {problem}")
             return world
     near = get_close_matches(name, world_names(), 1)
     hint = f", did you mean {near[0]}?" if near else "."

@@ -17,7 +17,7 @@ def test_the_opening_gives_the_room_and_its_doors_but_not_the_inventory():
     assert not belief.inventory_known
     assert belief.holding == ()
     assert str(belief.signature()) == "room=hallway|inventory=empty|progress=0"
-    assert belief.lines() == ("Room: hallway  Carrying: nothing known  Progress: step 0",)
+    assert belief.lines()[0] == "Room: hallway  Carrying: nothing known  Progress: step 0"
 
 
 def test_going_through_doors():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from rpms.core.belief import StateSignature
+from rpms.core.belief import Belief, StateSignature
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.worlds.alfworld.affordances import KNIVES, affordances
@@ -18,7 +18,7 @@ from rpms.worlds.alfworld.wording import belief_lines
 
 
 @dataclass(frozen=True, slots=True)
-class AlfworldBelief:
+class AlfworldBelief(Belief):
     """One moment's belief. Made by `rpms.worlds.alfworld.update.update`."""
 
     goal: Goal

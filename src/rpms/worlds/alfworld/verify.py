@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import lzma
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +9,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from rpms.core.errors import FileError, InputError
+from rpms.foreign.files import is_there, read_text, text_lines
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.limits import LARGEST_GAME
+from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.engine import GameFile
 from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games.domain import Dialect, domain
@@ -19,9 +21,8 @@ from rpms.worlds.alfworld.games.grammar import grammar
 SHOWN = 5
 """Differences kept as examples; all are counted."""
 
-MAX_LINE = 64_000_000
-"""Characters of one playthrough; a recorded one has about a hundred thousand."""
-
+_LONGEST_GAME = 400
+"""Characters of a game's name; official ones have about a hundred."""
 _DIALECTS = {"put": "0.3", "move": "0.4", "0.3": "0.3", "0.4": "0.4"}
 
 
@@ -108,29 +109,18 @@ def compare(game: NativeGame, played: Playthrough) -> Iterator[Difference]:
 
 def read_playthroughs(path: str | Path) -> Iterator[Playthrough]:
     """The playthroughs of a `.jsonl` or `.jsonl.xz` file, one a line. Raises FileError at the first bad line."""
-    try:
-        if not Path(path).is_file():
-            raise FileError(path, None, "no such transcript")
-        compressed = str(path).endswith(".xz")
-        with lzma.open(path, "rt", encoding="utf-8") if compressed else Path(path).open(encoding="utf-8") as lines:
-            number = 0
-            while text := lines.readline(MAX_LINE):
-                number += 1
-                if text.strip():
-                    yield _playthrough(path, number, text)
-    except (lzma.LZMAError, EOFError):
-        raise FileError(path, None, "is cut off or is not an xz file") from None
-    except UnicodeError:
-        raise FileError(path, None, "is not UTF-8 text") from None
-    except OSError as error:
-        raise FileError(path, None, f"cannot be read: {error.strerror or error}") from None
+    if not is_there(Path(path)):
+        raise FileError(path, None, "no such transcript")
+    for number, text in enumerate(text_lines(path), start=1):
+        if text.strip():
+            yield _playthrough(path, number, text)
 
 
 def _playthrough(path: str | Path, number: int, text: str) -> Playthrough:
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        raise FileError(path, number, "is not a line of JSON: the transcript is damaged") from None
+        data = loads(text)
+    except NotJson as error:
+        raise FileError(path, number, f"is not a line of JSON ({error}): the transcript is damaged") from None
     if not isinstance(data, dict) or not isinstance(data.get("game"), str) or not isinstance(data.get("steps"), list):
         raise FileError(path, number, "is not a playthrough: it needs 'game' and 'steps'")
     game = PurePosixPath(data["game"])
@@ -156,19 +146,20 @@ def _data_folder(data: str | Path | None) -> Path:
     if not chosen:
         raise InputError("the games are not found: give their folder with --data or in $ALFWORLD_DATA")
     folder = Path(chosen)
-    if not folder.is_dir():
+    if not os.path.isdir(folder):  # noqa: PTH112  never raises
         raise InputError(f"{folder}: no such data folder")
     return folder / "json_2.1.1" if (folder / "json_2.1.1").is_dir() else folder
 
 
 def _game(folder: Path, played: Playthrough) -> GameFile:
     path = folder / played.game / "game.tw-pddl"
-    if not path.is_file():
-        raise FileError(played.file, played.line, f"was recorded from {played.game}, which is not under {folder}")
+    if len(played.game) > _LONGEST_GAME or not is_there(path):
+        game_name = excerpt(played.game)
+        raise FileError(played.file, played.line, f"was recorded from {game_name}, which is not under {folder}")
     game = GameFile.load(path)
     if game.dialect.name == played.dialect:
         return game
     dialect: Dialect = "0.3" if played.dialect == "0.3" else "0.4"
-    problem = json.loads(path.read_text(encoding="utf-8"))["pddl_problem"]
+    problem = loads(read_text(path, LARGEST_GAME, encoding="utf-8"))["pddl_problem"]
     texts = {"pddl_domain": domain(dialect), "grammar": grammar(dialect, game.goal), "pddl_problem": problem}
     return GameFile.from_data(texts, path)

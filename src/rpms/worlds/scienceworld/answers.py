@@ -198,7 +198,7 @@ def _serves(use: str) -> Callable[[ScienceBelief, str], bool | None]:
     def ask(belief: ScienceBelief, words: str) -> bool | None:
         if " to " in words or _UNLISTED.fullmatch(words.casefold()) or is_vague(read_phrase(words).head):
             return None
-        return _agreed(serves(use, thing.name, shown=bool(thing.raw)) for thing in _things(belief, words))
+        return _agreed(serves(use, thing.name) for thing in _things(belief, words))
 
     return ask
 
@@ -330,8 +330,9 @@ def _wet(belief: ScienceBelief, words: str) -> bool | None:
     known = _holds(belief, words)
     if known is None or _touched(belief, known):
         return None
-    inside = [thing.name for thing in known.thing.contents or ()]
-    return False if all(ware(name) or is_food(name) for name in inside) else None
+    inside = known.thing.contents or ()
+    dry = all((ware(thing.name) or is_food(thing.name)) and not _flows(thing) for thing in inside)
+    return False if dry else None
 
 
 def _solid(belief: ScienceBelief, words: str) -> bool:

@@ -29,7 +29,9 @@ class OwnFolder:
     def __init__(self) -> None:
         _remove_left_over()
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._lock = _locked(self.path)
+        descriptor = _locked(self.path)
+        self._locks = [] if descriptor is None else [descriptor]
+        """The lock, or nothing once it is let go of: whoever takes it out closes it, and nobody else can."""
 
     def remove(self) -> None:
         """Remove the folder. Calling it twice does no harm."""
@@ -38,9 +40,8 @@ class OwnFolder:
 
     def forget(self) -> None:
         """Let go of the folder; in a forked child it stays with the parent, whose lock is not touched."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        with contextlib.suppress(IndexError):
+            os.close(self._locks.pop())
 
 
 def _remove_left_over() -> None:

@@ -36,6 +36,7 @@ START_TIMEOUT_S: Final = 60.0
 """A JVM takes 2 to 4 s to start; a loaded machine is given time."""
 _PROBE_TIMEOUT_S: Final = 20.0
 _REAP_TIMEOUT_S: Final = 5.0
+_LOCALE: Final = {"language": "en", "country": "US", "script": "", "variant": "", "extensions": ""}
 _OPTIONS: Final = (
     "-XX:+UseSerialGC",  # fewest threads and least memory; the simulators are small
     "-XX:-UsePerfData",  # no file in the temporary folder to be left behind by a killed JVM
@@ -46,7 +47,20 @@ _OPTIONS: Final = (
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:hashCode=2",
     "-Xss8m",  # the simulator recurses over nested objects
+    # Numbers are written in the digits of the locale, texts in its encoding, times in its zone: always the same ones.
+    *(f"-Duser.{name}{kind}={value}" for name, value in _LOCALE.items() for kind in ("", ".display", ".format")),
+    "-Duser.timezone=UTC",
+    "-Dfile.encoding=UTF-8",
+    "-Dstdout.encoding=UTF-8",
 )
+_ENVIRONMENT: Final = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "LANGUAGE": "", "TZ": "UTC"}
+_INJECTING: Final = ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH")
+"""Variables by which options get into every Java process, some of them over the ones given to it."""
+
+
+def java_environment() -> dict[str, str]:
+    """The environment of a JVM: this process's, without what could make a simulator say otherwise."""
+    return {name: value for name, value in os.environ.items() if name not in _INJECTING} | _ENVIRONMENT
 
 
 def find_jars() -> tuple[str, Path]:
@@ -93,9 +107,15 @@ def _java_version(program: str) -> int | None:
     """Return the major version, or None where the program is missing or is not Java (macOS ships a stub)."""
     try:
         answer = subprocess.run(  # noqa: S603 - the user's own java, no shell
-            [program, "-version"], capture_output=True, text=True, timeout=_PROBE_TIMEOUT_S, check=False
+            [program, "-version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PROBE_TIMEOUT_S,
+            check=False,
+            env=java_environment(),
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
     found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
     return int(found[1]) if found and answer.returncode == 0 else None
@@ -124,11 +144,14 @@ class Jvm:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             cwd=self._folder.path,
+            env=java_environment(),
             start_new_session=True,
         )
         self.pid = self._process.pid
         self.ended_because: str | None = None
         """Set before this side kills the process, so that every game in it can say why."""
+        self._ending = threading.Lock()
+        self._ended = False
         self.forgotten = False
         """This is a forked child's copy of its parent's JVM."""
         self._last_words: deque[str] = deque(maxlen=5)
@@ -181,16 +204,24 @@ class Jvm:
         return f"the ScienceWorld JVM ended: {why}"
 
     def kill(self, because: str) -> None:
-        """End the process at once; every game in it fails at its next call. Calling it twice does no harm."""
+        """End the process at once; every game in it fails at its next call. Any threads may call it, at any time.
+
+        The first one ends it, and the others wait until it is ended: a descriptor that two threads close is, the second
+        time, somebody else's.
+        """
         if self.ended_because is None:
             self.ended_because = because
-        self._process.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_REAP_TIMEOUT_S)
-        if threading.current_thread() is not self._reader:
-            self._reader.join(_REAP_TIMEOUT_S)
-        self._close_pipes()
-        self._folder.remove()
+        with self._ending:
+            if self._ended:
+                return
+            self._ended = True
+            self._process.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_REAP_TIMEOUT_S)
+            if threading.current_thread() is not self._reader:
+                self._reader.join(_REAP_TIMEOUT_S)
+            self._close_pipes()
+            self._folder.remove()
 
     def forget(self) -> None:
         """In a forked child: let go of the parent's JVM without touching it.

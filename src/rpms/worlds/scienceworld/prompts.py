@@ -22,8 +22,7 @@ activate {obj} | deactivate {obj} | use {obj} on {obj} | connect {obj} to {obj} 
 focus on {obj} | read {obj} | eat {obj} | flush {obj} | wait | wait1
 {obj} stands for a thing by the name you see, with its place if there are several: orange in inventory. A door is \
 opened by where it leads: open door to kitchen. If the answer is an ambiguous request with a numbered list, the next \
-action is one of its numbers. You are scored from 0 to 100 as you make progress, and have 100 actions. Focusing on a \
-wrong thing ends the task at once with a score of -100.
+action is one of its numbers. You are scored from 0 to 100 as you make progress, and have 100 actions.
 Reminder:
 1. The action must be one of those above. One action a turn, and nothing after it.
 2. Think when necessary, try to act directly more."""
@@ -101,9 +100,25 @@ def objective(_goal: Goal, progress: Progress) -> tuple[str, ...]:
     return (f"[Current Objective] {step} {progress.target}".rstrip(),)
 
 
-def state(belief: Belief, _progress: Progress) -> tuple[str, ...]:
-    """The belief block."""
-    return tuple(f"  {line}" for line in belief.lines())
+def state(belief: Belief, progress: Progress) -> tuple[str, ...]:
+    """The belief block, with the progress pointer in its first line."""
+    first, *more = belief.lines()
+    return (f"  {first}  Progress: step {progress.done}", *(f"  {line}" for line in more))
 
 
-VOICE = Voice(INSTRUCTION, EXAMPLE, HEADINGS, objective, state, CHOOSING, assumed=frozenset({"here"}))
+def paper_state(belief: Belief, progress: Progress) -> tuple[str, ...]:
+    """The belief block as Appendix D prints it: room, inventory and the progress pointer on one line."""
+    carrying = ", ".join(belief.holding) or "nothing"
+    return (f"  Room: {belief.location or 'unknown'}  Carrying: {carrying}  Progress: step {progress.done}",)
+
+
+VOICE = Voice(
+    INSTRUCTION,
+    EXAMPLE,
+    HEADINGS,
+    objective,
+    state,
+    brief=paper_state,
+    choosing=CHOOSING,
+    assumed=frozenset({"here"}),
+)

@@ -654,6 +654,13 @@ def _tested(scene: Scene) -> bool:
 # What the engine asks
 
 
+def at_work(scene: Scene) -> bool:
+    """Whether the world changes here by itself: what is heated or cooled, what grows, slides or conducts."""
+    goal = _goal(scene)
+    running = any("on" in seen.thing.flags for seen in scene.things if seen.place == scene.room)
+    return running or goal.type in ("F4", "F5") or bool(goal.target and _treated(scene, goal.target))
+
+
 def _count(word: str) -> int:
     return int(word) if word.isdecimal() else 0
 

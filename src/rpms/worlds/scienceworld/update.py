@@ -23,6 +23,7 @@ from rpms.worlds.scienceworld.spots import (
     thing_at,
     with_thing,
 )
+from rpms.worlds.scienceworld.tallies import tally
 from rpms.worlds.scienceworld.tree import Forest, Phrase, merge, read_phrase, walk
 
 _FAILED_KEPT: Final = 20
@@ -33,7 +34,11 @@ _SLID: Final = re.compile(r"approximately (\d{1,3})% down the plane")
 
 
 def update(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
-    """Take in an answer. The pointer follows in `rpms.worlds.scienceworld.progress`."""
+    """Take in an answer, and count what is to be counted."""
+    return tally(belief, _heard(belief, action, observation))
+
+
+def _heard(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
     command = named(meant(belief, action))
     after = belief.but(
         last_action=action,
@@ -258,7 +263,7 @@ def _focus(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
 
 
 def _reset(belief: ScienceBelief, _done: Deed, _command: Named) -> ScienceBelief:
-    return belief.but(focused=(), pointer=0)
+    return belief.but(focused=())
 
 
 def _door(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import FileError
+from rpms.foreign.files import is_there, read_text
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.engine import grammar as grammars
 from rpms.worlds.alfworld.engine import problem as problems
 from rpms.worlds.alfworld.engine.dialect import Dialect, read_domain, recognise
 from rpms.worlds.alfworld.engine.engine import Engine
-from rpms.worlds.alfworld.engine.errors import Damage, about, quoted
+from rpms.worlds.alfworld.engine.errors import Damage, about
 from rpms.worlds.alfworld.engine.goal import compile_goal, mentions
 from rpms.worlds.alfworld.engine.layout import lay_out
-
-MAX_BYTES = 16_000_000
-"""A hundred times the largest official game file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +34,13 @@ class GameFile:
     @classmethod
     def load(cls, path: str | Path) -> GameFile:
         """Read a `game.tw-pddl`. Whatever is wrong with it is a FileError of one line."""
-        place = Path(path)
+        if not is_there(Path(path)):
+            raise FileError(path, None, "no such game file")
+        text = read_text(path, LARGEST_GAME, encoding="utf-8")
         try:
-            if not place.is_file():
-                raise FileError(path, None, "no such game file")
-            if place.stat().st_size > MAX_BYTES:
-                raise FileError(path, None, f"is larger than {MAX_BYTES:,} bytes, which no ALFWorld game is")
-            text = place.read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            reason = "is not UTF-8 text" if isinstance(error, UnicodeError) else f"cannot be read: {quoted(str(error))}"
-            raise FileError(path, None, reason) from None
-        try:
-            data = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise FileError(path, error.lineno, f"is not JSON: {error.msg}") from None
-        except (ValueError, RecursionError):
-            raise FileError(path, None, "is not JSON that a game file can hold") from None
+            data = loads(text)
+        except NotJson as error:
+            raise FileError(path, None, f"is not JSON that a game file can hold: {error}") from None
         return cls.from_data(data, path)
 
     @classmethod

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError
+from rpms.foreign.limits import MOST_GAMES
+from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.games.dice import Dice
 from rpms.worlds.alfworld.games.domain import DIALECTS, Dialect, domain
 from rpms.worlds.alfworld.games.goals import TASK_TYPES, Goal, draw_goal
@@ -115,6 +117,8 @@ def _check(seed: int, count: int, dialect: str, types: Sequence[str], split: str
         raise InputError(f"the seed must be 0 or more, not {seed}")
     if count < 1:
         raise InputError(f"the count must be 1 or more, not {count}")
+    if count > MOST_GAMES:
+        raise InputError(f"{excerpt(count, 40)} games at once are too many: {MOST_GAMES:,} at most")
     if dialect not in DIALECTS:
         raise InputError(f"unknown dialect {dialect!r}: choose one of {', '.join(DIALECTS)}")
     unknown = [kind for kind in types if kind not in TASK_TYPES]
@@ -171,7 +175,7 @@ def make_games(
     """
     _check(seed, count, dialect, types, split)
     made = {"seed": seed, "count": count, "dialect": dialect, "types": list(types), "split": split}
-    out = out.resolve()
+    out = out.absolute()
     ids: list[str] = []
     by_type: Counter[str] = Counter()
     steps = 0

@@ -1,0 +1,1 @@
+"""The parts of `benchmarks/attack.py`: inputs by kind, kills, servers, pages."""

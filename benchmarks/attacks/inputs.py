@@ -1,0 +1,377 @@
+"""Hostile inputs by kind. A kind makes an input and gives it to the code that reads it.
+
+A new kind of file or message is one function and one line in `KINDS`: it is given the dice, a folder of its own and the
+sound samples, writes or builds something hostile, and lets the product read it. Whatever the product raises on purpose
+is a refusal; everything else is a failure.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import lzma
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from attacks.mutate import NASTY_TEXTS, as_json, bomb, changed_bytes, changed_tree
+from rpms.core.errors import InputError
+from rpms.core.memory import merge
+from rpms.learn.inventory import full_text
+from rpms.models.base import Decoding, Request
+from rpms.models.policy import PolicyModel
+from rpms.models.recorded import RecordedModel, ReplayModel
+from rpms.models.scripted import FunctionModel, read_script
+from rpms.play.plan import lend, plan_run
+from rpms.play.run import run
+from rpms.play.spending import spending
+from rpms.report.gather import gather
+from rpms.report.page_data import episode_data
+from rpms.store.answers import FolderOfAnswers, entry_key
+from rpms.store.episode_form import seal
+from rpms.store.episodes import read_episode, read_row
+from rpms.store.files import read_sealed, sealed
+from rpms.store.manuals import ManualText, find_mistakes, manual_text, read_manual
+from rpms.store.memories import memory_hash, read_memory, write_memory
+from rpms.store.runs import PROTOCOL, RunFolder, open_run, read_protocol
+from rpms.study.read import read_study
+from rpms.worlds.alfworld.engine import GameFile
+from rpms.worlds.alfworld.game import NativeGame
+from rpms.worlds.alfworld.games.builtin import builtin_game, builtin_ids
+from rpms.worlds.alfworld.verify import read_playthroughs
+from rpms.worlds.registry import find_world
+
+WORLD = find_world("alfworld")
+HEAD = ("version", "task", "type", "goal", "goal_signature", "ending", "score", "won", "error", "metrics")
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Sound files to start from."""
+
+    run: Path
+    record: Path
+    studies: tuple[bytes, ...]
+    manuals: tuple[bytes, ...]
+    memories: tuple[bytes, ...]
+    request: Request
+    root: Path
+
+
+def make_samples(folder: Path, root: Path) -> Samples:
+    """Play a little, so that there are files to spoil."""
+    planner = PolicyModel("planner", WORLD.planner)
+    run(plan_run(WORLD, planner.name, lend(planner), limit=2), folder / "run")
+    asked: list[Request] = []
+
+    def answer(request: Request) -> str:
+        asked.append(request)
+        return "Thought: I look.\nAction: look"
+
+    model = RecordedModel(FunctionModel(answer, "m"), FolderOfAnswers(folder / "record"))
+    run(plan_run(WORLD, model.name, lend(model), limit=1, step_budget=3), folder / "recorded")
+    worlds = [text.encode() for name in ("alfworld", "scienceworld") for _, text in find_world(name).manual()]
+    embedded = Path(WORLD.embedded_memory()).read_bytes()  # type: ignore[attr-defined]
+    studies = tuple(path.read_bytes() for path in sorted((root / "studies").glob("*.yaml")))
+    return Samples(folder / "run", folder / "record", studies, tuple(worlds), (embedded,), asked[0], root)
+
+
+def manuals(dice: Random, folder: Path, samples: Samples) -> None:
+    text = bomb(dice) if dice.random() < 0.05 else changed_bytes(_part(dice.choice(samples.manuals), dice), dice)
+    (folder / "manual.yaml").write_bytes(text)
+    source = manual_text(folder / "manual.yaml")
+    find_mistakes(source)
+    read_manual(ManualText("manual.yaml", source.text))
+
+
+def _part(text: bytes, dice: Random) -> bytes:
+    """A piece of whole lines: a whole manual takes long to read, and its mistakes are in one place."""
+    lines = text.splitlines(keepends=True)
+    start = dice.randrange(len(lines))
+    return b"".join(lines[start : start + 25])
+
+
+def studies(dice: Random, folder: Path, samples: Samples) -> None:
+    sound = dice.choice(samples.studies)
+    (folder / "study.yaml").write_bytes(bomb(dice) + sound if dice.random() < 0.05 else changed_bytes(sound, dice))
+    read_study(folder / "study.yaml")
+
+
+def memories(dice: Random, folder: Path, samples: Samples) -> None:
+    lines = dice.choice(samples.memories).splitlines()
+    chosen = [lines[0], *dice.sample(lines[1:], 4)]
+    if dice.random() < 0.6:
+        chosen[-1] = as_json(changed_tree(json.loads(chosen[-1]), dice))
+        data = b"\n".join(chosen)
+    else:
+        data = changed_bytes(b"\n".join(chosen), dice)
+    (folder / "memory.jsonl").write_bytes(data)
+    memory = read_memory(folder / "memory.jsonl")
+    memory_hash(memory)
+    for entry in memory.entries:
+        full_text(entry)
+    write_memory(folder / "again.jsonl", merge(memory.entries, memory.entries), memory.world or "alfworld")
+    read_memory(folder / "again.jsonl")
+
+
+def games(dice: Random, folder: Path, samples: Samples) -> None:
+    del samples
+    data = builtin_game(dice.choice(builtin_ids()))
+    path = folder / "game.tw-pddl"
+    if dice.random() < 0.5:
+        field = dice.choice(list(data))
+        if isinstance(data[field], str):
+            data[field] = changed_bytes(data[field].encode(), dice).decode("utf-8", "replace")
+        path.write_bytes(as_json(data))
+    else:
+        path.write_bytes(changed_bytes(as_json(changed_tree(data, dice)), dice))
+    game = NativeGame(GameFile.load(path))
+    game.reset()
+    for command in game.admissible()[:3]:
+        game.step(command)
+
+
+def transcripts(dice: Random, folder: Path, samples: Samples) -> None:
+    del samples
+    step = {"action": None, "observation": "x", "won": False, "done": False, "admissible": ["look"]}
+    play = {"game": "train/a/b", "dialect": "put", "steps": [step, {**step, "action": "look"}]}
+    lines = b"\n".join(as_json(changed_tree(play, dice)) for _ in range(3))
+    if dice.random() < 0.5:
+        data = changed_bytes(lines, dice)
+        (folder / "t.jsonl").write_bytes(data)
+        list(read_playthroughs(folder / "t.jsonl"))
+        return
+    filled = lines * 3 if dice.random() < 0.97 else dice.choice((b"\n", b" ", lines)) * dice.randrange(10_000_000)
+    packed = lzma.compress(filled[:100_000_000], preset=0)
+    (folder / "t.jsonl.xz").write_bytes(changed_bytes(packed, dice) if dice.random() < 0.7 else packed)
+    list(read_playthroughs(folder / "t.jsonl.xz"))
+
+
+def scripts(dice: Random, folder: Path, samples: Samples) -> None:
+    del samples
+    lines = [as_json(changed_tree({"text": "Action: look", "episode": "e"}, dice)) for _ in range(3)]
+    path = folder / dice.choice(("script.jsonl", "script.txt"))
+    path.write_bytes(changed_bytes(b"\n".join(lines), dice))
+    read_script(path)
+
+
+def episodes(dice: Random, folder: Path, samples: Samples) -> None:
+    source = RunFolder(samples.run)
+    sound = source.file(dice.choice(source.protocol.tasks)).read_bytes()
+    file = folder / "episode.json"
+    if dice.random() < 0.2:
+        file.write_bytes(changed_bytes(sound, dice))
+    else:
+        tree = json.loads(sound)
+        tree.pop("sha256")
+        tree = changed_tree(tree, dice)
+        file.write_text(_sealed_episode(tree) if isinstance(tree, dict) else seal(json.dumps(tree)))
+    read_row(file)
+    record = read_episode(file)
+    json.dumps(episode_data(record))
+
+
+def _sealed_episode(tree: dict[str, object]) -> str:
+    head = json.dumps({name: tree[name] for name in HEAD if name in tree})[:-1]
+    rest = "".join(f"{json.dumps(name)}:{json.dumps(value)},\n" for name, value in tree.items() if name not in HEAD)
+    return seal(f"{head},\n{rest}")
+
+
+def protocols(dice: Random, folder: Path, samples: Samples) -> None:
+    sound = (samples.run / PROTOCOL).read_bytes()
+    file = folder / PROTOCOL
+    file.write_bytes(
+        changed_bytes(sound, dice) if dice.random() < 0.3 else as_json(changed_tree(json.loads(sound), dice))
+    )
+    protocol = read_protocol(file)
+    protocol.differences(RunFolder(samples.run).protocol)
+    protocol.text()
+    with open_run(folder, protocol):
+        gather([folder])
+
+
+def timings(dice: Random, folder: Path, samples: Samples) -> None:
+    for name in (PROTOCOL, "episodes"):
+        (folder / name).symlink_to(samples.run / name)
+    lines = [json.loads(line) for line in (samples.run / "timings.jsonl").read_text().split("\n") if line]
+    data = b"\n".join(as_json(changed_tree(line, dice)) for line in lines)
+    (folder / "timings.jsonl").write_bytes(changed_bytes(data, dice) if dice.random() < 0.4 else data)
+    price = {"prompt": 1.0, "completion": 2.0, "cached": None, "written": 0.5}
+    (folder / "price.json").write_bytes(as_json(changed_tree(price, dice)))
+    record = RunFolder(folder)
+    record.timings()
+    spending(record)
+
+
+def indexes(dice: Random, folder: Path, samples: Samples) -> None:
+    group = {"title": "g", "model": "m", "runs": {"full": str(samples.run)}}
+    index = {"title": "t", "about": "", "world": "alfworld", "tables": ["main"], "varies": [], "groups": [group]}
+    data = as_json(changed_tree(index, dice))
+    (folder / "study.json").write_bytes(changed_bytes(data, dice) if dice.random() < 0.3 else data)
+    gather([folder])
+
+
+def records(dice: Random, folder: Path, samples: Samples) -> None:
+    files = sorted(samples.record.rglob("*.json"))
+    sound = dice.choice(files)
+    entry = json.loads(sound.read_bytes())["entry"]
+    store = FolderOfAnswers(folder)
+    if dice.random() < 0.6:
+        tree = changed_tree(entry, dice)
+        if isinstance(tree, dict):
+            key = entry_key(tree) if dice.random() < 0.5 else sound.stem
+            store.put(key, tree)
+    else:
+        place = folder / sound.stem[:2] / sound.name
+        place.parent.mkdir()
+        place.write_bytes(changed_bytes(sound.read_bytes(), dice))
+    store.get(sound.stem)
+    list(store.entries())
+    replay = ReplayModel("replay/x", store, "m")
+    replay.answer(samples.request)
+
+
+def experiences(dice: Random, folder: Path, samples: Samples) -> None:
+    """Texts that learning keeps beside episodes: a changed one must never be taken for a sound one."""
+    text = samples.memories[0].decode()[:2_000]
+    whole = sealed(text).encode()
+    data = changed_bytes(whole, dice)
+    (folder / "e.json").write_bytes(data)
+    if read_sealed(folder / "e.json") != text and data != whole:
+        raise AssertionError("a changed text was taken for a sound one")
+
+
+def answers(dice: Random, folder: Path, samples: Samples) -> None:
+    """What a model says: a whole episode of it, kept and read again."""
+    sound = b"Thought: I think I should look.\nAction: go to desk 1\nObservation: nothing"
+
+    def answer(_: Request) -> str:
+        text = changed_bytes(sound, dice).decode("utf-8", "surrogateescape")
+        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if dice.random() < 0.7 else text
+
+    del samples
+    model = FunctionModel(answer, "hostile")
+    plan = plan_run(WORLD, model.name, lend(model), limit=1, step_budget=2, decoding=Decoding())
+    run(plan, folder / "run")
+    record = RunFolder(folder / "run")
+    json.dumps(episode_data(record.episode(record.protocol.tasks[0])))
+
+
+COMMANDS = (
+    ("rules", "check"),
+    ("rules", "show"),
+    ("study", "check"),
+    ("memory", "show"),
+    ("memory", "stats"),
+    ("memory", "diff"),
+    ("memory", "merge"),
+    ("memory", "export"),
+    ("play", "alfworld"),
+    ("run", "alfworld", "--limit", "1", "--steps", "1"),
+    ("learn", "alfworld", "--limit", "1", "--rounds", "1", "--steps", "1"),
+    ("table", "main"),
+    ("verify", "alfworld"),
+    ("models", "check"),
+    ("worlds",),
+    ("games", "make", "--count", "1"),
+)
+OPTIONS = [
+    "--limit",
+    "--steps",
+    "--workers",
+    "--rounds",
+    "--seed",
+    "--temperature",
+    "--max-tokens",
+    "--task",
+    "--split",
+    "--data",
+    "--model",
+    "--memory",
+    "--preset",
+    "--enforce",
+    "--option",
+    "--out",
+    "--condition",
+    "--arbitration",
+    "--layout",
+    "--price",
+    "--parameter",
+    "--per-task",
+    "--sample",
+    "--base-url",
+    "--engine",
+    "--goal",
+    "--variation",
+    "--help",
+    "--version",
+    "--form",
+    "--title",
+    "--world",
+    "--type",
+    "--dialect",
+]
+
+
+def command_lines(dice: Random, folder: Path, samples: Samples) -> None:
+    from rpms.cli import main  # noqa: PLC0415  slow to load
+
+    files = (
+        str(samples.run),
+        str(folder),
+        str(folder / "none"),
+        "/dev/zero",
+        "/dev/null",
+        str(samples.root / "README.md"),
+    )
+    words = list(dice.choice(COMMANDS))
+    for _ in range(dice.randrange(4)):
+        value = dice.choice((*NASTY_TEXTS, *files, "1", "-5", "alfworld", "planner", "full", "strict", "menu=5"))
+        value = (
+            value.replace("\x00", "")
+            .encode("utf-8", "surrogateescape" if "\ud800" not in value else "replace")
+            .decode()
+        )
+        words += [dice.choice(OPTIONS), value] if dice.random() < 0.7 else [value]
+    before, where = sys.argv, Path.cwd()
+    out, error = io.StringIO(), io.StringIO()
+    os.chdir(folder)
+    sys.argv = ["rpms", *words]
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+            main()
+    except SystemExit as end:
+        code = end.code or 0
+    finally:
+        sys.argv = before
+        os.chdir(where)
+    if code not in (0, 1, 2, 130):
+        raise AssertionError(f"exit code {code}")
+    if code == 2:
+        raise InputError(error.getvalue().rstrip("\n"))
+
+
+Kind = Callable[[Random, Path, Samples], None]
+KINDS: dict[str, Kind] = {
+    "manuals": manuals,
+    "studies": studies,
+    "memories": memories,
+    "games": games,
+    "transcripts": transcripts,
+    "scripts": scripts,
+    "episodes": episodes,
+    "protocols": protocols,
+    "timings and prices": timings,
+    "study indexes": indexes,
+    "records": records,
+    "experiences": experiences,
+    "model answers": answers,
+    "command lines": command_lines,
+}
+"""Every kind of input, by the name that the table gives it."""
+SLOW = {"model answers": 0.05, "command lines": 0.05, "transcripts": 0.5, "manuals": 0.5, "games": 0.5}
+"""Kinds that take longer, with their share of the tries."""

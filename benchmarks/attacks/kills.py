@@ -1,0 +1,218 @@
+"""Processes killed at random moments, again and again, until the work is done: nothing may be lost or differ.
+
+Each start is a fork of this process, in which everything is loaded already, so that the kills fall into the work and
+not into imports.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import logging
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+
+from attacks.servers import deaf_server
+from rpms.core.condition import FULL
+from rpms.core.enforcement import STRICT
+from rpms.core.recall import EpisodicMemory
+from rpms.learn.freeze import read_frozen
+from rpms.learn.rounds import LearningPlan, learn
+from rpms.models.base import Request
+from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.scripted import FunctionModel
+from rpms.play.plan import lend, plan_run
+from rpms.play.run import run
+from rpms.report.pages import write_report
+from rpms.store.answers import FolderOfAnswers
+from rpms.store.runs import RunFolder
+from rpms.study.read import read_study
+from rpms.study.run import Layout, Means, run_study
+from rpms.study.values import Learning
+from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world
+
+WORLD = find_world("alfworld")
+STUDY = """
+title: Killed
+world: alfworld
+limit: 2
+learn: {limit: 2, rounds: 1}
+conditions: {baseline: {}, full: {}}
+"""
+
+
+@dataclass
+class Killed:
+    """What came of one kind of work."""
+
+    kills: int = 0
+    starts: int = 0
+    ends: int = 0
+    """Times that it was played to its end, each compared to the byte with one that nobody disturbed."""
+    troubles: int = 0
+    trouble: str = ""
+
+    def row(self, name: str) -> str:
+        return f"| {name} | {self.kills} | {self.ends} | {self.trouble or 'none'} |"
+
+
+def slow_planner() -> FunctionModel:
+    """The planner, with a pause that spreads the kills over the steps."""
+
+    def answer(request: Request) -> str:
+        time.sleep(0.003)
+        assert request.decision is not None
+        thought, action = WORLD.planner(request.decision)
+        return f"Thought: {thought}\nAction: {action}"
+
+    return FunctionModel(answer, "slow-planner")
+
+
+def play_run(folder: Path) -> None:
+    model = slow_planner()
+    run(plan_run(WORLD, model.name, lend(model), limit=6), folder / "run", 2)
+
+
+def play_learning(folder: Path) -> None:
+    model = slow_planner()
+    plan = LearningPlan(WORLD, model.name, lend(model), rounds=2, limit=3)
+    learn(plan, folder / "memory.jsonl", 2)
+
+
+def play_study(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "study.yaml").write_text(STUDY)
+    study = read_study(folder / "study.yaml")
+
+    def learn_first(learning: Learning, model: str, out: Path) -> dict[int, Path]:
+        tasks = tuple(learning.choice.tasks(WORLD, Setting()))
+        plan = LearningPlan(WORLD, model, lend(slow_planner()), rounds=learning.rounds, tasks=tasks)
+        return {result.number: result.file for result in learn(plan, out)}
+
+    def read(file: Path, world: str) -> EpisodicMemory:
+        return read_frozen(file, world)
+
+    means = Means(WORLD, Setting(), lambda _: lend(slow_planner()), read, learn_first)
+    run_study(study, ["slow-planner"], means, Layout(folder / "out", folder / "out"))
+
+
+def play_strict(folder: Path, url: str) -> None:
+    logging.getLogger("rpms").setLevel(logging.ERROR)
+    model = open_model("vllm/m", ModelOptions(base_url=url), record=FolderOfAnswers(folder / "record"))
+    condition = replace(FULL, enforcement=STRICT)
+    run(plan_run(WORLD, model.name, lend(model), limit=4, condition=condition, step_budget=6), folder / "run", 3)
+    model.close()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file that results depend on, less what says how long things took."""
+    skipped = ("timings.jsonl", "lock")
+    return {
+        str(file.relative_to(folder)): _timeless(file, folder)
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file.name not in skipped
+    }
+
+
+def _timeless(file: Path, folder: Path) -> bytes:
+    if "record" not in file.relative_to(folder).parts:
+        return file.read_bytes()
+    entry = json.loads(file.read_bytes())["entry"]
+    del entry["answer"]["usage"]["seconds"]
+    return json.dumps(entry, sort_keys=True).encode()
+
+
+def kill_campaign(name: str, most: int, dice: Random, folder: Path, deadline: float) -> Killed:
+    """Do one kind of work over and over, killing it at random moments, until enough kills are made."""
+    result = Killed()
+    with deaf_server() as url:
+        work: dict[str, Callable[[Path], None]] = {
+            "run": play_run,
+            "learn": play_learning,
+            "study": play_study,
+            "strict with a record": lambda place: play_strict(place, url),
+            "report": lambda place: report_of(folder / "reported", place),
+        }
+        if name == "report" and not (folder / "reported").exists():
+            play_run(folder / "reported")
+        start = time.monotonic()
+        code = forked(lambda: work[name](folder / "whole"), None)
+        seconds = time.monotonic() - start
+        if code:
+            return replace(result, trouble="it failed undisturbed", troubles=1)
+        whole = contents(folder / "whole")
+        number = 0
+        while result.kills < most and time.monotonic() < deadline:
+            number += 1
+            place = folder / str(number)
+            _until_done(lambda place=place: work[name](place), place, result, most, dice, seconds)  # type: ignore[misc]
+            found = contents(place)
+            if found != whole:
+                differing = {*found.items()} ^ {*whole.items()}
+                result.troubles += 1
+                result.trouble = f"differs: {sorted({file for file, _ in differing})[:3]}"
+            if list(place.rglob("*.part")) or list(place.rglob(".*.new")):
+                result.troubles += 1
+                result.trouble = "something half written was left"
+    return result
+
+
+def _until_done(work: Callable[[], None], place: Path, result: Killed, most: int, dice: Random, seconds: float) -> None:
+    """Start, kill, start again. After ten kills one start may end; else short works would never be seen to resume."""
+    kills = 0
+    finished: set[str] = set()
+    while True:
+        after = dice.uniform(0.0, seconds * 0.9) if result.kills < most and kills < 10 else None
+        result.starts += 1
+        code = forked(work, after)
+        episodes = {str(file) for file in place.rglob("episodes/*.json")}
+        if not finished <= episodes:
+            result.troubles += 1
+            result.trouble = "a finished episode was lost"
+        finished = episodes
+        for protocol in place.rglob("protocol.json"):
+            RunFolder(protocol.parent).summary()  # whatever is there is whole
+        if code == 0:
+            result.ends += 1
+            return
+        if code != -signal.SIGKILL:
+            result.troubles += 1
+            result.trouble = f"ended with {code}"
+            return
+        kills += 1
+        result.kills += 1
+
+
+def forked(work: Callable[[], None], kill_after: float | None) -> int:
+    """Do something in a copy of this process, and kill it after so many seconds; the exit code, or minus the signal."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                work()
+            code = 0
+        finally:
+            os._exit(code)
+    if kill_after is not None:
+        time.sleep(kill_after)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def report_of(source: Path, place: Path) -> None:
+    place.mkdir(exist_ok=True)
+    write_report([source / "run"], place / "report")
+
+
+WORKS = ("run", "learn", "study", "strict with a record", "report")
+"""Every kind of work that is killed. One more, such as the learning of rules, is a function above and a name here."""

@@ -1,0 +1,50 @@
+"""The commands, put together: thin. Each reads its options, calls one function and prints what it returns."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rpms import __version__
+from rpms.cli import games, learn, memory, models, play, report, rules, run, study, worlds
+from rpms.cli.screen import say
+
+app = typer.Typer(
+    name="rpms",
+    help="Rules, memory and a deterministic belief for LLM agents in closed text worlds.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        say(f"rpms {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("play")(play.play_one)
+app.command("run")(run.run_split)
+app.command("learn")(learn.learn_split)
+app.command("report")(report.report)
+app.command("view")(report.view)
+app.command("table")(report.table)
+app.command("verify")(games.verify)
+app.add_typer(rules.app, name="rules")
+app.add_typer(games.app, name="games")
+app.add_typer(models.app, name="models")
+app.add_typer(memory.app, name="memory")
+app.add_typer(study.app, name="study")
+app.add_typer(worlds.app, name="worlds")

@@ -1,0 +1,106 @@
+"""Where everything that is printed passes: what files, models and servers wrote cannot command a terminal."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import typer
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from rpms.core.errors import InputError
+from rpms.foreign.shown import lines, one_line
+
+UsageError: Any = typer.BadParameter.__base__
+"""Whatever is wrong with a command line; newer versions of typer bring a copy of click with them, older ones use it."""
+
+
+def say(text: str) -> None:
+    """Print lines on standard output."""
+    typer.echo(lines(text))
+
+
+def complain(text: str) -> None:
+    """Print one line on standard error."""
+    typer.echo(one_line(text), err=True)
+
+
+def explain(error: UsageError) -> int:
+    """Tell in one line what is wrong with a command line, and where help is; the exit code."""
+    context = error.ctx
+    if context is not None and type(error).__name__ == "NoArgsIsHelpError":
+        if help_text := error.format_message().strip():  # else typer has printed it
+            say(help_text)
+    else:
+        advice = f"; `{context.command_path} --help` tells more" if context is not None else ""
+        complain(f"rpms: {error.format_message().rstrip('.')}{advice}")
+    code: int = error.exit_code
+    return code
+
+
+class SafeConsole(Console):
+    """A console on which only its own control codes are codes: in a text they are left out."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(lines(segment.text), segment.style)
+
+
+def make_console(**options: Any) -> Console:
+    """The console that every command prints tables and live displays on."""
+    return SafeConsole(emoji=False, highlight=False, **options)
+
+
+class _Complaints(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        complain(record.getMessage())
+
+
+def prepare_streams() -> None:
+    """Make standard streams that can be written to, whatever this process was started with.
+
+    A letter that a stream cannot encode is written as a question mark. A closed stream's descriptor is taken, so that
+    no file of a run gets its number; without standard output a command says so and does nothing.
+    """
+    closed = [number for number in range(3) if not _is_open(number)]
+    for _ in closed:
+        os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: each in turn
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+    log = logging.getLogger("rpms")
+    if not any(isinstance(handler, _Complaints) for handler in log.handlers):
+        log.addHandler(_Complaints())
+    if sys.stdout is None or 1 in closed:
+        raise InputError("standard output is closed: redirect it to a file or to /dev/null")
+
+
+def _is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
+def flush(streams: Iterable[Any]) -> None:
+    """Write what is still to be written; OSError where it cannot be."""
+    for stream in streams:
+        if stream is not None and not stream.closed:
+            stream.flush()
+
+
+def silence_stdout() -> None:
+    """Send what is left for standard output nowhere, so that Python does not complain of it when it ends."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):  # not a real stream, or none
+        return

@@ -1,0 +1,134 @@
+"""The one reader of files: regular files alone, no more bytes than expected, and one line where it cannot."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from rpms.core.errors import FileError
+from rpms.foreign.limits import MOST_TRANSCRIPT, MOST_TRANSCRIPT_LINE, MOST_TRANSCRIPT_LINES, XZ_MEMORY
+
+_CHUNK = 1 << 20
+
+
+def read_bytes(file: str | Path, largest: int) -> bytes:
+    """The bytes of a regular file. Whatever else is in its place, or too much, is a FileError; nothing is waited for.
+
+    A FIFO without a writer would be waited for, and a device never ends: both are opened without waiting and refused.
+    """
+    handle = open_regular(file)
+    try:
+        with os.fdopen(handle, "rb") as stream:
+            data = stream.read(largest + 1)
+    except OSError as error:
+        raise unreadable(file, error) from None
+    if len(data) > largest:
+        raise FileError(file, None, f"is larger than {largest:,} bytes, which no such file is")
+    return data
+
+
+def read_text(file: str | Path, largest: int, *, encoding: str = "utf-8-sig") -> str:
+    """The text of a regular file, with line breaks of one kind."""
+    try:
+        text = read_bytes(file, largest).decode(encoding)
+    except UnicodeDecodeError:
+        raise FileError(file, None, "is not UTF-8 text") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def open_regular(file: str | Path, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
+    """Open a regular file, or refuse what is in its place, without waiting for anybody."""
+    try:
+        handle = os.open(file, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0), mode)
+    except (OSError, ValueError) as error:
+        raise unreadable(file, error) from None
+    kind = os.fstat(handle).st_mode
+    if not stat.S_ISREG(kind):
+        os.close(handle)
+        what = "a folder" if stat.S_ISDIR(kind) else "a device, pipe or socket"
+        raise FileError(file, None, f"is {what}, not a file that can be read")
+    return handle
+
+
+def is_there(file: Path) -> bool:
+    """Whether anything has this name, readable or not; what cannot be asked about is a FileError."""
+    try:
+        os.lstat(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError) as error:
+        raise unreadable(file, error) from None
+    return True
+
+
+def unreadable(file: str | Path, error: Exception) -> FileError:
+    """Why a file cannot be read, in one line."""
+    if isinstance(error, OSError):
+        return FileError(file, None, f"cannot be read: {error.strerror or error}")
+    return FileError(file, None, "cannot be read: no file has such a name")
+
+
+def text_lines(file: str | Path) -> Iterator[str]:
+    """The lines of a transcript, `.xz` or not, read as they are asked for and bounded when unpacked."""
+    total = count = 0
+    rest = b""
+    for chunk in _chunks(file, packed=str(file).endswith(".xz")):
+        total += len(chunk)
+        if total > MOST_TRANSCRIPT:
+            raise FileError(file, None, f"holds more than {MOST_TRANSCRIPT:,} bytes, which no transcript does")
+        count += chunk.count(b"\n")
+        if count > MOST_TRANSCRIPT_LINES:
+            raise FileError(file, None, f"has more than {MOST_TRANSCRIPT_LINES:,} lines, which no transcript has")
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield _line(file, line)
+        if len(rest) > MOST_TRANSCRIPT_LINE:
+            raise FileError(file, None, f"has a line of more than {MOST_TRANSCRIPT_LINE:,} bytes")
+    if rest:
+        yield _line(file, rest)
+
+
+def _line(file: str | Path, data: bytes) -> str:
+    if len(data) > MOST_TRANSCRIPT_LINE:
+        raise FileError(file, None, f"has a line of more than {MOST_TRANSCRIPT_LINE:,} bytes")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise FileError(file, None, "is not UTF-8 text") from None
+
+
+def _chunks(file: str | Path, *, packed: bool) -> Iterator[bytes]:
+    with os.fdopen(open_regular(file), "rb") as stream:
+        try:
+            if packed:
+                yield from _unpacked(iter(lambda: stream.read(_CHUNK), b""))
+            else:
+                yield from iter(lambda: stream.read(_CHUNK), b"")
+        except (lzma.LZMAError, EOFError):
+            raise FileError(file, None, "is cut off or is not an xz file") from None
+        except OSError as error:
+            raise unreadable(file, error) from None
+
+
+def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """What xz packed, a bounded piece at a time; EOFError where it is cut off."""
+    decoder = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
+    for chunk in chunks:
+        data = chunk
+        while True:
+            if decoder.eof:
+                data = (decoder.unused_data or data).lstrip(b"\0")
+                if not data:
+                    break
+                decoder = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
+            piece = decoder.decompress(data, max_length=_CHUNK)
+            if piece:
+                yield piece
+            data = b""
+            if decoder.needs_input and not decoder.eof:
+                break
+    if not decoder.eof:
+        raise EOFError

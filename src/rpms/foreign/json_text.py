@@ -1,0 +1,94 @@
+"""JSON from outside: bounded in depth and in the size of its numbers, so that nothing behind it has to be."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from pydantic import Field, PlainValidator, ValidationError
+
+from rpms.foreign.limits import DEEPEST_JSON, LONGEST_NUMBER
+from rpms.foreign.shown import excerpt
+
+_DIGITS = len(str(-LONGEST_NUMBER))
+
+
+class NotJson(ValueError):
+    """A text is not JSON that anything here would write; its words say why, and are fit to be shown."""
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _DIGITS or abs(int(digits)) > LONGEST_NUMBER:
+        raise NotJson("a number is too long")
+    return int(digits)
+
+
+def _decimal(digits: str) -> float:
+    number = float(digits)
+    if not math.isfinite(number):
+        raise NotJson("a number is too large")
+    return number
+
+
+def _constant(name: str) -> float:
+    raise NotJson(f"{name} is not a number")
+
+
+DECODER = json.JSONDecoder(strict=False, parse_int=_whole, parse_float=_decimal, parse_constant=_constant)
+"""The same limits for texts that hold several values; depth is for the caller to check."""
+
+
+def loads(text: str | bytes) -> Any:
+    """Read JSON; NotJson says in a few words what is wrong."""
+    try:
+        value = json.loads(text, parse_int=_whole, parse_float=_decimal, parse_constant=_constant)
+    except NotJson:
+        raise
+    except UnicodeDecodeError:
+        raise NotJson("not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise NotJson(f"{error.msg} at line {error.lineno}") from None
+    except RecursionError:
+        raise NotJson("nested too deeply") from None
+    except ValueError:
+        raise NotJson("a number is too long") from None
+    check_depth(value)
+    return value
+
+
+def check_depth(value: object, deepest: int = DEEPEST_JSON) -> None:
+    """Raise NotJson where lists and objects stand in each other too deeply for the code behind to walk."""
+    level = [value]
+    for _ in range(deepest + 1):
+        level = [inner for outer in level for inner in _inside(outer)]
+        if not level:
+            return
+    raise NotJson("nested too deeply")
+
+
+def _inside(value: object) -> Iterable[object]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("should be a text")  # noqa: TRY004  what pydantic turns into a ValidationError
+    return value
+
+
+Text = Annotated[str, PlainValidator(_text)]
+"""Any text, half characters included: some models write them, and pydantic's own texts cannot hold them."""
+Count = Annotated[int, Field(ge=0, le=LONGEST_NUMBER, strict=True)]
+"""A number of things."""
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""Seconds or money."""
+
+
+def first_mistake(error: ValidationError) -> str:
+    """What a form does not allow, and where, in one line."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(map(str, first["loc"])) or "the whole"
+    return excerpt(f"{place}: {first['msg'].removeprefix('Value error, ')}")

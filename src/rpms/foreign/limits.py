@@ -1,0 +1,84 @@
+"""The limits on everything that comes from outside, in one place, each with its reason.
+
+What exceeds one is refused with one line that names it. None is near what the package itself writes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+MEGABYTE: Final = 1_000_000
+
+# --- files, in bytes ---
+
+LARGEST_STUDY: Final = 200_000
+"""People write studies; anything larger is something else."""
+LARGEST_MANUAL: Final = MEGABYTE
+"""Likewise; the largest manual here has 20,000 bytes."""
+LARGEST_MEMORY: Final = 256 * MEGABYTE
+"""Half a million entries."""
+LARGEST_EPISODE: Final = 64 * MEGABYTE
+"""A long episode has one or two."""
+LARGEST_RECORD: Final = 16 * MEGABYTE
+"""One question and its answer: twice what a prompt and a response can have."""
+LARGEST_TABLE: Final = 64 * MEGABYTE
+"""Protocols, timings, indexes: a line or two an episode, for a hundred thousand episodes."""
+LARGEST_SCRIPT: Final = 16 * MEGABYTE
+"""A script's answers are lines."""
+LARGEST_GAME: Final = 16 * MEGABYTE
+"""A hundred times the largest official game file."""
+
+# --- what a small file may become ---
+
+DEEPEST_JSON: Final = 40
+"""Brackets within brackets. What is written here has less than ten; past some hundreds Python itself gives up."""
+LONGEST_NUMBER: Final = 10**18
+"""The largest whole number: more than any count of tokens or steps, and every page and table can still show it."""
+MOST_YAML_NODES: Final = 100_000
+"""Values in a manual or study once its aliases are written out: 430 bytes of aliases can stand for billions."""
+MOST_TRANSCRIPT: Final = 64 * MEGABYTE
+"""Bytes of a recorded transcript when it is unpacked; the largest has 4 MB, and 9 kB of xz can hold 1.6 GB."""
+MOST_TRANSCRIPT_LINES: Final = 200_000
+"""One a playthrough, of which the largest transcript has some hundreds."""
+MOST_TRANSCRIPT_LINE: Final = 8 * MEGABYTE
+"""Of one playthrough; a recorded one has about a hundred thousand."""
+XZ_MEMORY: Final = 96 * MEGABYTE
+"""What unpacking may take: `xz -9` needs 65 MB, and a header can claim 4 GB."""
+
+# --- entries of a memory ---
+
+MOST_COUNTED: Final = 10_000
+"""Observations of one entry that names no origins: as many are made up for it."""
+MOST_MADE_UP: Final = 200_000
+"""Origins made up for all entries of one file."""
+LONGEST_FIELD: Final = 20_000
+"""Characters of one text of an entry: a prompt holds no more."""
+MOST_ITEMS: Final = 1_000
+"""Actions, preconditions or effects of one entry: more than any episode has steps."""
+
+# --- one response of a server ---
+
+MOST_RECEIVED: Final = 8 * MEGABYTE
+"""Bytes of one response. An answer of 100,000 tokens has half a megabyte."""
+MOST_HEAD: Final = 400_000
+"""Bytes before its body: the head, and informational answers ahead of it, of which a server may send any number."""
+MOST_UNPACKED: Final = 8 * MEGABYTE
+"""Bytes of its body when it is unpacked."""
+LONGEST_RETRY: Final = 366 * 86_400.0
+"""Seconds of a Retry-After that are believed: beyond a year no server means what it says."""
+MOST_TOKENS: Final = 10**9
+"""Tokens that one response may claim to have used."""
+LONGEST_WORD: Final = 60
+"""Characters of a server's word for why an answer ended."""
+
+# --- what is shown ---
+
+LONGEST_SHOWN: Final = 300
+"""Characters of a stranger's text in a message."""
+LONGEST_LINE: Final = 2_000
+"""Characters of a message as a whole."""
+
+# --- ranges of options ---
+
+MOST_GAMES: Final = 1_000_000
+"""Games made at once: each takes milliseconds and a folder."""

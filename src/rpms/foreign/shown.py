@@ -1,0 +1,49 @@
+"""Foreign text made safe to show: what a file, a model or a server wrote may command a terminal, or go on for pages."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from rpms.foreign.limits import LONGEST_LINE, LONGEST_SHOWN
+
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Control and formatting characters, halves of letters, private and unassigned ones, and breaks of lines: some move the
+cursor or turn text around, and none can be seen."""
+_FILLERS: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u2800\u3164\uffa0")
+"""Letters and marks that are drawn as nothing."""
+_VARIANTS: Final = range(0xFE00, 0xFE10)
+
+
+_LONG_WORD: Final = re.compile(r"(\S{200})\S{200,}(\S{40})")
+"""What is longer than any path or name is shown by its beginning and end, so that the rest of a message is seen."""
+_LOOKED_AT: Final = 200_000
+
+
+def unseen(char: str) -> bool:
+    """Whether a character is drawn as nothing, or does something to what is around it."""
+    return unicodedata.category(char) in _UNSEEN or char in _FILLERS or ord(char) in _VARIANTS
+
+
+def one_line(text: str, longest: int = LONGEST_LINE) -> str:
+    """A text as one line of bounded length, with a blank for each break and nothing for what cannot be seen."""
+    text = _LONG_WORD.sub(lambda word: f"{word[1]}…{word[2]}", text[:_LOOKED_AT])[: 4 * longest]
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(" " if char.isspace() else "" if unseen(char) else char for char in text)
+        text = " ".join(text.split())
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def excerpt(text: object, longest: int = LONGEST_SHOWN) -> str:
+    """A foreign text as it stands within a message."""
+    return one_line(str(text), longest)
+
+
+def lines(text: str) -> str:
+    """A text of several lines for a terminal: breaks and tabs stay, what cannot be seen goes, no line is endless."""
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(char for char in text if char in "\n\t" or not unseen(char))
+    if len(text) <= LONGEST_LINE:
+        return text
+    return "\n".join(line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…" for line in text.split("\n"))

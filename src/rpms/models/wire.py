@@ -1,0 +1,214 @@
+"""The one way in which requests leave this process: to one address, straight there, and bounded in time and bytes.
+
+Both SDKs are given a client made here. It follows no redirect: what was meant for one address, the prompt and the key,
+goes to no other. It takes the environment's proxy, except to this very machine, and no password out of a `.netrc`.
+A response is read whole, here, and within limits, before anything looks at it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import ipaddress
+import threading
+import time
+import zlib
+from types import ModuleType
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from rpms.core.errors import InputError, ModelUnavailable
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.limits import MOST_HEAD, MOST_RECEIVED, MOST_UNPACKED
+from rpms.models.guard import FORBID_VARIABLE, is_loopback, requests_forbidden
+
+_LIBRARIES = ("httpx2", "httpx")
+"""What the SDKs speak HTTP with: the first since openai 3 and anthropic 2, the second before."""
+_KEPT_HEADERS = ("content-type", "retry-after")
+_OK = range(200, 300)
+
+
+class BadResponse(Exception):
+    """A response that cannot be what was asked for. Its words are for people, and none of them is the server's."""
+
+
+class NotAllowed(Exception):
+    """A connection that the switch forbids."""
+
+
+class _Allowance(threading.local):
+    """What the request of this thread may still take. One thread makes one request at a time."""
+
+    deadline = float("inf")
+    left = 0
+    piece = "head"
+
+
+class _Stream:
+    """A connection that stops reading when its thread's allowance is used up, in the head of a response too."""
+
+    def __init__(self, inner: Any, allowance: _Allowance) -> None:
+        self._inner, self._allowance = inner, allowance
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        data: bytes = self._inner.read(max_bytes, timeout=self._seconds(timeout))
+        self._allowance.left -= len(data)
+        if self._allowance.left < 0:
+            raise BadResponse(f"the response is too large: its {self._allowance.piece} does not end")
+        return data
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._inner.write(buffer, timeout=self._seconds(timeout))
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
+        inner = self._inner.start_tls(ssl_context, server_hostname, self._seconds(timeout))
+        return _Stream(inner, self._allowance)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)
+
+    def _seconds(self, timeout: float | None) -> float:
+        left = self._allowance.deadline - time.monotonic()
+        if left <= 0:
+            raise BadResponse("the response did not end in time")
+        return left if timeout is None else min(timeout, left)
+
+
+class _Network:
+    """Makes bounded connections, and with the switch on none but to this machine, whatever a name resolves to."""
+
+    def __init__(self, inner: Any, allowance: _Allowance) -> None:
+        self._inner, self._allowance = inner, allowance
+
+    def connect_tcp(self, *arguments: Any, **options: Any) -> _Stream:
+        stream = self._inner.connect_tcp(*arguments, **options)
+        if requests_forbidden() and not _is_local(stream):
+            stream.close()
+            raise NotAllowed(f"the address is on another machine, and {FORBID_VARIABLE} forbids requests to those")
+        return _Stream(stream, self._allowance)
+
+    def connect_unix_socket(self, *arguments: Any, **options: Any) -> _Stream:
+        return _Stream(self._inner.connect_unix_socket(*arguments, **options), self._allowance)
+
+    def sleep(self, seconds: float) -> None:
+        self._inner.sleep(seconds)
+
+
+def _is_local(stream: Any) -> bool:
+    address = stream.get_extra_info("server_addr")
+    try:
+        return ipaddress.ip_address(str(address[0]).partition("%")[0]).is_loopback
+    except (ValueError, TypeError, IndexError):
+        return False
+
+
+def make_client(sdk: ModuleType, base_url: str, *, silence: float, whole: float) -> Any:
+    """A client for an SDK. `silence`: seconds a server may say nothing; `whole`: seconds a response may take in all.
+
+    InputError where the environment names a proxy that cannot be used.
+    """
+    library = _library(sdk)
+    allowance = _Allowance()
+    try:
+        inner = library.HTTPTransport(proxy=_proxy(base_url))
+    except (ValueError, ImportError, library.InvalidURL) as error:
+        raise InputError(f"the proxy that the environment names cannot be used: {type(error).__name__}") from None
+    pool = getattr(inner, "_pool", None)
+    if not hasattr(pool, "_network_backend"):  # the one thing here that no library promises
+        raise ModelUnavailable(f"this version of {library.__name__} cannot be held to limits; pip install -U rpms")
+    pool._network_backend = _Network(pool._network_backend, allowance)  # type: ignore[union-attr]  # noqa: SLF001
+    transport = _bounded(library, inner, allowance, whole)
+    return library.Client(transport=transport, follow_redirects=False, trust_env=False, timeout=silence)
+
+
+def _library(sdk: ModuleType) -> ModuleType:
+    """The HTTP library that an SDK is built on."""
+    roots = {kind.__module__.partition(".")[0] for kind in getattr(sdk, "DefaultHttpxClient", type(None)).__mro__}
+    for name in _LIBRARIES:
+        if name in roots:
+            return importlib.import_module(name)
+    raise ModelUnavailable(
+        f"this version of {sdk.__name__} cannot be kept from following redirects: pip install -U {sdk.__name__}"
+    )
+
+
+def _proxy(base_url: str) -> str | None:
+    """The environment's proxy for an address; none to this machine, which no proxy leads back to."""
+    parts = urlsplit(base_url)
+    if is_loopback(base_url) or not parts.hostname or proxy_bypass(parts.hostname):
+        return None
+    proxies = getproxies()
+    found = proxies.get(parts.scheme) or proxies.get("all")
+    return found if not found or "://" in found else f"http://{found}"
+
+
+def _bounded(library: ModuleType, inner: Any, allowance: _Allowance, whole: float) -> Any:
+    class Transport(library.BaseTransport):  # type: ignore[misc, name-defined]  # of one library or the other
+        """Sends a request and gives back a response that is read, checked and bare."""
+
+        def handle_request(self, request: Any) -> Any:
+            # Answers are small. What is packed all the same is unpacked below, where it can be bounded.
+            request.headers["accept-encoding"] = "identity"
+            allowance.deadline = time.monotonic() + whole
+            try:
+                allowance.left, allowance.piece = MOST_HEAD, "head"
+                response = inner.handle_request(request)
+                allowance.left, allowance.piece = MOST_RECEIVED, "body"
+                try:
+                    body = b"".join(response.stream)
+                finally:
+                    response.close()
+            except library.RemoteProtocolError:
+                if allowance.left == MOST_HEAD:  # not a byte came: there is no server, rather than a bad one
+                    raise
+                raise BadResponse("the response is not whole, or not HTTP") from None
+            body = _unpacked(body, response.headers.get("content-encoding", ""))
+            headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
+            if "content-type" in headers:  # a charset may name any codec, of which some fail or unpack
+                headers["content-type"] = headers["content-type"].partition(";")[0]
+            return library.Response(
+                response.status_code, headers=headers, content=_checked(response.status_code, body), request=request
+            )
+
+        def close(self) -> None:
+            inner.close()
+
+    return Transport()
+
+
+def _unpacked(body: bytes, encoding: str) -> bytes:
+    coding = encoding.strip().lower()
+    if coding in {"", "identity"}:
+        return body
+    if coding not in {"gzip", "x-gzip", "deflate"}:
+        raise BadResponse("the response is packed in a way that was not asked for")
+    unpacker = zlib.decompressobj(wbits=47)  # gzip or zlib, by its first bytes
+    try:
+        data = unpacker.decompress(body, MOST_UNPACKED + 1)
+    except zlib.error:
+        raise BadResponse("the response cannot be unpacked") from None
+    if len(data) > MOST_UNPACKED:
+        raise BadResponse(f"the response unpacks to more than {MOST_UNPACKED:,} bytes")
+    return data
+
+
+def _checked(status: int, body: bytes) -> bytes:
+    """A body that can be read safely. A failure's body is only words: one that cannot be read is left out."""
+    try:
+        loads(body)
+    except NotJson as error:
+        if _looks_like_json(body):
+            if status in _OK:
+                raise BadResponse(f"the response cannot be read: {error}") from None
+            return b""
+        if status not in _OK:
+            return body.decode("utf-8", "replace").encode()
+        return body  # not JSON at all: whoever asked knows what that means
+    return body
+
+
+def _looks_like_json(body: bytes) -> bool:
+    return body.lstrip()[:1] in {b"{", b"["}

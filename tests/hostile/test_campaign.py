@@ -1,0 +1,30 @@
+"""A small part of the campaign, with a fixed seed: every kind of input, every kind of work, every kind of fault."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the campaign forks")
+@pytest.mark.parametrize(
+    "part",
+    [
+        ("--inputs", "420", "--kills", "0", "--faults", "22"),
+        ("--inputs", "0", "--kills", "5", "--faults", "0"),
+    ],
+    ids=["inputs and faults", "kills"],
+)
+def test_the_campaign_finds_nothing(part):
+    for needed in ("jinja2", "matplotlib"):
+        pytest.importorskip(needed, reason="the extra `report` is not installed")
+    words = [sys.executable, "benchmarks/attack.py", *part, "--pages", "0", "--seed", "7", "--minutes", "4"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "failures" in done.stdout

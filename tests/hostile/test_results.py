@@ -1,0 +1,282 @@
+"""Results depend on nothing but their inputs: not on workers, restarts, races, locales or who else writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rpms.core.condition import FULL
+from rpms.core.enforcement import STRICT
+from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.recorded import RecordedModel
+from rpms.models.scripted import FunctionModel
+from rpms.play.plan import lend, plan_run
+from rpms.play.run import run
+from rpms.store.answers import FolderOfAnswers
+from rpms.store.swap import folder_beside
+from rpms.worlds.registry import find_world
+from tests.cli.command import Rpms
+from tests.models.prompts import request
+from tests.models.server import openai_ok, serve
+
+ROOT = Path(__file__).parents[2]
+WORLD = find_world("alfworld")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+# --- 5: strict, with a server that overlooks constraints ---
+
+
+def deaf(seen):
+    """Answers by the prompt alone, whatever constraint comes with it; now and then with what a menu happens to have."""
+    text = seen.body["messages"][-1]["content"]
+    return openai_ok(f"Thought: {len(text)}\nAction: {'look' if len(text) % 3 else 'go to desk 1'}")
+
+
+def play_strict(server, folder: Path, workers: int, record: Path | None = None) -> dict[str, bytes]:
+    store = FolderOfAnswers(record) if record else None
+    model = open_model("vllm/m", ModelOptions(base_url=server.url + "/v1"), record=store)
+    condition = replace(FULL, enforcement=STRICT)
+    plan = plan_run(WORLD, model.name, lend(model), limit=4, condition=condition, step_budget=6)
+    run(plan, folder, workers)
+    model.close()
+    return contents(folder / "episodes")
+
+
+def test_strict_is_the_same_for_any_workers_and_after_a_restart(tmp_path):
+    with serve() as server:
+        server.play_script(deaf)
+        one = play_strict(server, tmp_path / "one", 1)
+        assert play_strict(server, tmp_path / "four", 4) == one
+        again = tmp_path / "again"
+        play_strict(server, again, 1)
+        for file in sorted((again / "episodes").iterdir())[:2]:
+            file.unlink()  # as if the run had been killed before these were written
+        assert play_strict(server, again, 2) == one
+        recorded = play_strict(server, tmp_path / "recorded", 1, tmp_path / "record")
+        assert recorded == one
+        kept = sorted((tmp_path / "record").rglob("*.json"))
+        for file in kept[::3]:
+            file.unlink()  # a part of the answers is asked for again, by a process that knows nothing of the server
+        assert play_strict(server, tmp_path / "half", 3, tmp_path / "record") == one
+    assert b"not held to the choices" in b"".join(one.values())
+
+
+# --- 6: two processes on one record ---
+
+
+def test_what_is_played_is_what_is_kept(tmp_path):
+    """Another process keeps an answer while this one is still asking."""
+    other = RecordedModel(FunctionModel(lambda _: "Action: theirs", "m"), FolderOfAnswers(tmp_path))
+
+    def slow(_request):
+        other.answer(request())
+        return "Action: ours"
+
+    mine = RecordedModel(FunctionModel(slow, "m"), FolderOfAnswers(tmp_path))
+    assert mine.answer(request()).text == "Action: theirs"
+    assert mine.answer(request()).text == "Action: theirs"
+
+
+@pytest.mark.parametrize(
+    "wrong", [None, [], {}, {"text": 1}, {"text": "x", "finish": None, "notes": [], "usage": {}}, "x"], ids=repr
+)
+def test_a_recorded_answer_of_a_wrong_form_is_asked_for_again(tmp_path, wrong):
+    model = RecordedModel(FunctionModel(lambda _: "Action: look", "m"), FolderOfAnswers(tmp_path))
+    model.answer(request())
+    (file,) = tmp_path.rglob("*.json")
+    entry = json.loads(file.read_text())["entry"] | {"answer": wrong}
+    file.unlink()
+    FolderOfAnswers(tmp_path).put(file.stem, entry)
+    assert model.answer(request()).text == "Action: look"
+
+
+# --- 7: experience ---
+
+
+def test_an_emptied_experience_is_noticed_and_learned_again(rpms: Rpms, tmp_path):
+    words = ("learn", "alfworld", "--limit", "2", "--rounds", "1", "--out")
+    assert rpms(*words, tmp_path / "a" / "memory.jsonl").code == 0
+    whole = (tmp_path / "a" / "memory.jsonl").read_bytes()
+    experience = tmp_path / "a" / "memory.rounds" / "round1" / "experience"
+    first, second = sorted(experience.iterdir())
+    lines = second.read_text().splitlines(keepends=True)
+    for damage in ("", lines[0], "".join(lines[:-1]), "".join([lines[0], *lines[2:]])):
+        first.write_text(damage)
+        (tmp_path / "a" / "memory.jsonl").unlink()
+        ran = rpms(*words, tmp_path / "a" / "memory.jsonl")
+        assert ran.code == 0, ran
+        assert "cut off or changed" in ran.out
+        assert (tmp_path / "a" / "memory.jsonl").read_bytes() == whole
+
+
+# --- 8: two reports into one folder ---
+
+
+def test_reports_written_at_once_leave_one_whole_report(tmp_path):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    folder = tmp_path / "run"
+    model = FunctionModel(lambda _: "Action: look", "m")
+    run(plan_run(WORLD, model.name, lend(model), limit=1, step_budget=3), folder)
+    program = "import sys; from rpms.cli import main; main()"
+    words = [sys.executable, "-c", program, "report", str(folder), "--out", str(tmp_path / "report")]
+    alone = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    whole = set(contents(tmp_path / "report"))
+    assert alone.returncode == 0
+    running = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    for process in running:
+        _, error = process.communicate(timeout=120)
+        assert process.returncode == 0, error
+    assert set(contents(tmp_path / "report")) == whole
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report", "run"]
+
+
+def test_folders_that_are_swapped_in_at_once_are_each_whole(tmp_path):
+    target = tmp_path / "target"
+    seen: list[set[str]] = []
+
+    def write(number: int) -> None:
+        for _ in range(15):
+            with folder_beside(target) as folder:
+                for part in range(4):
+                    (folder / f"{number}-{part}").write_text("x")
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        try:
+            seen.append({path.name for path in target.iterdir()})
+        except FileNotFoundError:
+            continue
+    for thread in threads:
+        thread.join()
+    assert all(names == {f"{next(iter(names))[0]}-{part}" for part in range(4)} for names in seen if len(names) == 4)
+    assert {len(set(map(str, target.iterdir())))} == {4}
+    assert [path.name for path in tmp_path.iterdir()] == ["target"]
+
+
+def test_what_a_killed_writer_left_is_cleared_and_the_older_folder_put_back(tmp_path):
+    target = tmp_path / "target"
+    old = tmp_path / ".target.abc.old"
+    old.mkdir()
+    (old / "page").write_text("older")
+    (tmp_path / ".target.abc.new").mkdir()
+    with folder_beside(target) as new:
+        assert (target / "page").read_text() == "older"
+        (new / "page").write_text("newer")
+    assert (target / "page").read_text() == "newer"
+    with pytest.raises(ZeroDivisionError), folder_beside(target) as new:
+        (new / "page").write_text(str(1 / 0))
+    assert (target / "page").read_text() == "newer"
+    assert [path.name for path in tmp_path.iterdir()] == ["target"]
+
+
+def test_a_report_over_something_else_is_refused(rpms: Rpms, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("x")
+    assert rpms("run", "alfworld", "--limit", "1", "--out", tmp_path / "run").code == 0
+    assert "not a report" in rpms("report", tmp_path / "run", "--out", tmp_path / "mine").line
+
+
+# --- 9 and 10: the JVM ---
+
+TRANSCRIPT = """
+from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world
+world = find_world("scienceworld")
+game = world.open(next(task for task in world.tasks("train", Setting()) if task.type == "use-thermometer"), Setting())
+print(ascii(game.reset().observation))
+for command in ("open door to kitchen", "go to kitchen", "pick up thermometer", "use thermometer on stove", "look"):
+    print(ascii(game.step(command).observation))
+game.close()
+"""
+
+
+def simulate(**variables: str) -> str:
+    environment = {**os.environ, **variables}
+    return subprocess.run(
+        [sys.executable, "-c", TRANSCRIPT], capture_output=True, text=True, timeout=180, check=True, env=environment
+    ).stdout
+
+
+def test_the_simulator_says_the_same_in_every_locale():
+    pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
+    plain = simulate()
+    assert "degrees celsius" in plain
+    locale = {"language": "ar", "language.format": "ar", "country": "EG", "extensions": "nu-arab"}
+    arabic = " ".join([*(f"-Duser.{name}={value}" for name, value in locale.items()), "-Dfile.encoding=UTF-16"])
+    variables = dict.fromkeys(("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"), arabic)
+    assert simulate(**variables, LC_ALL="ar_EG.UTF-8", LANG="ar_EG.UTF-8", TZ="Asia/Kathmandu") == plain
+
+
+def test_a_jvm_that_many_threads_end_is_ended_once():
+    """Each thread opens and closes a file meanwhile: a descriptor closed twice would be one of theirs."""
+    pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
+    from rpms.worlds.scienceworld.jvm import Jvm, find_java  # noqa: PLC0415
+
+    jvm = Jvm(find_java())
+    gate = threading.Barrier(16)
+    troubles: list[BaseException] = []
+
+    def end(number: int) -> None:
+        try:
+            gate.wait(60)
+            handles = [os.open(os.devnull, os.O_RDONLY) for _ in range(3)]
+            jvm.kill(f"thread {number} ended it")
+            handles += [os.open(os.devnull, os.O_RDONLY) for _ in range(3)]
+            for handle in handles:
+                os.close(handle)  # OSError if somebody else closed it
+        except BaseException as error:  # noqa: BLE001
+            troubles.append(error)
+
+    threads = [threading.Thread(target=end, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert troubles == []
+    assert not jvm.alive
+    assert "ended it" in jvm.obituary()
+
+
+def test_hung_simulators_of_several_workers_end_their_episodes_alone(tmp_path):
+    pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
+    from rpms.core.errors import WorldError  # noqa: PLC0415
+    from rpms.worlds.scienceworld.simulator import ScienceWorldGame  # noqa: PLC0415
+
+    ends: list[str] = []
+    gate = threading.Barrier(6)
+
+    def hang() -> None:
+        game = ScienceWorldGame("boil", 0)
+        game.reset()
+        gate.wait(100)
+        assert game._simulator is not None
+        game._simulator.timeout_s = 1e-6  # no simulator answers so soon: to this side, it hangs
+        try:
+            game.step("look around")
+        except WorldError as error:
+            ends.append(str(error))
+        game.close()
+
+    threads = [threading.Thread(target=hang) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert len(ends) == 6
+    again = ScienceWorldGame("boil", 0)
+    assert "task" in again.reset().observation
+    again.close()
