@@ -127,6 +127,9 @@ def _here(belief: ScienceBelief, words: str) -> bool | None:
         return belief.next_door(room_named(phrase.head))
     if _UNLISTED.fullmatch(words.casefold()):
         return None
+    told = belief.scene.by_name.get(words)
+    if told is not None and told.place in (belief.room, "inventory") and not told.shut_away:
+        return True
     matches = meant(belief, words)
     if matches:
         return None if is_vague(phrase.head) else not all(match.shut for match in matches)
@@ -167,6 +170,12 @@ def _growing(belief: ScienceBelief) -> bool:
 def _with(belief: ScienceBelief, room: str, words: str) -> bool | None:
     """Whether a thing will be in reach once the agent is in a room: only what is fixed is sure not to be."""
     name, head = room_named(room), read_phrase(words).head
+    told = belief.scene.by_name.get(words)
+    if told is not None and told.place != "inventory" and not told.shut_away:
+        if told.place == name:
+            return True
+        if told.place in read_phrase(words).places:
+            return False
     if head in belief.exits:
         return True if head == name else belief.adjoin(name, head)
     if head in _ALWAYS or any(

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rpms.core.facts import kind_of
-from rpms.worlds.scienceworld.affordances import starts_closed
+from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
 
@@ -90,7 +90,9 @@ class Scene:
         return found
 
     def _holding(self, seen: Seen) -> str:
-        return f"{seen.name} containing {seen.inside[0].name}" if len(seen.inside) == 1 else seen.name
+        """A vessel is best told by the matter in it: `cup containing red paint`."""
+        holds = len(seen.inside) == 1 and not is_fixed(seen.name) and not ware(seen.inside[0].name)
+        return f"{seen.name} containing {seen.inside[0].name}" if holds else seen.name
 
     @cached_property
     def _by_kind(self) -> Mapping[str, list[str]]:
