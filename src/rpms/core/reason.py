@@ -37,6 +37,8 @@ SEARCH = 2.0
 """Steps that a look costs beyond the way there: it may well be in vain."""
 UNLIKELY = 2.0
 """Steps that one place further down in the order of likely places counts."""
+UNLISTED = 3
+"""How many places further down a place counts that is not in that order."""
 
 
 UNSEEN = "anything ?"
@@ -156,10 +158,11 @@ def likely_places(rules: ActiveRules, experience: Iterable[tuple[str, str]] = ()
     order = {
         kind: {place: rank for rank, place in enumerate(places)} for kind, places in rules.lore.localities.items()
     }
-    for rule in rules.domain:
-        for kind in rule.locality.objects if rule.locality else ():
+    localities = [rule.locality for rule in rules.domain if rule.locality is not None]
+    for locality in sorted(localities, key=lambda each: len(each.objects)):  # what is said of few things is surest
+        for kind in locality.objects:
             known = order.setdefault(kind, {})
-            for place in rule.locality.places if rule.locality else ():
+            for place in locality.places:
                 known.setdefault(place, len(known))
     for kind, place in experience:
         known = order.setdefault(kind, {})
@@ -306,7 +309,8 @@ class Reasoner:
     def remedy(self, instance: Instance, situation: Situation) -> str:
         """The first step towards being able to do an action: `open drawer 3`; nothing where there is none."""
         schema = instance.schema
-        gives = _fact(schema.effects[0]) if schema.effects else None
+        needed = [_fact(clause.literals[0]) for clause in schema.preconditions if len(clause.literals) == 1]
+        gives = next((fact for fact in map(_fact, schema.effects[:1]) if fact not in needed), None)
         needs = [self._need(clause, gives, tuple(instance.binding)) for clause in schema.preconditions]
         graph = _Graph(self, situation, likely_places(self.rules))
         return graph.first(needs, instance.binding)
@@ -635,9 +639,9 @@ class _Graph:
         for thing in kinds:
             known = {place: rank for rank, place in enumerate(said[thing])} if thing in said else self._order.get(thing)
             if known:
-                return min(known.get(place, len(known) + 1) for place in kinds if place is not thing)
+                return min(known.get(place, len(known) + UNLISTED) for place in kinds if place is not thing)
         usual = self._order.get(self._facts.goal.object, {})
-        return min((usual.get(place, len(usual) + 1) for place in kinds), default=0)
+        return min((usual.get(place, len(usual) + UNLISTED) for place in kinds), default=0)
 
     # Second pass: what everything costs.
 

@@ -198,7 +198,7 @@ class ScienceBelief(Belief):
             return Truth.UNKNOWN
         arity, ask = answer
         args = [arg.removesuffix(" ?") for arg in atom.args]  # what was never seen goes by its kind
-        if atom.predicate in ("here", "with") and args[-1] != atom.args[-1]:
+        if atom.predicate in ("here", "portable", "with") and args[-1] != atom.args[-1]:
             return Truth.of(unseen(self.scene, atom.predicate, *args))
         return Truth.of(ask(self, *args)) if len(args) == arity else Truth.UNKNOWN
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from rpms.worlds.scienceworld.affordances import is_fixed, takes_things
+from rpms.worlds.scienceworld.affordances import is_fixed, is_food, takes_things
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
@@ -35,16 +35,18 @@ def _is(seen: Seen, word: str) -> bool:
 # What is where
 
 
-def _carried(scene: Scene, word: str) -> bool:
-    return any(seen.carried for seen in scene.find(word))
+def _carried(scene: Scene, word: str) -> bool | None:
+    """What an agent starts with is food at most; all else it was seen to pick up."""
+    if any(seen.carried for seen in scene.find(word)):
+        return True
+    return None if is_food(word) and not scene.belief.inventory_known else False
 
 
 def _within(scene: Scene, word: str, place: str) -> bool | None:
-    target = scene.first(place)
-    found = scene.find(word)
-    if target is None:
-        return False if found else None
-    return any(target.thing in seen.holders for seen in found)
+    target, found = scene.first(place), scene.find(word)
+    if not found and not word.endswith("?"):
+        return None
+    return target is not None and any(target.thing in seen.holders for seen in found)
 
 
 def _holds(scene: Scene, place: str, word: str) -> bool:
@@ -54,10 +56,16 @@ def _holds(scene: Scene, place: str, word: str) -> bool:
 
 
 def unseen(scene: Scene, predicate: str, *args: str) -> bool | None:
-    """Where something is that was never seen: in no room that was searched."""
+    """What is known of something that was never seen: it is not here, and in no room that was searched."""
     if predicate == "with":
         return None if scene.veiled(args[0]) or scene.hiding(args[0]) else False
-    return False
+    return False if predicate == "here" else None
+
+
+def _is_opened(exits: Mapping[str, Mapping[str, bool | None]], here: str, room: str) -> bool:
+    """Whether the door from here, or else any door, to a room is known to be open."""
+    ways = exits.get(here, {})
+    return bool(ways[room]) if room in ways else any(others.get(room) for others in exits.values())
 
 
 # Questions of the simulator
@@ -332,7 +340,7 @@ def _vessels(scene: Scene) -> list[str]:
     pots = [name for name, seen in scene.by_name.items() if serves(seen)]
     if not pots and not paint and "kitchen" in scene.belief.looked and not scene.hiding("kitchen"):
         pots = [name for name, seen in scene.by_name.items() if seen.name in _POTS and not seen.inside]
-    return [max(pots, key=worth)] if pots else []
+    return [max(pots, key=worth)] if pots else ["jug ?" if paint else "metal pot ?"]
 
 
 def _fits(shown: str, word: str) -> bool:
@@ -345,7 +353,7 @@ def _ingredients(words: Callable[[Scene], Sequence[str]]) -> Callable[[Scene], l
     """What is to be put together, each by the thing that is in the vessel already, or else the nearest."""
 
     def named(scene: Scene) -> list[str]:
-        vessel = next((scene.by_name[name].thing for name in _vessels(scene)), None)
+        vessel = next((seen.thing for seen in map(scene.first, called(scene, "vessel")) if seen), None)
         found: list[str] = []
         for word in sorted(words(scene), key=lambda word: word == "water"):
             fit = [name for name, seen in scene.by_name.items() if _fits(seen.name, word)]
@@ -674,6 +682,8 @@ RECIPES: Final[Mapping[str, Ask]] = {
     "veiled": lambda scene, room: scene.veiled(room),
     "hides": lambda scene, name, room: name in scene.hiding(room),
     "known": lambda scene, room: room in scene.belief.looked,
+    "opened": lambda scene, room: _is_opened(scene.belief.exits, scene.room, room),
+    "located": lambda scene: scene.belief.room is not None,
     "fresh": lambda scene: scene.belief.age(scene.room) < (10 if scene.room == _GARDEN else 2),
     "foci": lambda scene, count: len(scene.belief.focused) >= _count(count),
     "delivered": _delivered,
@@ -683,7 +693,7 @@ RECIPES: Final[Mapping[str, Ask]] = {
     "watched": lambda scene, word: _just(scene, word, "", 3),
     "heats": _treats,
     "cools": _treats,
-    "swift": lambda _scene, name: _DEVICES[read_phrase(name.removesuffix(" ?")).head].swift,
+    "swift": lambda _scene, name: _DEVICES.get(read_phrase(name.removesuffix(" ?")).head, _STOVE).swift,
     "firm": _became("solid"),
     "fluid": _became("liquid"),
     "melted": _became("liquid", "solid"),
@@ -756,10 +766,16 @@ _WORDS: Final[Mapping[str, Callable[[Scene], list[str]]]] = {
 
 def called(scene: Scene, word: str) -> list[str]:
     """What a goal or a procedure may mean by a word."""
+    if word not in scene.meanings:
+        scene.meanings[word] = _called(scene, word)
+    return scene.meanings[word]
+
+
+def _called(scene: Scene, word: str) -> list[str]:
     if word in _WORDS:
         return _WORDS[word](scene)
     names = scene.of_kind(word)
-    vessel = next((scene.by_name[name].thing for name in _vessels(scene)), None) if names else None
+    vessel = next((seen.thing for seen in map(scene.first, called(scene, "vessel")) if seen), None)
     inside = [name for name in names if vessel in scene.by_name[name].holders]
     return (inside or ([] if word == "water" else names))[:1]  # of all the water in the house, what is in the vessel
 
@@ -773,7 +789,7 @@ def roles(scene: Scene) -> Mapping[str, Sequence[str]]:
         "tool": [name for name, seen in scene.by_name.items() if seen.name in ("thermometer", "lighter", "shovel", "axe")],
         "lid": [name for room in scene.belief.looked for name in scene.hiding(room)],
         "choice": [str(number) for number in range(len(scene.belief.menu))],
-        "vessel": _vessels(scene) or ["metal pot ?"],
+        "vessel": called(scene, "vessel"),
         "holder": [name for name, seen in scene.by_name.items() if seen.inside and not is_fixed(seen.name)],
         "load": _loads(scene),
         "box": [next(iter(scene.names(box)), f"{box} ?") for box in _boxes(scene)],

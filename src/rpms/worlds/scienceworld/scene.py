@@ -49,7 +49,10 @@ class Seen(NamedTuple):
     @property
     def shut_away(self) -> bool:
         """Whether it is behind a closed lid."""
-        return any("closed" in holder.flags for holder in self.holders)
+        return any(
+            "closed" in holder.flags or (starts_closed(holder.name) and "open" not in holder.flags)
+            for holder in self.holders
+        )
 
 
 def _walk(forest: Sequence[Thing], place: str, holders: tuple[Thing, ...] = ()) -> Iterator[Seen]:
@@ -65,6 +68,8 @@ class Scene:
     def __init__(self, belief: ScienceBelief) -> None:
         self.belief = belief
         self.room = belief.room or ""
+        self.meanings: dict[str, list[str]] = {}
+        """What words were found to mean."""
 
     @cached_property
     def things(self) -> tuple[Seen, ...]:
@@ -140,4 +145,5 @@ class Scene:
 
     def hiding(self, room: str) -> list[str]:
         """The closed lids of a room."""
-        return [name for name, seen in self._lids.get(room, ()) if "open" not in seen.thing.flags]
+        lids = self._lids.get(room, ())
+        return [name for name, seen in lids if "open" not in seen.thing.flags and seen.thing.contents is None]

@@ -25,6 +25,7 @@ from rpms.worlds.scienceworld.spots import (
 )
 from rpms.worlds.scienceworld.tallies import tally
 from rpms.worlds.scienceworld.tree import Forest, Phrase, merge, read_phrase, walk
+from rpms.worlds.scienceworld.wording import ROOMS
 
 _FAILED_KEPT: Final = 20
 _HEARD_KEPT: Final = 8_000
@@ -249,11 +250,16 @@ def _eat(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
 
 
 def _mix(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
-    product = Thing(heard.plain_name(done.object.casefold()))
+    product = Thing(_by_its_name(heard.plain_name(done.object.casefold()), belief.goal.state))
     if command.one.head == "inventory":  # what of it went into the product is not said
         return belief.but(inventory=(), inventory_known=False, lost=True)
     spot = find_spot(belief, command.one)
     return belief if spot is None else with_thing(belief, spot, replace(thing_at(belief, spot), contents=(product,)))
+
+
+def _by_its_name(product: str, wanted: str) -> str:
+    """What comes of mixing, as all else calls it: `green-blue paint` for what the simulator says is `blue green paint`."""
+    return wanted if sorted(product.split()) == sorted(wanted.replace("-", " ").split()) else product
 
 
 def _focus(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
@@ -271,7 +277,7 @@ def _door(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     room, doors = belief.room, belief.exits.get(belief.room or "", {})
     if room is None:
         return belief
-    named = [name for name in doors if name in command.text and name != room]
+    named = [name for name in (*doors, *ROOMS) if name in command.text and name != room]
     ways = [max(named, key=len)] if named else list(doors)
     value = done.place == "open" if len(ways) == 1 else None
     exits = {**belief.exits, room: {**doors, **dict.fromkeys(ways, value)}}
