@@ -27,6 +27,7 @@ def test_every_part_of_the_paper_is_off():
         "reasks": 2,
         "replace": False,
         "menu": 0,
+        "slack": 0,
         "ranked": True,
         "constrained": "off",
         "guidance": False,

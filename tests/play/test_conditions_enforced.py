@@ -105,7 +105,9 @@ def test_rules_only_ignores_memory():
 
 
 def test_memory_and_rules_choose_together():
-    assert "go to garbagecan 1" in strictly(FULL, PEN_IN_THE_BIN).menu.commands
+    unlocated = replace(FULL, tiers=(Tier.UNIVERSAL, Tier.ENVIRONMENT))
+    assert strictly(unlocated, PEN_IN_THE_BIN).menu.best == "go to garbagecan 1", "experience, where no rule says where"
+    assert strictly(FULL, PEN_IN_THE_BIN).menu.best == "go to desk 1", "rules first"
 
 
 def test_a_tier_that_is_left_out_does_not_act():

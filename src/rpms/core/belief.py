@@ -31,6 +31,10 @@ class StateSignature:
         """Make one from named fields, in the order given; None means unknown."""
         return cls(tuple((name, values) for name, values in fields.items() if values is not None))
 
+    def at_stage(self, stage: int | None) -> StateSignature:
+        """The same with how far along a procedure is, if there is one: `progress=2`."""
+        return self if stage is None else StateSignature((*self.fields, ("progress", (str(stage),))))
+
     def get(self, name: str) -> tuple[str, ...] | None:
         """The values of a field: empty if known to be so, None if unknown."""
         return next((values for field, values in self.fields if field == name), None)
@@ -232,6 +236,8 @@ class Situation:
 
     belief: Belief
     goal: Goal
+    stage: int | None = None
+    """How many stages of the goal's procedure are behind, where it has one."""
 
     def truth(self, atom: Atom, /) -> Truth:
         check = _GOAL_FACTS.get(atom.predicate)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from rpms.core.advise import Advice, Adviser, Menu, focus, plan_for, turn_state
+from rpms.core.advise import Advice, Adviser, Menu, focus, plan_for, reasoner_of, turn_state
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.consistency import compatible_by, same_occupancy
@@ -115,14 +115,14 @@ def decide(
     `told` is the observation as the model reads it, where advice was added to it.
     """
     belief = mind.update(prior, action, observation)  # 1
-    state_signature, goal_signature = belief.signature(), goal.signature  # 2
     named = (goal.type, goal.object, goal.destination)
     rules, schemas = mind.manual.active(*named), mind.schemas.active(*named)  # 3
-    situation = Situation(belief, goal)
+    tracked = plan_for(schemas, Situation(belief, goal))
+    situation = Situation(belief, goal, tracked.stage)
+    state_signature, goal_signature = belief.signature().at_stage(situation.stage), goal.signature  # 2
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
     filtered = {kind: mind.consistent(recalled[kind], situation, schemas) for kind in Kind}  # 5
     arbitrated = {kind: mind.arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
-    tracked = plan_for(schemas, situation)
     progress, state = tracked.progress, turn_state(belief, tracked.progress)
     candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind.retrieval, progress)
     memories = [candidate for candidate in candidates if candidate.verdict.fate.shown]
@@ -160,11 +160,16 @@ def decide(
 def _plan(mind: Mind, tracked: Plan, situation: Situation, memories: Sequence[Candidate], here: Sequence[Turn]) -> Plan:
     """What to do as far as this mind knows; where that is all there is to know and no more, as it was tracked."""
     goal, belief = situation.goal, situation.belief
-    plan = tracked
+    plan, rules = tracked, mind.plans.active(goal.type, goal.object, goal.destination)
     if memories or mind.plans is not mind.schemas:
-        plan = plan_for(mind.plans.active(goal.type, goal.object, goal.destination), situation, memories)
+        plan = plan_for(rules, situation, memories)
     failed = {turn.action for turn in here if turn.failed}
-    return plan.respelled(lambda command: mind.adviser.spell(command, belief), failed)
+    plan = plan.respelled(lambda command: mind.adviser.spell(command, belief), failed)
+    if not plan.options or plan.options[0].command not in failed:
+        return plan
+    done = [turn.action for turn in here]  # nothing works as planned: look, and look again
+    glances = sorted(reasoner_of(rules).glances, key=lambda option: done.count(option.command))
+    return replace(plan, options=(*glances, *plan.options))
 
 
 def _take_the_best(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from urllib.parse import unquote
@@ -58,6 +59,10 @@ class Goal:
     def named(self, field_name: str) -> str:
         """The word that a field of the goal has; nothing where it has none."""
         return {"object": self.object, "state": self.state, "destination": self.destination}.get(field_name, "")
+
+    def places(self) -> Mapping[str, Sequence[str]]:
+        """Where the goal itself says that things are: thing → places, likeliest first."""
+        return {}
 
     @cached_property
     def signature(self) -> GoalSignature:

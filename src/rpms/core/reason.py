@@ -37,6 +37,8 @@ SEARCH = 2.0
 """Steps that a look costs beyond the way there: it may well be in vain."""
 UNLIKELY = 2.0
 """Steps that one place further down in the order of likely places counts."""
+UNLISTED = 3
+"""How many places further down a place counts that is not in that order."""
 
 
 UNSEEN = "anything ?"
@@ -90,6 +92,8 @@ class Way:
     fact: Fact
     needs: tuple[Need, ...]
     reveals: bool = False
+    circular: bool = False
+    """Whether it needs the very fact it gives: one goes to a room that is near, and then it is near."""
 
 
 @dataclass(slots=True, eq=False)
@@ -140,6 +144,8 @@ class Plan:
     options: tuple[Option, ...] = ()
     progress: Progress = field(default_factory=lambda: Progress("explore", "", 0, 1))
     cost: float = inf
+    stage: int | None = None
+    """How many stages are behind, where the goal has a procedure."""
 
     def respelled(self, spell: Callable[[str], str], failed: Container[str]) -> Plan:
         """The same plan with commands as a game wants them written, and what just failed after all else."""
@@ -162,11 +168,12 @@ Order = Mapping[str, Mapping[str, int]]
 
 def likely_places(rules: ActiveRules, experience: Iterable[tuple[str, str]] = ()) -> Order:
     """The order in which places are searched: the manual's localities, then what experience found where."""
-    order: dict[str, dict[str, int]] = {}
-    for rule in rules.domain:
-        for kind in rule.locality.objects if rule.locality else ():
+    order = {kind: {place: rank for rank, place in enumerate(places)} for kind, places in rules.lore.localities.items()}
+    localities = [rule.locality for rule in rules.domain if rule.locality is not None]
+    for locality in sorted(localities, key=lambda each: len(each.objects)):  # what is said of few things is surest
+        for kind in locality.objects:
             known = order.setdefault(kind, {})
-            for place in rule.locality.places if rule.locality else ():
+            for place in locality.places:
                 known.setdefault(place, len(known))
     for kind, place in experience:
         known = order.setdefault(kind, {})
@@ -181,35 +188,46 @@ class Reasoner:
     rules: ActiveRules
 
     @cached_property
+    def schemas(self) -> tuple[ActionSchema, ...]:
+        """All that plans are made of."""
+        return (*self.rules.environment, *self.rules.lore.processes)
+
+    @cached_property
     def makers(self) -> Mapping[tuple[str, bool], tuple[Way, ...]]:
         """The ways to make a fact so, by predicate and sign."""
         found: dict[tuple[str, bool], tuple[Way, ...]] = {}
-        for schema in self.rules.environment:
-            parameters = _parameters(schema)
+        for schema in self.schemas:
+            parameters = schema.variables
             clauses = self._clauses(schema)
             for effect in schema.effects:
                 fact = _fact(effect)
-                if fact in [_fact(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]:
-                    continue  # it needs what it gives
-                needs = sorted((self._need(clause, fact, parameters) for clause in clauses), key=_choosy)
+                circular = fact in [_fact(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]
+                gives = None if circular else fact
+                needs = sorted((self._need(clause, gives, parameters) for clause in clauses), key=_choosy)
                 key = (fact.predicate, fact.negated)
-                found[key] = (*found.get(key, ()), Way(schema, parameters, fact, tuple(needs)))
+                found[key] = (*found.get(key, ()), Way(schema, parameters, fact, tuple(needs), circular=circular))
         return found
 
     @cached_property
     def revealers(self) -> Mapping[str, tuple[Way, ...]]:
         """The ways to find out about a fact, by predicate."""
         found: dict[str, tuple[Way, ...]] = {}
-        for schema in self.rules.environment:
+        for schema in self.schemas:
             for seen in schema.observes:
                 fact = Fact(seen.atom.predicate, seen.atom.args)
-                names = (*_parameters(schema), *(arg for arg in seen.atom.args if arg != ANYTHING))
+                names = (*schema.variables, *(arg for arg in seen.atom.args if arg != ANYTHING))
                 parameters = tuple(dict.fromkeys(names))
-                needs = [self._need(clause, None, parameters) for clause in self._clauses(schema)]
-                needs += [self._need(clause, None, parameters)._replace(given=True) for clause in seen.given]
+                needs = [self._need(clause, None, parameters)._replace(given=True) for clause in seen.given]
+                needs += [self._need(clause, None, parameters) for clause in self._clauses(schema)]
                 way = Way(schema, parameters, fact, tuple(needs), reveals=True)
                 found[fact.predicate] = (*found.get(fact.predicate, ()), way)
         return found
+
+    @cached_property
+    def lasting_names(self) -> Mapping[str, Sequence[str]]:
+        """The names in the facts that hold for ever, by what their predicate calls them."""
+        predicates = self.rules.predicates
+        return {predicates[name].args[0]: tuple(table) for name, table in self.rules.lore.facts.items()}
 
     @cached_property
     def positional(self) -> frozenset[str]:
@@ -256,13 +274,14 @@ class Reasoner:
         """
         if self.companion(needed.predicate) and not needed.negated:
             return True
-        for schema in self.rules.environment:
+        for schema in self.schemas:
             for effect in schema.effects:
                 if (effect.atom.predicate, effect.negated) != (needed.predicate, needed.negated):
                     continue
-                binding = dict(zip(effect.atom.args, needed.args, strict=True))
+                binding = {arg: f"{arg}'" for arg in schema.variables}
+                binding |= dict(zip(effect.atom.args, needed.args, strict=True))
                 wanted = [
-                    _fact(literal)._replace(args=tuple(binding.get(arg, arg + "'") for arg in literal.atom.args))
+                    _fact(literal)._replace(args=tuple(binding.get(arg, arg) for arg in literal.atom.args))
                     for clause in schema.preconditions
                     for literal in clause.literals
                     if len(clause.literals) == 1
@@ -276,20 +295,33 @@ class Reasoner:
         order = order if order is not None else likely_places(self.rules)
         purpose = self.rules.purpose
         plan = _Graph(self, situation, order).plan(purpose) if purpose is not None else Plan()
+        first = _Graph(self, situation, order).first_things() if self.rules.lore.always else ()
+        if first:
+            return replace(plan, options=first)
         return plan if plan.options or plan.cost == 0 else _Graph(self, situation, order).explore()
 
     def commands(self, situation: Situation) -> Iterator[str]:
         """Every action over the names that are known, whether it can be done or not."""
-        names = situation.belief.names
+        names = {**self.lasting_names, **situation.belief.names}
         for schema in self.rules.environment:
-            parameters = _parameters(schema)
+            parameters = schema.variables
             for chosen in product(*(names.get(name, ()) for name in parameters)):
                 yield _command(schema, dict(zip(parameters, chosen, strict=True)))
+
+    @cached_property
+    def glances(self) -> tuple[Option, ...]:
+        """What can be done anywhere and shows what there is: for when things are not as they were thought to be."""
+        schemas = [schema for schema in self.rules.environment if schema.observes and not schema.variables]
+        return tuple(
+            Option(schema.syntax[0], 0.0, (Link(schema.syntax[0], Fact("known", ()), reveals=True),))
+            for schema in schemas
+        )
 
     def remedy(self, instance: Instance, situation: Situation) -> Remedy:
         """The first step towards being able to do an action, or what stands against it for good."""
         schema = instance.schema
-        gives = _fact(schema.effects[0]) if schema.effects else None
+        needed = [_fact(clause.literals[0]) for clause in schema.preconditions if len(clause.literals) == 1]
+        gives = next((fact for fact in map(_fact, schema.effects[:1]) if fact not in needed), None)
         needs = [self._need(clause, gives, tuple(instance.binding)) for clause in schema.preconditions]
         graph = _Graph(self, situation, likely_places(self.rules))
         return graph.remedy(needs, instance.binding)
@@ -297,11 +329,6 @@ class Reasoner:
 
 def _command(schema: ActionSchema, binding: Mapping[str, str]) -> str:
     return PARAMETER.sub(lambda match: binding[match[1]], schema.syntax[0])
-
-
-def _parameters(schema: ActionSchema) -> tuple[str, ...]:
-    """The parameters of a schema, as its first syntax has them."""
-    return tuple(PARAMETER.findall(schema.syntax[0]))
 
 
 def _fact(literal: Literal) -> Fact:
@@ -315,7 +342,8 @@ class _Graph:
         self._reasoner = reasoner
         self._facts = situation
         self._order = order
-        self._names = situation.belief.names
+        self._lore = reasoner.rules.lore
+        self._names = {**reasoner.lasting_names, **situation.belief.names}
         self._roles: dict[str, set[str]] = {}
         for role, names in self._names.items():
             for name in names:
@@ -324,26 +352,23 @@ class _Graph:
         self._made: dict[tuple[str, tuple[str, ...], bool], bool] = {}
         self._edges: dict[Fact, list[Edge]] = {}
         self._costs: dict[Fact, float] = {}
+        self._here: dict[str, list[str]] = {}
 
     def plan(self, purpose: Purpose) -> Plan:
         for imagined in (False, True):
             bindings = list(self._bindings(purpose, self._facts.goal, imagined=imagined))
-            edges = [edge for binding in bindings if (edge := self._goal_edge(purpose, binding)) is not None]
-            self._edges[GOAL] = edges
-            self._regress(fact for edge in edges for fact in edge.needs)
-            self._price()
-            if self._costs.get(GOAL, inf) < inf:
-                return Plan(self._options(), self._progress(purpose), self._costs[GOAL])
+            ways = [way for binding in bindings if (way := self._goal_edge(purpose, binding)) is not None]
+            furthest = max((stages for stages, _ in ways), default=0)
+            if self._reaches([edge for stages, edge in ways if stages == furthest]):
+                stage = furthest if purpose.staged else None
+                return Plan(self._options(), self._progress(purpose), self._costs[GOAL], stage)
         return Plan()
 
     def remedy(self, needs: Sequence[Need], binding: Mapping[str, str]) -> Remedy:
         """What to do first so that all of some needs hold in the end. To search elsewhere is no remedy."""
         wanted = [self._judge(need, binding) for need in sorted(needs, key=lambda need: need.moving)]
-        self._edges[GOAL] = [Edge(GOAL, tuple(fact for _, _, fact in wanted if fact is not None), 0.0)]
-        self._regress(self._edges[GOAL][0].needs)
-        self._price()
-        possible = all(value is not False for value, _, _ in wanted) and self._costs.get(GOAL, inf) < inf
-        options = self._options() if possible else ()
+        reached = self._reaches([Edge(GOAL, tuple(fact for _, _, fact in wanted if fact is not None), 0.0)])
+        options = self._options() if reached and all(value is not False for value, _, _ in wanted) else ()
         if options:
             chain = options[0].chain
             instance = self._reasoner.rules.instance(chain[0].command)
@@ -386,6 +411,19 @@ class _Graph:
         makers = self._reasoner.makers
         return next((fact for fact in need.literals if (fact.predicate, fact.negated) not in makers), None)
 
+    def first_things(self) -> tuple[Option, ...]:
+        """What restores the facts without which nothing else can be done; nothing where they hold."""
+        broken = [clause for clause in self._lore.always if clause.truth(self._facts) is Truth.FALSE]
+        edge = self._edge_to((need, {}) for need in _wanted(Step("", tuple(broken)))) if broken else None
+        return self._options() if edge is not None and self._reaches([edge]) else ()
+
+    def _reaches(self, edges: list[Edge]) -> bool:
+        """Price all that leads to the goal by some edges; whether one of them can be had."""
+        self._edges[GOAL] = edges
+        self._regress(fact for edge in edges for fact in edge.needs)
+        self._price()
+        return self._costs.get(GOAL, inf) < inf
+
     def explore(self) -> Plan:
         """What to do where nothing is known of how to reach the goal: find out whatever is unknown."""
         edges = []
@@ -399,10 +437,7 @@ class _Graph:
                     )
                     if self._truth(fact) is None:
                         edges.append(Edge(GOAL, (fact,), 0.0))
-        self._edges[GOAL] = edges
-        self._regress(edge.needs[0] for edge in edges)
-        self._price()
-        return Plan(self._options() if self._costs.get(GOAL, inf) < inf else ())
+        return Plan(self._options() if self._reaches(edges) else ())
 
     # The goal.
 
@@ -411,7 +446,7 @@ class _Graph:
         choices = []
         for field_ in dict.fromkeys(purpose.over.values()):
             variables = [name for name, source in purpose.over.items() if source == field_]
-            named = goal.named(field_)
+            named = goal.named(field_) or (field_ if purpose.staged else "")
             known = list(self._facts.belief.called(named)) if named else []
             lacking = max(len(variables) - len(known), int(imagined)) if named else 0
             known += [f"{named} {'?' * number}" for number in range(1, lacking + 1)]
@@ -420,21 +455,41 @@ class _Graph:
         for chosen in product(*choices):
             yield {name: thing for binding in chosen for name, thing in binding.items()}
 
-    def _goal_edge(self, purpose: Purpose, binding: Mapping[str, str]) -> Edge | None:
-        """One way to reach the goal: all that is left to be done for it, one after the other."""
-        steps = purpose.steps
+    def _goal_edge(self, purpose: Purpose, binding: Mapping[str, str]) -> tuple[int, Edge] | None:
+        """One way to reach the goal: how many of its stages are behind, and what is left to be done, in order."""
+        steps, reached = purpose.steps, 0
         if purpose.staged:
             reached = self._reached(purpose, binding)
             steps = steps[reached : reached + 1]
+        edge = self._edge_to(need for step in steps for need in self._wants(purpose, step, binding))
+        if edge is None:
+            return None
+        edge.binding = binding
+        return reached, edge
+
+    def _edge_to(self, wanted: Iterable[tuple[Need, Mapping[str, str]]]) -> Edge | None:
         needs: list[Fact] = []
         cost = 0.0
-        for need in (need for step in steps for need in _wanted(step)):
+        for need, binding in wanted:
             value, price, fact = self._judge(need, binding)
             if value is False:
                 return None
             cost += price
             needs += [fact] if fact is not None else []
-        return Edge(GOAL, tuple(dict.fromkeys(needs)), cost, binding=binding)
+        return Edge(GOAL, tuple(dict.fromkeys(needs)), cost)
+
+    def _wants(
+        self, purpose: Purpose, step: Step, binding: Mapping[str, str]
+    ) -> Iterator[tuple[Need, Mapping[str, str]]]:
+        """What ends a step, of everything that it speaks of."""
+        every: list[Mapping[str, str]] = [binding]
+        named = frozenset(arg for clause in step.until for literal in clause.literals for arg in literal.atom.args)
+        for variable, source in purpose.each.items():
+            if variable in named:
+                word = self._facts.goal.named(source) or source
+                things = self._facts.belief.called(word) or (f"{word} ?",)
+                every = [{**one, variable: thing} for one in every for thing in things]
+        return ((need, one) for one in every for need in _wanted(step))
 
     # First pass: regression.
 
@@ -460,7 +515,7 @@ class _Graph:
             return
         direct = False
         for way in self._reasoner.makers.get((fact.predicate, fact.negated), ()):
-            for edge in self._ground(way, fact):
+            for edge in self._ground(way, fact) if not way.circular else ():
                 direct = True
                 yield edge
         companion = self._reasoner.companion(fact.predicate)
@@ -471,17 +526,30 @@ class _Graph:
         """Being at one thing is being at all that is in the same place: ways there by another name."""
         for way in self._reasoner.makers.get((fact.predicate, False), ()):
             (name,) = way.fact.args
-            for other in self._names.get(name, ()):
-                together = Fact(companion, (other, *fact.args), makeable=False)
+            others = [Fact(companion, (other, *fact.args), makeable=False) for other in self._names.get(name, ())]
+            for together in [each for each in others if self._truth(each) is True] or others:
                 value, price, need = self._judge(Need((together,), frozenset(), moving=False), {})
                 if value is False:
                     continue
-                there, found = fact._replace(args=(other,)), () if need is None else (need,)
-                if self._truth(there) is True:
-                    yield Edge(fact, found, price)
-                for edge in self._ground(way, there, price):
-                    edge.fact, edge.needs = fact, (*found, *edge.needs)
+                if need is not None:  # to find out is to be there
+                    yield Edge(fact, (need,), price)
+                    continue
+                for edge in self._ground(way, fact._replace(args=together.args[:1]), price):
+                    edge.fact = fact
                     yield edge
+
+    def _places(self, predicate: str) -> Sequence[str]:
+        """Where the agent is, in the sense of a predicate that says so: where moving would change nothing."""
+        if predicate not in self._here:
+            self._here[predicate] = [
+                name
+                for way in self._reasoner.makers.get((predicate, False), ())
+                for name in self._names.get(way.fact.args[0], ())
+                if all(
+                    self._truth(_fact(effect.bind({way.fact.args[0]: name}))) is True for effect in way.schema.effects
+                )
+            ]
+        return self._here[predicate]
 
     def _ground(self, way: Way, fact: Fact, price: float = 0.0) -> Iterator[Edge]:
         """A way to a fact with all names filled in, each time in another manner."""
@@ -489,7 +557,10 @@ class _Graph:
         for parameter, name in zip(way.fact.args, fact.args, strict=True):
             if parameter == ANYTHING:
                 continue
-            if binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
+            if parameter not in way.parameters:
+                if kind_of(name) != parameter:
+                    return  # what it brings about is about a thing by its name
+            elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
                 return
         free = [name for name in way.parameters if name not in binding]
         for filled, needs, extra in self._fill(binding, free, way.needs, [], 0.0):
@@ -497,9 +568,12 @@ class _Graph:
             yield Edge(fact, needs, cost, way.schema, way.reveals, filled)
 
     def _suits(self, parameter: str, name: str) -> bool:
-        """Whether a name can stand for a parameter: what is known to be there in another role alone cannot."""
+        """Whether a name can stand for a parameter: what is known to be there in another role alone cannot.
+
+        Nor can an unknown one for what lasting facts list.
+        """
         roles = self._roles.get(name)
-        return roles is None or parameter in roles
+        return parameter in roles if roles is not None else parameter not in self._reasoner.lasting_names
 
     def _fill(
         self,
@@ -582,7 +656,12 @@ class _Graph:
             reasoner = self._reasoner
             ways = reasoner.makers.get((fact.predicate, fact.negated), ())
             self._made[key] = (bool(reasoner.companion(fact.predicate)) and not fact.negated) or any(
-                all(map(self._suits, way.fact.args, fact.args)) for way in ways
+                not way.circular
+                and all(
+                    self._suits(parameter, name) if parameter in way.parameters else kind_of(name) == parameter
+                    for parameter, name in zip(way.fact.args, fact.args, strict=True)
+                )
+                for way in ways
             )
         return self._made[key]
 
@@ -593,18 +672,27 @@ class _Graph:
     def _value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         key = (predicate, args)
         if key not in self._known:
-            truth = self._facts.truth(Atom(predicate, args))
-            self._known[key] = None if truth is Truth.UNKNOWN else truth is Truth.TRUE
+            table = self._lore.facts.get(predicate)
+            if table is not None:
+                self._known[key] = args[1] in table.get(args[0], ())
+            else:
+                truth = self._facts.truth(Atom(predicate, args))
+                self._known[key] = None if truth is Truth.UNKNOWN else truth is Truth.TRUE
+                companion = self._reasoner.companion(predicate) if truth is Truth.UNKNOWN else ""
+                if companion and any(self._value(companion, (place, *args)) for place in self._places(predicate)):
+                    self._known[key] = True
         return self._known[key]
 
     def _rank(self, args: Sequence[str]) -> int:
         """How unlikely a place is for a thing, by the order in which places are searched."""
         kinds = [kind_of(arg) for arg in args]
+        said = self._facts.goal.places()
         for thing in kinds:
-            known = self._order.get(thing)
+            known = {place: rank for rank, place in enumerate(said[thing])} if thing in said else self._order.get(thing)
             if known:
-                return min(known.get(place, len(known)) for place in kinds if place is not thing)
-        return 0
+                return min(known.get(place, len(known) + UNLISTED) for place in kinds if place is not thing)
+        usual = self._order.get(self._facts.goal.object, {})
+        return min((usual.get(place, len(usual) + UNLISTED) for place in kinds), default=0)
 
     # Second pass: what everything costs.
 
@@ -697,13 +785,23 @@ class _Graph:
 
     def _reached(self, purpose: Purpose, binding: Mapping[str, str]) -> int:
         """How many stages of a procedure are behind: one is passed when its facts hold, or those of a later one."""
-        holds = [all(self._judge(need, binding)[0] is True for need in _wanted(step)) for step in purpose.steps]
+        holds = [
+            all(self._judge(need, one)[0] is True for need, one in self._wants(purpose, step, binding))
+            for step in purpose.steps
+        ]
         return max((place for place, there in enumerate(holds) if there), default=-1) + 1
 
     def _stage(self, purpose: Purpose, best: Edge) -> Progress:
-        done = self._reached(purpose, best.binding)
-        name = purpose.steps[done].name if done < len(purpose.steps) else "done"
-        return Progress(name, next(iter(best.binding.values()), ""), done, len(purpose.steps))
+        """The present stage, and the first thing that is lacking."""
+        done, total = self._reached(purpose, best.binding), len(purpose.steps)
+        if done == total:
+            return Progress("done", "", done, total)
+        step = purpose.steps[done]
+        wants = self._wants(purpose, step, best.binding)
+        lacking = next((pair for pair in wants if self._judge(*pair)[0] is not True), None)
+        arg = next(iter(lacking[0].literals[0].args), "") if lacking is not None else ""
+        thing = lacking[1].get(arg, arg) if lacking is not None else ""
+        return Progress(step.name, kind_of(thing) if thing.endswith("?") else thing, done, total)
 
     def _is_sought(self, purpose: Purpose, variable: str) -> bool:
         """Whether a variable is for a thing that has to be had, rather than for a place."""

@@ -118,13 +118,15 @@ class Purpose:
 
     name: str
     over: Mapping[str, str]
-    """Variable → field of the goal: `{x: object, p: destination}`."""
+    """Variable → field of the goal: `{x: object, p: destination}`; a field that the goal has not is a word itself."""
     steps: tuple[Step, ...]
     goals: frozenset[str] = frozenset()
     objects: frozenset[str] = frozenset()
     """The goal's objects it is for; none means all."""
     staged: bool = False
     """Whether it is a procedure."""
+    each: Mapping[str, str] = field(default_factory=dict)
+    """Like `over`, for variables that stand for every such thing, not for one: `{i: ingredients}`."""
 
     @cached_property
     def interchangeable(self) -> bool:
@@ -175,6 +177,8 @@ class ActionSchema:
     """What a plan sees to before it, beyond what it strictly needs: that the pot is carried before it is moved."""
     steps: float = 1.0
     """What it costs, in steps: a process takes its time."""
+    others: tuple[str, ...] = ()
+    """What its facts are about beyond what its command names: waiting heats what is in the pot on the stove."""
     _patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -184,6 +188,11 @@ class ActionSchema:
     @property
     def parameters(self) -> frozenset[str]:
         return frozenset(name for syntax in self.syntax for name in PARAMETER.findall(syntax))
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """All that a plan has to find names for."""
+        return (*PARAMETER.findall(self.syntax[0]), *self.others)
 
     def match(self, command: str) -> dict[str, str] | None:
         """The names a command puts in place of the parameters; None if it is another action."""
@@ -217,6 +226,22 @@ class Instance:
         return value
 
 
+@dataclass(frozen=True)
+class Lore:
+    """What plans know beyond the actions: how things go on, what never changes, what comes before all else."""
+
+    processes: tuple[ActionSchema, ...] = ()
+    """What time does, and what commands are good for in particular: `wait` where a pot stands on a hot stove melts
+    what is in it. Plans use them; commands are not checked against them."""
+    facts: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    """What holds for ever, by predicate and first name: `adjoins` → `hallway` → every room next to it. Of a predicate
+    that stands here, nothing else is true."""
+    always: tuple[Clause, ...] = ()
+    """What has to hold before anything else can be done: `not asked`."""
+    localities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Where things are usually found, likeliest first."""
+
+
 @dataclass(frozen=True, eq=False)
 class ActiveRules:
     """R_active = R_U ∪ R_D(type) ∪ R_E: what the manual says for one goal. One object for all steps of an episode."""
@@ -227,6 +252,7 @@ class ActiveRules:
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
     purpose: Purpose | None = None
     """What the goal wants, as facts: its procedure if the manual has one, else the facts that must hold."""
+    lore: Lore = field(default_factory=lambda: Lore())
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
     _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -245,6 +271,7 @@ class ActiveRules:
                 tuple(filter(schemas, self.environment)),
                 self.predicates,
                 self.purpose,
+                self.lore,
             )
         return self._narrowed[name]
 
@@ -307,6 +334,7 @@ class RuleManual:
     world: str = ""
     purposes: tuple[Purpose, ...] = ()
     """What goals want, procedures first."""
+    lore: Lore = field(default_factory=Lore)
     _active: dict[tuple[str, ...], ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def of_tiers(self, tiers: Iterable[Tier]) -> RuleManual:
@@ -315,7 +343,9 @@ class RuleManual:
         if kept.issuperset(Tier):
             return self
         rules = tuple(rule for rule in self.rules if rule.tier in kept)
-        return replace(self, rules=rules, actions=self.actions if Tier.ENVIRONMENT in kept else ())
+        if Tier.ENVIRONMENT in kept:
+            return replace(self, rules=rules)
+        return replace(self, rules=rules, actions=(), lore=Lore())
 
     def active(self, goal_type: str, *named: str) -> ActiveRules:
         """Assemble R_active for a goal type; with the things it names, the localities of other things are left out."""
@@ -327,12 +357,14 @@ class RuleManual:
                 self.actions,
                 self.predicates,
                 next((purpose for purpose in self.purposes if purpose.serves(goal_type, *named[:1])), None),
+                self.lore,
             )
         return self._active[key]
 
     def bare(self) -> RuleManual:
         """What anybody knows who has read how commands are written: no rules, no procedures."""
-        return replace(self, rules=(), purposes=tuple(each for each in self.purposes if not each.staged))
+        goals = tuple(each for each in self.purposes if not each.staged)
+        return replace(self, rules=(), purposes=goals, lore=Lore())
 
 
 class Simulated:

@@ -18,6 +18,7 @@ from rpms.core.rules import (
     PARAMETER,
     ActionSchema,
     Locality,
+    Lore,
     Predicate,
     Prohibition,
     Purpose,
@@ -33,7 +34,8 @@ from rpms.store.files import read_text
 from rpms.store.pages import Page, PageKind, plain, read_page
 
 _TIERS = tuple(tier.value for tier in Tier)
-_KEYS = ("world", "predicates", "goals", "procedures", "processes", *_TIERS)
+_LORE = ("processes", "facts", "always", "localities")
+_KEYS = ("world", "predicates", "goals", "procedures", *_LORE, *_TIERS)
 MANUAL = PageKind("a manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
 _ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
 _NAME = re.compile(r"[a-z][a-z_]*")
@@ -88,6 +90,14 @@ class _Action(_Strict):
     _lists = field_validator("syntax", "critical", mode="before")(_listed)
 
 
+class _Process(_Strict):
+    command: str
+    needs: list[str] = Field(default_factory=list)
+    effects: list[str] = Field(default_factory=list)
+    observes: list[str] = Field(default_factory=list)
+    steps: float = Field(default=1.0, gt=0, le=1_000)
+
+
 class _Goal(_Strict):
     over: dict[str, str]
     holds: list[str] = Field(min_length=1)
@@ -97,6 +107,7 @@ class _Procedure(_Strict):
     goals: list[str] = Field(min_length=1)
     objects: list[str] = Field(default_factory=list)
     over: dict[str, str] = Field(default_factory=dict)
+    each: dict[str, str] = Field(default_factory=dict)
     steps: list[dict[str, str | list[str]]] = Field(min_length=1)
 
 
@@ -106,6 +117,12 @@ class _Predicate(_Strict):
     no: str = ""
     exclusive: str = ""
     lasting: bool = False
+
+
+def _bare_words(text: str) -> Iterator[str]:
+    """The arguments of a condition that stand for something: all that are not in quotes."""
+    for inside in re.findall(r"\(([^()]*)\)", text):
+        yield from (arg.strip() for arg in inside.split(",") if arg.strip() and not arg.strip().startswith('"'))
 
 
 _Model = TypeVar("_Model", bound=_Strict)
@@ -161,6 +178,10 @@ class _Reader:
     rules: list[Rule] = field(default_factory=list)
     actions: dict[str, ActionSchema] = field(default_factory=dict)
     purposes: list[Purpose] = field(default_factory=list)
+    processes: list[ActionSchema] = field(default_factory=list)
+    facts: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
+    always: list[Clause] = field(default_factory=list)
+    localities: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
     syntax: dict[str, str] = field(default_factory=dict)
     """Commands, with their parameters left blank, and the action each belongs to."""
@@ -189,6 +210,7 @@ class _Reader:
         for page, name, value in self._all(pages, Tier.ENVIRONMENT):
             with self._noting(name):
                 self._action(page, name, value)
+        self._lore(pages)
         self._purposes(pages)
         for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
             for page, group, _ in self._all(pages, tier):
@@ -196,7 +218,12 @@ class _Reader:
                     with self._noting():
                         self._rule(page, tier, group, name, value)
         return RuleManual(
-            tuple(self.rules), tuple(self.actions.values()), self.predicates, self.world, tuple(self.purposes)
+            tuple(self.rules),
+            tuple(self.actions.values()),
+            self.predicates,
+            self.world,
+            tuple(self.purposes),
+            Lore(tuple(self.processes), self.facts, tuple(self.always), self.localities),
         )
 
     def _all(self, pages: Sequence[Page], *path: str) -> Iterator[tuple[Page, str, Any]]:
@@ -298,6 +325,54 @@ class _Reader:
         clauses = [self._clause(page, path, piece, names | free) for piece in given.split(" and ") if piece.strip()]
         return Revelation(literal.atom, tuple(clauses))
 
+    def _lore(self, pages: Sequence[Page]) -> None:
+        for page, name, value in self._all(pages, "processes"):
+            with self._noting():
+                self._process(page, name, value)
+        for page, name, value in self._all(pages, "facts"):
+            with self._noting():
+                self._lasting_facts(page, name, value)
+        for page, name, value in self._all(pages, "localities"):
+            with self._noting():
+                self.localities[name] = self._names(page, ("localities", name), value)
+        for page in pages:
+            with self._noting():
+                texts = self._names(page, ("always",), page.tree.get("always") or [])
+                self.always += [
+                    self._clause(page, ("always", place), text, frozenset()) for place, text in enumerate(texts)
+                ]
+
+    def _names(self, page: Page, path: tuple[object, ...], value: object) -> tuple[str, ...]:
+        names = plain(value)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise page.error(path, f"`{path[-1]}` must be a list of texts")
+        return tuple(names)
+
+    def _lasting_facts(self, page: Page, predicate: str, value: object) -> None:
+        path = ("facts", predicate)
+        declared = self.predicates.get(predicate)
+        if declared is None or len(declared.args) != 2:
+            raise page.error(path, f"{predicate!r} is no predicate of two arguments")
+        rows = {name: frozenset(self._names(page, (*path, name), others)) for name, others in _section(page, path)}
+        self.facts[predicate] = {**self.facts.get(predicate, {}), **rows}
+
+    def _process(self, page: Page, name: str, value: object) -> None:
+        """Read what a command is good for in particular. Every bare word in its facts is a variable."""
+        path = ("processes", name)
+        read = _validate(page, _Process, value, path)
+        free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in _bare_words(text))
+        names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
+        needs = [self._clause(page, (*path, "needs", place), text, names) for place, text in enumerate(read.needs)]
+        gives = [self._literal(page, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
+        observes = [
+            self._revelation(page, (*path, "observes", place), text, names) for place, text in enumerate(read.observes)
+        ]
+        if not gives and not observes:
+            raise page.error(path, f"{name}: write what it brings about, as `effects` or `observes`")
+        others = tuple(word for word in free if f"<{word}>" not in read.command)
+        process = ActionSchema(name, (read.command,), tuple(needs), tuple(gives), steps=read.steps, others=others)
+        self.processes.append(replace(process, observes=tuple(observes)))
+
     def _purposes(self, pages: Sequence[Page]) -> None:
         for section in ("procedures", "goals"):
             for page, name, value in self._all(pages, section):
@@ -317,7 +392,7 @@ class _Reader:
             self.purposes.append(Purpose(name, goal.over, tuple(steps), frozenset({name})))
             return
         read = _validate(page, _Procedure, value, path)
-        variables = frozenset(read.over)
+        variables = frozenset((*read.over, *read.each))
         stages = []
         for place, step in enumerate(read.steps):
             for title, until in step.items():
@@ -325,7 +400,15 @@ class _Reader:
                 texts = [until] if isinstance(until, str) else until
                 stages.append(Step(title, tuple(self._clause(page, here, text, variables) for text in texts)))
         self.purposes.append(
-            Purpose(name, read.over, tuple(stages), frozenset(read.goals), frozenset(read.objects), staged=True)
+            Purpose(
+                name,
+                read.over,
+                tuple(stages),
+                frozenset(read.goals),
+                frozenset(read.objects),
+                staged=True,
+                each=read.each,
+            )
         )
 
     def _claim_syntax(self, page: Page, path: tuple[object, ...], syntax: str, action: str) -> None:

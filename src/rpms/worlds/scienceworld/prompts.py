@@ -100,9 +100,10 @@ def objective(_goal: Goal, progress: Progress) -> tuple[str, ...]:
     return (f"[Current Objective] {step} {progress.target}".rstrip(),)
 
 
-def state(belief: Belief, _progress: Progress) -> tuple[str, ...]:
-    """The belief block."""
-    return tuple(f"  {line}" for line in belief.lines())
+def state(belief: Belief, progress: Progress) -> tuple[str, ...]:
+    """The belief block, with the progress pointer in its first line."""
+    first, *more = belief.lines()
+    return (f"  {first}  Progress: step {progress.done}", *(f"  {line}" for line in more))
 
 
 def paper_state(belief: Belief, progress: Progress) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ _SHOWN: Final = 6
 def belief_lines(belief: ScienceBelief) -> tuple[str, ...]:
     """The lines of the [Current State] block; the first is the paper's. Only what is known is said."""
     carrying = ", ".join(belief.holding) or ("nothing" if belief.inventory_known else "nothing known")
-    lines = [f"Room: {belief.room or 'unknown'}  Carrying: {carrying}  Progress: step {belief.pointer}"]
+    lines = [f"Room: {belief.room or 'unknown'}  Carrying: {carrying}"]
     said = {
         "Seen": _some(_sightings(belief)),
         "States": _some(f"{name} is {state}" for name, state in belief.states.items()),
