@@ -83,5 +83,6 @@ def test_what_chooses_from_a_menu_plays_what_has_one(benchmark):
     said = benchmark("--model", "menu-first", "--sample", 1, "--steps", 1)
     rows = [line.split(" | ")[0].strip("| ") for line in said.out.splitlines()[2:]]
     assert said.code == 0
-    assert {"baseline + menu", "full + menu, held", "full + strict"} <= set(rows)
-    assert not {"full", "baseline", "full + guard", "full + recent"} & set(rows)
+    assert {"full + menu", "full + menu, held", "full + strict"} <= set(rows)
+    without = {"full", "baseline", "baseline + strict", "full + guard", "full + recent"}
+    assert not without & set(rows), "a baseline has no menu under any preset"

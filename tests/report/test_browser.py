@@ -168,6 +168,7 @@ def test_a_step_is_explained_completely(page, folder):
         "Memory",
         "Prompt",
         "Answer",
+        "Plan",
         "Result",
     ]
     assert page.locator(".candidates tbody tr").count() > 0

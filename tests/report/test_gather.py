@@ -12,7 +12,7 @@ from rpms.core.condition import FULL
 from rpms.core.enforcement import PAPER, STRICT, Constrained, GuardMode
 from rpms.core.errors import FileError, InputError
 from rpms.report.contrasts import omissions
-from rpms.report.gather import gather, is_going
+from rpms.report.gather import VARIES, gather, is_going
 from rpms.report.tables import make_table
 from rpms.store.runs import RunFolder
 from tests.report.runs import play_conditions
@@ -68,7 +68,7 @@ def test_mixed_protocols_are_refused_with_what_differs(copied):
     change(copied["full"], model="another", step_budget=99)
     with pytest.raises(InputError, match=r'baseline and full .* model: "clumsy" → "another"; step_budget: 25 → 99'):
         gather(list(copied.values()))
-    assert gather(list(copied.values()), varies=("condition", "memory", "model", "step_budget"))
+    assert gather(list(copied.values()), varies=(*VARIES, "model", "step_budget"))
 
 
 def test_different_tasks_are_refused(copied):

@@ -289,7 +289,7 @@ def test_a_model_that_learns_nothing_finishes_the_study(study, tmp_path):
 def test_controls_play_the_conditions_with_a_menu_and_read_no_tokens(study, tmp_path):
     text = STUDY.partition("conditions:")[0] + (
         "conditions:\n  full:\n  held: {condition: full, enforce: {menu: 5, constrained: auto}}\n"
-        "  strict: {condition: baseline, preset: strict}\n"
+        "  nothing: {condition: baseline, preset: strict}\n"
     )
     file = tmp_path / "study.yaml"
     file.write_text(text)
@@ -300,7 +300,7 @@ def test_controls_play_the_conditions_with_a_menu_and_read_no_tokens(study, tmp_
     done = rpms("study", "run", file, "--out", tmp_path / "out", "--no-report", "--model", "menu-random/1")
     assert done.exit_code == 0, done.output
     (group,) = json.loads((tmp_path / "out" / "study.json").read_text())["groups"]
-    assert list(group["runs"]) == ["held", "strict"]
+    assert list(group["runs"]) == ["held"], "a baseline has no menu under any preset"
     assert not (tmp_path / "out" / "learned").exists()
     none = rpms("study", "run", study.file, "--out", tmp_path / "none", "--model", "menu-first")
     assert "menu-first chooses from a menu, and no condition of" in str(none.exception)

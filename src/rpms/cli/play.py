@@ -52,7 +52,7 @@ def play_one(
 ) -> None:
     """Play one task and show every step: observation, belief, rules, memories with verdicts, action."""
     found = find_world(world)
-    settings = _with_or_without_memory(settings, found)
+    settings, note = _with_or_without_memory(settings, found)
     condition = settings.condition_value()
     options.refuse_choosing_without_menu(condition.enforcement, model)
     setting = settings.setting(found, options.make_setting(found, data, engine, option))
@@ -63,6 +63,8 @@ def play_one(
     sources = options.sources_of(settings, found, model, base_url)
     reached = model_options(base_url, settings)
     answering = open_model(model, reached, open_answers=FolderOfAnswers)
+    if note:
+        complain(note)
     options.note_knowledge(settings, found, model, base_url)
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
@@ -100,16 +102,16 @@ def play_one(
         raise typer.Exit(1)
 
 
-def _with_or_without_memory(settings: Settings, world: World) -> Settings:
-    """Where no condition was asked for and there is no memory, look on without one, and say so."""
+def _with_or_without_memory(settings: Settings, world: World) -> tuple[Settings, str]:
+    """Where no condition was asked for and there is no memory, look on without one, with a note that says so."""
     if settings.condition is not None or settings.memory is not None:
-        return settings
+        return settings, ""
     try:
         settings.memory_file(world)
     except InputError:
-        complain("note: there is no memory, so that the condition is rules-only; --memory gives one")
-        return replace(settings, condition="rules-only")
-    return settings
+        note = "note: there is no memory, so that the condition is rules-only; --memory gives one"
+        return replace(settings, condition="rules-only"), note
+    return settings, ""
 
 
 def _show_rules(console: Console, active: ActiveRules, *, whole: bool) -> None:
