@@ -637,7 +637,9 @@ class _Graph:
             fact = Fact(literal.predicate, args, literal.negated, literal.makeable)
             makeable = literal.makeable and self._can_make(fact)
             revealable = value is None and literal.predicate in reasoner.revealers
-            sure = need.wanted or (makeable and literal.predicate in reasoner.positional)
+            sure = need.wanted or (
+                makeable and (literal.predicate in reasoner.positional or (not literal.negated and _is_unseen(args)))
+            )
             if value is None and not sure and (makeable or need.given or not revealable):
                 granted = True
             elif makeable or revealable:
@@ -740,7 +742,9 @@ class _Graph:
                     first = self._first(edge)
                     if first not in reached:
                         heappush(heap, (more, next(number), first, ways))
-                elif edge.schema is not None and (edge.command not in options or options[edge.command][0] > more):
+                elif edge.schema is None or _is_unseen(edge.binding.values()):
+                    continue  # nothing can be done to what nobody has seen
+                elif edge.command not in options or options[edge.command][0] > more:
                     options[edge.command] = (more, ways)
         found = sorted(options.items(), key=lambda item: item[1][0])
         return tuple(Option(command, regret, tuple(map(_link, ways))) for command, (regret, ways) in found)
@@ -850,6 +854,10 @@ class _Milestone(NamedTuple):
     name: str
     thing: str
     found: bool = False
+
+
+def _is_unseen(names: Iterable[str]) -> bool:
+    return any(name[-1:] == "?" for name in names)
 
 
 def _rank_alone(item: tuple[int, str]) -> int:
