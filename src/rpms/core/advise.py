@@ -209,7 +209,7 @@ def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
     actions = frozenset(
         instance.schema.name for link in links if (instance := rules.instance(link.command)) is not None
     )
-    seeking = bool(links) and links[0].reveals
+    seeking = any(link.reveals for link in links)
     return rules.narrowed(
         f"{sorted(actions)} {seeking}",
         lambda _schema: False,
