@@ -52,7 +52,7 @@ def recalled(*actions: str, id_: str = "s") -> Candidate:
 
 
 def advised(situation: Situation, size: int = 5, rules: ActiveRules = RULES, memories=(), history=(), **options):
-    plan = plan_for(RULES, situation, memories, size)
+    plan = plan_for(RULES, situation, memories)
     return Adviser(size=size, **options).advise(situation, rules, plan, memories, history, "now")
 
 
@@ -129,7 +129,7 @@ class TestChoices:
         assert all(option.command.isupper() for option in plan.options)
 
     def test_what_just_failed_comes_after_all_else(self):
-        plan = plan_for(RULES, SEARCHING, (), 5)
+        plan = plan_for(RULES, SEARCHING)
         first = plan.options[0].command
         assert plan.respelled(str, {first}).options[-1].command == first
 
@@ -142,11 +142,11 @@ class TestChoices:
             "go to fridge 1",
         )
 
-    def test_what_is_yet_unseen_is_some_thing(self):
+    def test_what_is_yet_unseen_goes_by_its_kind(self):
         for option in plan_for(RULES, SEARCHING).options:
             told = " ".join((purpose_of(option, RULES), *chain_of(option, RULES)))
             assert "?" not in told
-            assert "some apple" in told
+            assert "take apple from" in told
 
     def test_rules_shown_are_those_of_what_is_to_be_done_now(self):
         assert {rule.id for rule in focus(RULES, plan_for(RULES, SEARCHING)).rules} == {"D-LOC-001"}

@@ -209,7 +209,7 @@ def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
     actions = frozenset(
         instance.schema.name for link in links if (instance := rules.instance(link.command)) is not None
     )
-    seeking = bool(links) and links[0].reveals
+    seeking = any(link.reveals for link in links)
     return rules.narrowed(
         f"{sorted(actions)} {seeking}",
         lambda _schema: False,
@@ -239,7 +239,7 @@ def chain_of(option: Option, rules: ActiveRules) -> tuple[str, ...]:
 
 def _plain(text: str) -> str:
     """A text without the marks of what nobody has seen yet."""
-    return _IMAGINED.sub(r"some \1", text)
+    return _IMAGINED.sub("", text)
 
 
 def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]:
@@ -269,7 +269,7 @@ def next_steps(option: Option) -> str:
 
 
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
-_IMAGINED = re.compile(r"\b([a-z]+) \?+")
+_IMAGINED = re.compile(r" \?+")
 
 
 def recalled_actions(

@@ -541,6 +541,7 @@ class _Graph:
     def _places(self, predicate: str) -> Sequence[str]:
         """Where the agent is, in the sense of a predicate that says so: where moving would change nothing."""
         if predicate not in self._here:
+            self._here[predicate] = []  # while it is being worked out, nothing follows from it
             self._here[predicate] = [
                 name
                 for way in self._reasoner.makers.get((predicate, False), ())
