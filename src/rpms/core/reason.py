@@ -117,6 +117,11 @@ class Edge:
     def command(self) -> str:
         return _command(self.schema, self.binding) if self.schema is not None else ""
 
+    @property
+    def named(self) -> list[str]:
+        """What its command names; what it makes need not be there yet."""
+        return [self.binding[name] for name in PARAMETER.findall(self.schema.syntax[0])] if self.schema else []
+
 
 class Link(NamedTuple):
     """One action of a plan, with the fact it serves."""
@@ -742,7 +747,7 @@ class _Graph:
                     first = self._first(edge)
                     if first not in reached:
                         heappush(heap, (more, next(number), first, ways))
-                elif edge.schema is None or _is_unseen(edge.binding.values()):
+                elif edge.schema is None or _is_unseen(edge.named):
                     continue  # nothing can be done to what nobody has seen
                 elif edge.command not in options or options[edge.command][0] > more:
                     options[edge.command] = (more, ways)
