@@ -214,6 +214,17 @@ class TestNotKnowing:
         never = house(("in", "mug 1", "desk 1"), no=(("fits", "mug 1", "shelf 1"),))
         assert "put mug 1 in shelf 1" not in [link.command for one in plan(STORE, never).options for link in one.chain]
 
+    def test_nothing_is_done_to_what_nobody_has_seen_but_it_may_be_made(self):
+        cook = (
+            "processes:\n  brew: {command: stir <place>, needs: [at(place)], effects: ['in(potion, place)']}\ndomain:"
+        )
+        brewing = MANUAL.replace("domain:", cook).replace("  use:", "  stir: {syntax: stir <place>}\n  use:")
+        goal = Goal("store", "potion", "", "desk")
+        made = plan(goal, house(("at", "desk 1"), no=nowhere("potion ?"), objects=()), brewing)
+        assert chain(made) == ["stir desk 1"], "a potion that is not there yet"
+        cabinet = plan(Goal("store", "mug", "", "cabinet"), MUG_ON_DESK)
+        assert not any("?" in option.command for option in cabinet.options), "nobody has seen a cabinet"
+
     def test_the_goals_own_facts_are_never_taken_for_granted(self):
         goal = Goal("store", "mug", "", "cupboard")
         belief = house(("holding", "mug 1"), ("at", "cupboard 1"))

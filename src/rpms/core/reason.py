@@ -830,14 +830,16 @@ class _Graph:
                 queue.extend(best.needs)
         return {fact._replace(makeable=True) for fact in left}
 
-    def _milestones(self, fact: Fact, things: Sequence[str]) -> Iterator[_Milestone]:
+    def _milestones(
+        self, fact: Fact, things: Sequence[str], above: frozenset[Fact] = frozenset()
+    ) -> Iterator[_Milestone]:
         """The facts about a thing on the way to a fact, in their order: found, then in hand, then heated."""
         fact = fact._replace(makeable=True)
         thing = next((arg for arg in fact.args if arg in things), None)
         ways = self._reasoner.makers.get((fact.predicate, fact.negated), ())
-        if thing is None or not ways or fact.predicate in self._reasoner.positional:
+        if thing is None or not ways or fact.predicate in self._reasoner.positional or fact in above:
             return
-        way = ways[0]
+        way, above = ways[0], above | {fact}
         binding = dict(zip(way.fact.args, fact.args, strict=True))
         role = next((name for name, bound in binding.items() if bound == thing), "object")
         before = [
@@ -845,7 +847,7 @@ class _Graph:
             for need in way.needs
             if (literal := need.literals[0]).makeable and self._can_make(literal)
         ]
-        stones = [stone for literal in before for stone in self._milestones(literal, things) if stone.thing == thing]
+        stones = [stone for one in before for stone in self._milestones(one, things, above) if stone.thing == thing]
         yield from stones or [_Milestone(Fact("found", (thing,)), f"find_{role}", thing, found=True)]
         yield _Milestone(fact, f"{way.schema.name}_{role}", thing)
 
