@@ -218,6 +218,16 @@ class TestRules:
         assert "F3-MELT-001" not in said
         assert "unknown goal 'apple'" in rpms("rules", "show", "alfworld", "--goal", "apple").line
 
+    def test_goals_procedures_and_what_actions_reveal_are_shown(self, rpms: Rpms):
+        whole = rpms("rules", "show", "alfworld").out
+        assert "\n  pick_and_place_simple (x is the object, p is the destination):\n    in(x, p)\n" in whole
+        assert "    Gives: at(place)\n    Reveals: closed(place); in(_, place) if not closed(place); " in whole
+        active = rpms("rules", "show", "alfworld", "--goal", "pick_heat").out
+        assert "goals (1), for plans alone\n  pick_heat_then_place_in_recep" in active
+        science = rpms("rules", "show", "scienceworld", "--goal", "F3").out
+        assert re.search(r"\n  boil, for F3 of [^\n]+:\n    \w+: ", science)
+        assert "i is each of the ingredients" in science
+
     def test_an_unknown_goal_lists_the_types(self, rpms: Rpms):
         assert "goal types: look_at_obj_in_light" in rpms("rules", "show", "alfworld", "--goal", "nope").line
 
@@ -243,6 +253,14 @@ class TestRules:
             ("effects:", "efects:", 7, "not a known field"),
             ("syntax: go to <place>", "syntax: [go", 7, "not valid YAML"),
             ("effects: [at(place)]", "effects: [at(place), not at(place)]", 7, "contradicts itself"),
+            ("effects: [at(place)]", "observes: [att(place)]", 7, "unknown predicate 'att'"),
+            ("environment:", "goals: {walk: {over: {x: way}, holds: [at(x)]}}\nenvironment:", 4, "'way' is no field"),
+            (
+                "environment:",
+                "goals: {walk: {over: {x: object}, holds: [at(y)]}}\nenvironment:",
+                4,
+                "'y' is no variable",
+            ),
         ],
     )
     def test_a_broken_manual_is_named_by_file_and_line(self, rpms, tmp_path: Path, old, new, line, words):

@@ -188,5 +188,5 @@ def test_without_blocking_a_forbidden_action_is_executed_at_once_and_recorded(gu
 
 def test_a_known_failure_comes_before_a_rule():
     result, _ = in_the_hallway(replace(BLOCK, reasks=1), ["focus on stove", "wait1"])
-    assert result.steps[0].refusals == (("focus on stove", "stove is neither here nor carried"),)
+    assert result.steps[0].refusals == (("focus on stove", "stove is neither here nor carried; first: go to kitchen"),)
     assert result.steps[0].forbidden == ()

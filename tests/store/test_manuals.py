@@ -101,6 +101,105 @@ def test_preconditions_that_cannot_all_hold_are_a_mistake(preconditions, problem
     assert all(mistake.line == 9 for mistake in found)
 
 
+GOALS = """
+predicates:
+  holding: {args: [thing], exclusive: always}
+  lit: {args: [lamp]}
+  in: {args: [thing, place]}
+goals:
+  light:
+    over: {x: object}
+    holds: [lit(x)]
+procedures:
+  tidy:
+    goals: [tidy]
+    over: {x: object, p: destination}
+    steps:
+      - {fetch: holding(x)}
+      - {put_away: ['in(x, p)']}
+environment:
+  look:
+    syntax: look in <place>
+    observes: ['in(_, place)']
+  rub: {syntax: rub <lamp>, effects: [lit(lamp)]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "needle", "problem"),
+    [
+        ("[lit(x)]", "[lit(y)]", "lit(y)", "'y' is no variable of its `over` (x)"),
+        (
+            "over: {x: object}",
+            "over: {x: obect}",
+            "obect",
+            "'obect' is no field of a goal; choose one of object, state",
+        ),
+        ("over: {x: object}", "over: {x: object, y: state}", "y: state", "'y' stands in none of the facts"),
+        ("[lit(x)]", "[glowing(x)]", "glowing", "unknown predicate 'glowing'"),
+        ("[lit(x)]", "['lit(x, x)']", "lit(x, x)", "lit takes 1 argument"),
+        ("[lit(x)]", "[lit(x), not lit(x)]", "not lit", "contradicts itself: both lit(x) and not lit(x)"),
+        ("[lit(x)]", "[]", "holds", "holds: list should have at least 1 item"),
+        ("[lit(x)]", "lit(x)", "holds", "holds: input should be a valid list"),
+        ("holds: [lit(x)]", "holds: [lit(x)]\n    until: [lit(x)]", "until", "is not a known field"),
+        ("    over: {x: object}\n    holds", "    holds", "light:", "over: field required"),
+        ("fetch: holding(x)", "fetch: holding(z)", "holding(z)", "'z' is no variable of its `over` (p, x)"),
+        ("fetch: holding(x)", "", "- {}", "a step is a name and what ends it"),
+        ("['in(x, p)']", "[]", "put_away", "a step is a name and what ends it"),
+        ("    goals: [tidy]\n", "", "tidy:", "goals: field required"),
+        ("['in(_, place)']", "['under(_, place)']", "under", "unknown predicate 'under'"),
+        ("['in(_, place)']", "['in(_, plaice)']", "plaice", "'plaice' is no parameter of this action (place)"),
+        ("['in(_, place)']", "['not in(_, place)']", "not in", "an action reveals whether a fact holds"),
+        ("['in(_, place)']", "['in(_, place) if lit(lamp)']", "if lit", "'lamp' is no parameter of this action"),
+        ("['in(_, place)']", "['in(']", "['in(']", "cannot read"),
+    ],
+)
+def test_a_mistake_in_what_goals_want_and_actions_reveal_is_reported_at_its_line(old, new, needle, problem):
+    assert GOALS.count(old) == 1
+    text = GOALS.replace(old, new)
+    (mistake,) = find_mistakes(ManualText("broken.yaml", text))
+    assert problem in str(mistake)
+    assert str(mistake).startswith(f"broken.yaml:{mistake.line}: ")
+    assert abs(mistake.line - line_of(text, needle)) <= 1
+
+
+def test_what_a_revelation_is_bound_by_need_be_no_parameter():
+    text = GOALS.replace("['in(_, place)']", "['in(thing, place) if lit(thing)', 'in(\"key\", place)']")
+    assert find_mistakes(ManualText("fine.yaml", text)) == []
+
+
+def test_a_goal_that_nothing_reaches_is_no_mistake():
+    text = GOALS.replace("  rub: {syntax: rub <lamp>, effects: [lit(lamp)]}\n", "")
+    assert find_mistakes(ManualText("fine.yaml", text)) == []
+
+
+@pytest.mark.parametrize("entry", ["light:", "tidy:"])
+def test_two_goals_or_procedures_of_one_name_are_a_mistake(entry):
+    (within,) = find_mistakes(ManualText("a.yaml", GOALS.replace(f"  {entry}", f"  {entry} 3\n  {entry}", 1)))
+    assert "duplicate key" in str(within)
+    start = GOALS.index("goals:" if entry == "light:" else "procedures:")
+    section = GOALS[start : GOALS.index("procedures:" if entry == "light:" else "environment:")]
+    (across,) = find_mistakes(ManualText("a.yaml", GOALS), ManualText("b.yaml", section))
+    kind = "goal light" if entry == "light:" else "procedure tidy"
+    assert str(across) == (
+        f"b.yaml:2: {kind} is already used at a.yaml:{line_of(GOALS, entry)}; give this one another name"
+    )
+
+
+def test_a_goal_of_ones_own_stands_in_place_of_the_worlds():
+    mine = "goals: {light: {over: {x: destination}, holds: [lit(x)]}}"
+    manual = read_manual(ManualText("world.yaml", GOALS), ManualText("mine.yaml", mine, own=True))
+    (light,) = [purpose for purpose in manual.purposes if purpose.name == "light"]
+    assert dict(light.over) == {"x": "destination"}
+
+
+def test_a_procedure_goes_before_a_goal_of_the_same_type():
+    text = GOALS.replace("goals: [tidy]", "goals: [tidy, light]")
+    manual = read_manual(ManualText("a.yaml", text))
+    assert manual.active("light").purpose.staged
+    assert manual.active("dance").purpose is None
+
+
 def test_all_mistakes_are_found_at_once_and_none_follows_from_another():
     text = (
         broken("effects: [open(place)]", "effects: [opn(place)]")

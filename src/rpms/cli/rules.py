@@ -80,8 +80,12 @@ def _goal(manual: RuleManual, parsed: Goal | None, given: str | None) -> Goal | 
 
 def _wants(purpose: Purpose) -> str:
     """What goals of a type want, as facts."""
-    over = ", ".join(f"{name} is the {field}" for name, field in purpose.over.items())
-    kind = f"{purpose.name}, for {', '.join(sorted(purpose.goals))}" if purpose.staged else purpose.name
+    over = ", ".join(
+        [f"{name} is the {field}" for name, field in purpose.over.items()]
+        + [f"{name} is each of the {field}" for name, field in purpose.each.items()]
+    )
+    objects = f" of {', '.join(sorted(purpose.objects))}" if purpose.objects else ""
+    kind = f"{purpose.name}, for {', '.join(sorted(purpose.goals))}{objects}" if purpose.staged else purpose.name
     stages = [
         f"    {f'{step.name}: ' if step.name else ''}{' and '.join(map(str, step.until))}" for step in purpose.steps
     ]

@@ -15,6 +15,7 @@ from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
 from rpms.core.rules import (
+    ANYTHING,
     PARAMETER,
     ActionSchema,
     Locality,
@@ -41,6 +42,9 @@ _ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
 _NAME = re.compile(r"[a-z][a-z_]*")
 _CONSTANT_PLACES = {("kind", 1), ("goal_state", 0), ("goal_type", 0)}
 """Where the goal's predicates take a plain word that names no parameter."""
+_GOAL_FIELDS = ("object", "state", "destination")
+_PARAMETER, _VARIABLE = "parameter of this action", "variable of its `over`"
+"""What the arguments of a condition are, in messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,8 @@ class ManualText:
     name: str
     text: str
     own: bool = False
-    """A user's own, laid over a world's: a tier of rules in it stands in place of the world's, and its actions and
-    predicates in place of those of the same name."""
+    """A user's own, laid over a world's: a tier of rules in it stands in place of the world's, and its actions, goals
+    and predicates in place of those of the same name."""
 
 
 class _Strict(BaseModel):
@@ -163,7 +167,7 @@ def _give_way(pages: Sequence[Page], own: Page) -> None:
         for tier in (Tier.UNIVERSAL.value, Tier.DOMAIN.value):
             if tier in own.tree:
                 page.tree.pop(tier, None)
-        for section in ("predicates", Tier.ENVIRONMENT.value):
+        for section in ("predicates", "goals", "procedures", Tier.ENVIRONMENT.value):
             theirs, mine = page.tree.get(section), own.tree.get(section)
             for name in mine if isinstance(theirs, Mapping) and isinstance(mine, Mapping) else ():
                 theirs.pop(name, None)
@@ -257,7 +261,7 @@ class _Reader:
     def _claim(self, page: Page, path: tuple[str, ...], id_: str) -> None:
         line = page.line(path)
         if id_ in self.ids:
-            raise FileError(page.name, line, f"{id_} is already used at {self.ids[id_]}; give this one another id")
+            raise FileError(page.name, line, f"{id_} is already used at {self.ids[id_]}; give this one another name")
         self.ids[id_] = f"{page.name}:{line}"
 
     def _predicate(self, page: Page, name: str, value: object) -> None:
@@ -323,15 +327,20 @@ class _Reader:
         if literal.negated:
             raise page.error(path, "an action reveals whether a fact holds; leave out `not`")
         clauses = [self._clause(page, path, piece, names | free) for piece in given.split(" and ") if piece.strip()]
+        bound = {arg for clause in clauses for each in clause.literals for arg in each.atom.args}
+        for name in sorted(free - names - bound - {ANYTHING}):
+            if not name.startswith('"'):
+                choice = ", ".join(sorted(names)) or "none here"
+                raise page.error(path, f"{name!r} is no {_PARAMETER} ({choice}); write `_` for whatever there is")
         return Revelation(literal.atom, tuple(clauses))
 
     def _lore(self, pages: Sequence[Page]) -> None:
         for page, name, value in self._all(pages, "processes"):
             with self._noting():
                 self._process(page, name, value)
-        for page, name, value in self._all(pages, "facts"):
+        for page, name, _ in self._all(pages, "facts"):
             with self._noting():
-                self._lasting_facts(page, name, value)
+                self._lasting_facts(page, name)
         for page, name, value in self._all(pages, "localities"):
             with self._noting():
                 self.localities[name] = self._names(page, ("localities", name), value)
@@ -348,7 +357,7 @@ class _Reader:
             raise page.error(path, f"`{path[-1]}` must be a list of texts")
         return tuple(names)
 
-    def _lasting_facts(self, page: Page, predicate: str, value: object) -> None:
+    def _lasting_facts(self, page: Page, predicate: str) -> None:
         path = ("facts", predicate)
         declared = self.predicates.get(predicate)
         if declared is None or len(declared.args) != 2:
@@ -382,23 +391,29 @@ class _Reader:
     def _purpose(self, page: Page, section: str, name: str, value: object) -> None:
         """Read what goals of a type want: the facts of `goals`, or the stages of `procedures`."""
         path = (section, name)
+        self._claim(page, path, f"{section.removesuffix('s')} {name}")
         if section == "goals":
             goal = _validate(page, _Goal, value, path)
-            variables = frozenset(goal.over)
-            steps = [
-                Step("", (self._clause(page, (*path, "holds", place), text, variables),))
+            holds = [
+                self._clause(page, (*path, "holds", place), text, frozenset(goal.over), _VARIABLE)
                 for place, text in enumerate(goal.holds)
             ]
-            self.purposes.append(Purpose(name, goal.over, tuple(steps), frozenset({name})))
+            self._check_variables(page, path, goal.over, holds)
+            self._check_agreement(page, (*path, "holds"), holds)
+            steps = tuple(Step("", (clause,)) for clause in holds)
+            self.purposes.append(Purpose(name, goal.over, steps, frozenset({name})))
             return
         read = _validate(page, _Procedure, value, path)
         variables = frozenset((*read.over, *read.each))
         stages = []
         for place, step in enumerate(read.steps):
+            if not step or not all(step.values()):
+                raise page.error((*path, "steps", place), "a step is a name and what ends it: `fetch: holding(x)`")
             for title, until in step.items():
                 here = (*path, "steps", place, title)
                 texts = [until] if isinstance(until, str) else until
-                stages.append(Step(title, tuple(self._clause(page, here, text, variables) for text in texts)))
+                ends = [self._clause(page, here, text, variables, _VARIABLE) for text in texts]
+                stages.append(Step(title, tuple(ends)))
         self.purposes.append(
             Purpose(
                 name,
@@ -410,6 +425,18 @@ class _Reader:
                 each=read.each,
             )
         )
+
+    def _check_variables(
+        self, page: Page, path: tuple[object, ...], over: Mapping[str, str], holds: Sequence[Clause]
+    ) -> None:
+        """Report a variable of a goal that nothing binds, or that nothing is wanted of."""
+        used = {arg for clause in holds for literal in clause.literals for arg in literal.atom.args}
+        for name, source in over.items():
+            if source not in _GOAL_FIELDS:
+                choice = ", ".join(_GOAL_FIELDS)
+                raise page.error((*path, "over", name), f"{source!r} is no field of a goal; choose one of {choice}")
+            if name not in used:
+                raise page.error((*path, "over", name), f"{name!r} stands in none of the facts that are to hold")
 
     def _claim_syntax(self, page: Page, path: tuple[object, ...], syntax: str, action: str) -> None:
         """Two schemas of one command would contradict each other wherever they differ."""
@@ -467,12 +494,14 @@ class _Reader:
         ]
         return Prohibition(read.action, tuple(when))
 
-    def _clause(self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Clause:
+    def _clause(
+        self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str], role: str = _PARAMETER
+    ) -> Clause:
         try:
             clause = parse_clause(text)
         except ValueError as error:
             raise page.error(path, str(error)) from None
-        return Clause(tuple(self._checked(page, path, literal, names) for literal in clause.literals))
+        return Clause(tuple(self._checked(page, path, literal, names, role) for literal in clause.literals))
 
     def _literal(self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Literal:
         try:
@@ -481,7 +510,9 @@ class _Reader:
             raise page.error(path, str(error)) from None
         return self._checked(page, path, literal, names)
 
-    def _checked(self, page: Page, path: tuple[object, ...], literal: Literal, names: frozenset[str]) -> Literal:
+    def _checked(
+        self, page: Page, path: tuple[object, ...], literal: Literal, names: frozenset[str], role: str = _PARAMETER
+    ) -> Literal:
         """The literal, if its predicate is known and its arguments are parameters or quoted names."""
         predicate, args = literal.atom.predicate, literal.atom.args
         declared = self.predicates.get(predicate)
@@ -498,9 +529,7 @@ class _Reader:
             quoted = len(arg) > 2 and arg[0] == arg[-1] == '"'
             if not quoted and arg not in names and (predicate, place) not in _CONSTANT_PLACES:
                 choice = ", ".join(sorted(names)) or "none here"
-                raise page.error(
-                    path, f"{arg!r} is no parameter of this action ({choice}); put a fixed name in double quotes"
-                )
+                raise page.error(path, f"{arg!r} is no {role} ({choice}); put a fixed name in double quotes")
             plain.append(arg[1:-1] if quoted else arg)
         return Literal(Atom(predicate, tuple(plain)), literal.negated)
 
