@@ -118,9 +118,10 @@ class Edge:
         return _command(self.schema, self.binding) if self.schema is not None else ""
 
     @property
-    def named(self) -> list[str]:
-        """What its command names; what it makes need not be there yet."""
-        return [self.binding[name] for name in PARAMETER.findall(self.schema.syntax[0])] if self.schema else []
+    def named(self) -> tuple[str, ...]:
+        """What its command names: mixing is done to a vessel, not to what comes of it."""
+        schema = self.schema
+        return tuple(self.binding[name] for name in schema.variables if name not in schema.others) if schema else ()
 
 
 class Link(NamedTuple):

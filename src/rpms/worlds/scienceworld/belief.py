@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from inspect import signature
 from typing import Final
 
 from rpms.core.belief import Belief, StateSignature
@@ -27,6 +28,7 @@ INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
 _WATCHING: Final = re.compile(r"(?:wait|look|examine|use thermometer|pour|move jug)")
 """The commands that let the world work."""
+_ARITY: Final = {name: len(signature(recipe).parameters) - 1 for name, recipe in RECIPES.items()}
 
 
 @dataclass(frozen=True)
@@ -192,7 +194,8 @@ class ScienceBelief(Belief):
     def truth(self, atom: Atom, /) -> Truth:
         recipe = RECIPES.get(atom.predicate)
         if recipe is not None:
-            return Truth.of(recipe(self.scene, *atom.args))
+            suits = len(atom.args) == _ARITY[atom.predicate]
+            return Truth.of(recipe(self.scene, *atom.args)) if suits else Truth.UNKNOWN
         answer = ANSWERS.get(atom.predicate)
         if answer is None:
             return Truth.UNKNOWN
