@@ -72,7 +72,9 @@ def main() -> None:
     by_task = sum(average for average, _ in averages) / len(averages)
     print(f"{'average over tasks':<46} {episodes:>8} {by_task:>8.1f}")
     print(f"{'average over episodes':<46} {episodes:>8} {by_episode:>8.1f}")
-    print(f"a plan: {median(taken):.1f} ms at the median, {sorted(taken)[int(0.95 * len(taken))]:.1f} ms for 95% of steps")
+    print(
+        f"a plan: {median(taken):.1f} ms at the median, {sorted(taken)[int(0.95 * len(taken))]:.1f} ms for 95% of steps"
+    )
 
 
 if __name__ == "__main__":

@@ -155,9 +155,7 @@ Order = Mapping[str, Mapping[str, int]]
 
 def likely_places(rules: ActiveRules, experience: Iterable[tuple[str, str]] = ()) -> Order:
     """The order in which places are searched: the manual's localities, then what experience found where."""
-    order = {
-        kind: {place: rank for rank, place in enumerate(places)} for kind, places in rules.lore.localities.items()
-    }
+    order = {kind: {place: rank for rank, place in enumerate(places)} for kind, places in rules.lore.localities.items()}
     localities = [rule.locality for rule in rules.domain if rule.locality is not None]
     for locality in sorted(localities, key=lambda each: len(each.objects)):  # what is said of few things is surest
         for kind in locality.objects:

@@ -329,9 +329,9 @@ class _Reader:
         for page, name, value in self._all(pages, "processes"):
             with self._noting():
                 self._process(page, name, value)
-        for page, name, value in self._all(pages, "facts"):
+        for page, name, _ in self._all(pages, "facts"):
             with self._noting():
-                self._lasting_facts(page, name, value)
+                self._lasting_facts(page, name)
         for page, name, value in self._all(pages, "localities"):
             with self._noting():
                 self.localities[name] = self._names(page, ("localities", name), value)
@@ -348,7 +348,7 @@ class _Reader:
             raise page.error(path, f"`{path[-1]}` must be a list of texts")
         return tuple(names)
 
-    def _lasting_facts(self, page: Page, predicate: str, value: object) -> None:
+    def _lasting_facts(self, page: Page, predicate: str) -> None:
         path = ("facts", predicate)
         declared = self.predicates.get(predicate)
         if declared is None or len(declared.args) != 2:
@@ -401,7 +401,13 @@ class _Reader:
                 stages.append(Step(title, tuple(self._clause(page, here, text, variables) for text in texts)))
         self.purposes.append(
             Purpose(
-                name, read.over, tuple(stages), frozenset(read.goals), frozenset(read.objects), staged=True, each=read.each
+                name,
+                read.over,
+                tuple(stages),
+                frozenset(read.goals),
+                frozenset(read.objects),
+                staged=True,
+                each=read.each,
             )
         )
 

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from laboratory import HALLWAY, KITCHEN, MENU, after, in_kitchen
+from laboratory import KITCHEN, MENU, after, in_kitchen
 
 from rpms.core.facts import Atom, Truth
 from rpms.worlds.scienceworld import world

@@ -11,8 +11,8 @@ from rpms.play.setup import manual_of
 from rpms.worlds.scienceworld.bridge import Simulator
 from rpms.worlds.scienceworld.goals import Branch, parse_goal
 from rpms.worlds.scienceworld.jvm import shared_jvm
-from rpms.worlds.scienceworld.world import world
 from rpms.worlds.scienceworld.tasks import KINDS
+from rpms.worlds.scienceworld.world import world
 
 
 @pytest.mark.parametrize("task", KINDS)

@@ -72,7 +72,9 @@ def test_the_best_entry_of_each_menu_leads_to_the_full_score(name, variation):
     assert sum(step.infeasible for step in episode.steps) <= len(episode.steps) / 10
 
 
-@pytest.mark.parametrize(("name", "variation"), [("boil", 0), ("grow-fruit", 0), ("mendelian-genetics-unknown-plant", 0)])
+@pytest.mark.parametrize(
+    ("name", "variation"), [("boil", 0), ("grow-fruit", 0), ("mendelian-genetics-unknown-plant", 0)]
+)
 def test_plans_alone_lead_to_the_full_score(name, variation):
     assert played(PLANNER, name, variation, condition=named_condition("rules-only")).score == 100
 
