@@ -15,7 +15,7 @@ from rpms.core.errors import InputError, ModelError
 from rpms.core.prompt import Part
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
@@ -47,7 +47,7 @@ def test_it_decides_as_a_run_does(name, given_apart):
     settings = Settings(preset=name, manual="complete")
     game = WORLD.open(TASKS[9], Setting())
     mind = compose(settings.condition_value(), knowledge_of(WORLD), EpisodicMemory(world="alfworld"))
-    episode = play(Play(WORLD, game, TASKS[9], mind, PolicyModel("planner", WORLD.planner), Decoding(), 50))
+    episode = play(Play(WORLD, game, TASKS[9], mind, PolicyModel("planner", follow_plan), Decoding(), 50))
     apart = {"preset": name} if given_apart else {"condition": settings.condition_value()}
     with rpms.Agent("alfworld", memory="none", manual="complete", **apart) as agent:
         assert steps_of(agent, 9) == [step.command for step in episode.steps]
@@ -108,7 +108,7 @@ def test_a_model_that_fails_may_be_asked_again():
     def answer(request):
         if failing.pop() if failing else False:
             raise ModelError("a hiccup")
-        return f"Action: {WORLD.planner(request.decision)[1]}"
+        return f"Action: {follow_plan(request.decision)[1]}"
 
     agent = rpms.Agent("alfworld", memory="none", model=FunctionModel(answer))
     game = WORLD.open(TASKS[0], Setting())

@@ -145,10 +145,16 @@ def transcripts(dice: Random, folder: Path, samples: Samples) -> None:
         (folder / "t.jsonl").write_bytes(data)
         list(read_playthroughs(folder / "t.jsonl"))
         return
-    filled = lines * 3 if dice.random() < 0.97 else dice.choice((b"\n", b" ", lines)) * dice.randrange(10_000_000)
-    packed = lzma.compress(filled[:100_000_000], preset=0)
+    filled = lines * 3 if dice.random() < 0.99 else _much(dice.choice((b"\n", b" ", lines)))
+    packer = lzma.LZMACompressor(preset=0)
+    pieces = [packer.compress(filled) for _ in range(1 if len(filled) < 4_000_000 else dice.randrange(1, 30))]
+    packed = b"".join((*pieces, packer.flush()))
     (folder / "t.jsonl.xz").write_bytes(changed_bytes(packed, dice) if dice.random() < 0.7 else packed)
     list(read_playthroughs(folder / "t.jsonl.xz"))
+
+
+def _much(piece: bytes) -> bytes:
+    return piece * (4_000_000 // len(piece) + 1)
 
 
 def scripts(dice: Random, folder: Path, samples: Samples) -> None:

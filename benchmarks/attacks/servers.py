@@ -150,7 +150,7 @@ def fault_campaign(count: int, seed: int, request: Request, folder: Path) -> Tal
 
 
 def _ask(url: str, request: Request, folder: Path) -> None:
-    patience = Patience(tries=2, first_wait=0.001, timeout=2.0, whole=4.0)
+    patience = Patience(tries=2, first_wait=0.001, timeout=1.0, whole=2.0)
     model = open_model("openai/m", ModelOptions(base_url=url, patience=patience), record=FolderOfAnswers(folder))
     told = ""
     try:

@@ -94,7 +94,8 @@ def test_what_is_held_stands_for_the_entrys_own_object_of_that_kind():
 
 def test_judged_from_here_a_plan_is_followed_step_by_step_from_the_present_state():
     plan = snippet("go to fridge 1", "open fridge 1", "take apple 1 from fridge 1", "cool apple 1 with fridge 1")
-    closed = Situation(KitchenBelief("countertop 1", containers={"fridge 1": False}), COOL_APPLE)
+    known = KitchenBelief("countertop 1", containers={"fridge 1": False}, last_seen={"apple 1": "fridge 1"})
+    closed = Situation(known, COOL_APPLE)
     assert judge_here(plan, RULES, closed, Arbitration.HARD_SOFT).fate is Fate.KEPT
     never_opened = snippet("go to fridge 1", "take apple 1 from fridge 1")
     verdict = judge_here(never_opened, RULES, closed, Arbitration.HARD_SOFT)

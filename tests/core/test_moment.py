@@ -38,7 +38,7 @@ SCHEMAS = [
 SNIPPETS = [
     snippet("take", EMPTY, "find_object", "go to countertop 1", "take apple 1 from countertop 1"),
     snippet("cool", FULL_HAND, "cool_object", "go to fridge 1", "cool apple 1 with fridge 1"),
-    snippet("put", FULL_HAND, "place", "go to countertop 1", "put apple 1 in/on countertop 1"),
+    snippet("put", FULL_HAND, "put_object", "go to countertop 1", "put apple 1 in/on countertop 1"),
 ]
 
 
@@ -50,13 +50,15 @@ def shown_schemas(belief: KitchenBelief, entries=(*SNIPPETS, *SCHEMAS), conditio
 
 @pytest.mark.parametrize("condition", [FULL, MEMORY_ONLY])
 def test_schemas_are_those_of_the_deeds_that_the_goal_and_the_moment_need(condition):
-    empty = shown_schemas(KitchenBelief("countertop 1"), condition=condition)
-    full = shown_schemas(KitchenBelief("countertop 1", ("apple 2",)), condition=condition)
+    room = KitchenBelief("countertop 1", places=("fridge 1",))
+    empty = shown_schemas(room, condition=condition)
+    full = shown_schemas(replace(room, holding=("apple 2",)), condition=condition)
     assert [candidate.entry.action_type for candidate in empty] == ["take", "put"]
-    assert [candidate.entry.action_type for candidate in full] == ["put", "cool"]
+    assert [candidate.entry.action_type for candidate in full] == ["cool", "put"]
     assert empty[0].verdict.reason == "reached the present sub-goal in success take"
     assert empty[1].verdict.reason == "reached a sub-goal in success put, of a goal like this one"
-    assert full[1].verdict.reason == "reached a sub-goal in success cool, which suits the state"
+    assert full[0].verdict.reason == "reached the present sub-goal in success cool"
+    assert full[1].verdict.reason == "reached a sub-goal in success put, which suits the state"
 
 
 def test_where_no_snippet_comes_to_mind_the_best_confirmed_schemas_are_shown():

@@ -280,3 +280,17 @@ def test_hung_simulators_of_several_workers_end_their_episodes_alone(tmp_path):
     again = ScienceWorldGame("boil", 0)
     assert "task" in again.reset().observation
     again.close()
+
+
+def test_what_a_killed_learning_left_half_written_is_removed(rpms: Rpms, tmp_path):
+    words = ("learn", "alfworld", "--limit", "1", "--rounds", "1", "--out", tmp_path / "memory.jsonl")
+    left = tmp_path / ".memory.round1.jsonl.abc.part"
+    held = tmp_path / ".memory.jsonl.def.part"
+    for part in (left, held):
+        part.write_text("half")
+    with held.open("r+") as writing:
+        fcntl = pytest.importorskip("fcntl")
+        fcntl.flock(writing, fcntl.LOCK_EX)  # as whoever is still writing it does
+        assert rpms(*words).code == 0
+    assert not left.exists()
+    assert held.exists()

@@ -21,7 +21,7 @@ def test_a_won_episode_is_cut_into_snippets_at_its_sub_goals():
     episode = planned("pick_heat")
     snippets = of_kind(harvest(episode, MANUAL), SuccessSnippet)
     by_type = {snippet.sub_goal_type: snippet for snippet in snippets}
-    assert sorted(by_type) == ["heat_object", "place_object", "take_object"]
+    assert sorted(by_type) == ["heat_object", "put_object", "take_object"]
     take, heat = by_type["take_object"], by_type["heat_object"]
     assert take.actions == ("go to diningtable 1", "take apple 1 from diningtable 1")
     assert take.precondition["holding"] is None
@@ -43,7 +43,7 @@ def test_the_actions_of_all_snippets_are_the_episode_less_what_was_refused():
 
 def test_the_same_deed_twice_is_one_snippet_with_two_origins():
     episode = planned("pick_two")
-    placed = [s for s in of_kind(harvest(episode, MANUAL), SuccessSnippet) if s.sub_goal_type == "place_object"]
+    placed = [s for s in of_kind(harvest(episode, MANUAL), SuccessSnippet) if s.sub_goal_type == "put_object"]
     assert [snippet.success_count for snippet in placed] == [2]
 
 

@@ -23,6 +23,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.core.voice import memory_line
 from rpms.models.base import Answer, Decoding, Request
+from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of
@@ -65,7 +66,7 @@ def an_episode(
     dice = random.Random(number)
 
     def planner(request: Request) -> Answer:
-        thought, action = WORLD.planner(request.decision)
+        thought, action = follow_plan(request.decision)
         action = action if dice.random() < 0.7 else dice.choice(["take moon 1", "open the sky", "go to nowhere 1"])
         text = answer(thought, action) if answer else f"Thought: {thought}\nAction: {action}"
         return Answer(text, Usage(100 + len(text), 50, 10, 1, dice.random(), 3))

@@ -19,6 +19,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.accounting import Price
+from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend
 from rpms.play.settings import Settings
@@ -77,7 +78,7 @@ class Bench:
     def open(self, name: str):
         def answer(request):
             self.asked[name] += 1
-            return f"Action: {WORLD.planner(request.decision)[1]}"
+            return f"Action: {follow_plan(request.decision)[1]}"
 
         return lend(FunctionModel(answer, name))
 

@@ -24,7 +24,7 @@ from rpms.play.tasks import variation_called
 from rpms.play.threads import Threads
 from rpms.worlds.base import Setting, Task, World
 
-WorldName = Annotated[str, typer.Argument(help="The world, such as alfworld.")]
+WorldName = Annotated[str, typer.Argument(help="The world, such as alfworld, or the folder of one.")]
 DataFolder = Annotated[Path | None, typer.Option(help="A folder of game files; ALFWorld: $ALFWORLD_DATA by default.")]
 EngineName = Annotated[str, typer.Option(help="Which simulator plays: native, or the original one.")]
 ModelName = Annotated[str, typer.Option(help="`planner`, or provider/name; `rpms models` lists them.")]

@@ -104,6 +104,8 @@ class Adviser:
     """Whether the goal block says what comes next and what already failed."""
     size: int = 0
     """Entries of the menu."""
+    slack: int = 0
+    """How many steps longer than the best a plan may be whose beginning the menu holds; 0 for any number."""
     ranked: bool = True
     notice: Callable[[Sequence[Turn], str], str] = no_notice
     spell: Spell = as_written
@@ -142,7 +144,8 @@ class Adviser:
             yield from recalled_actions(memories, belief, history)
         elif self.ranked:
             for option in plan.options:
-                yield option.command, purpose_of(option, rules)
+                if option.regret <= self.slack or not self.slack:
+                    yield option.command, purpose_of(option, rules)
         else:
             yield from ((self.spell(command, belief), "") for command in feasible_actions(rules, situation))
 
@@ -183,9 +186,9 @@ def reasoner_of(rules: ActiveRules) -> Reasoner:
     return Reasoner(rules)
 
 
-def plan_for(rules: ActiveRules, situation: Situation, memories: Sequence[Candidate] = (), choices: int = 1) -> Plan:
+def plan_for(rules: ActiveRules, situation: Situation, memories: Sequence[Candidate] = ()) -> Plan:
     """What rules and experience say is to be done now."""
-    return reasoner_of(rules).plan(situation, likely_places(rules, experience(memories, rules)), choices)
+    return reasoner_of(rules).plan(situation, likely_places(rules, experience(memories, rules)))
 
 
 def experience(memories: Sequence[Candidate], rules: ActiveRules) -> Iterator[tuple[str, str]]:
@@ -206,7 +209,7 @@ def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
     actions = frozenset(
         instance.schema.name for link in links if (instance := rules.instance(link.command)) is not None
     )
-    seeking = bool(links) and links[0].reveals
+    seeking = any(link.reveals for link in links)
     return rules.narrowed(
         f"{sorted(actions)} {seeking}",
         lambda _schema: False,
@@ -236,7 +239,7 @@ def chain_of(option: Option, rules: ActiveRules) -> tuple[str, ...]:
 
 def _plain(text: str) -> str:
     """A text without the marks of what nobody has seen yet."""
-    return _IMAGINED.sub(r"some \1", text)
+    return _IMAGINED.sub("", text)
 
 
 def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]:
@@ -266,7 +269,7 @@ def next_steps(option: Option) -> str:
 
 
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
-_IMAGINED = re.compile(r"\b([a-z]+) \?+")
+_IMAGINED = re.compile(r" \?+")
 
 
 def recalled_actions(

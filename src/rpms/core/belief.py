@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Self
 from urllib.parse import unquote
 
-from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.facts import Atom, Literal, Truth, kind_of, parse_literal
 from rpms.core.goal import Goal, escape
+from rpms.core.rules import ANYTHING
 
 _EMPTY_WORDS = {"holding": "none", "inventory": "empty"}
 """How the paper writes that a field is known to be empty."""
@@ -144,7 +145,8 @@ class Belief:
 class FactBelief(Belief):
     """A belief that keeps facts as they were told: true, false, or not at all, which is unknown."""
 
-    known: Mapping[Atom, bool] = field(default_factory=dict)
+    known: dict[Atom, bool] = field(default_factory=dict)
+    """Facts, and what is known of all others: `in(_, cellar)` stands for every thing that is not named otherwise."""
     things: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What is known to be there, by the parameters it may stand for."""
     at: str = "at"
@@ -166,19 +168,62 @@ class FactBelief(Belief):
 
     def true(self, predicate: str) -> Iterator[str]:
         """The first arguments of all facts of a predicate that are known to hold."""
-        return (atom.args[0] for atom, holds in self.known.items() if holds and atom.predicate == predicate)
+        return (atom.args[0] for atom in self._certain if atom.args and atom.predicate == predicate)
 
     def truth(self, atom: Atom, /) -> Truth:
-        return Truth.of(self.known.get(atom))
+        if atom in self.known:
+            return Truth.of(self.known[atom])
+        return Truth.of(next((holds for told, holds in self._sweeping if _covers(told, atom)), None))
+
+    @cached_property
+    def _certain(self) -> list[Atom]:
+        """What is known to hold."""
+        return [atom for atom, holds in self.known.items() if holds]
+
+    @cached_property
+    def _sweeping(self) -> list[tuple[Atom, bool]]:
+        """What is known of many things at once, told last first."""
+        return [(atom, holds) for atom, holds in reversed(self.known.items()) if ANYTHING in atom.args]
 
     @property
     def moment(self) -> str:
         return str(sorted((str(atom), holds) for atom, holds in self.known.items()))
 
-    def learn(self, facts: Mapping[Atom, bool], **things: Iterable[str]) -> Self:
-        """The same belief with some facts told anew, and names that were seen in some roles."""
+    def lines(self) -> tuple[str, ...]:
+        """Where the agent is, what it carries, and all else that is known to hold, as the manual writes it."""
+        shown = [str(atom) for atom in self._certain if atom.predicate not in (self.at, self.hand)]
+        return (*super().lines(), *([f"Known: {'; '.join(sorted(shown))}"] if shown else []))
+
+    def learn(self, *facts: str | Literal, **things: Iterable[str]) -> Self:
+        """The same belief with some facts told anew, in their order, and names that were seen in some roles.
+
+        Facts are written as in a manual. `_` stands for anything: after `not in(_, cellar)` and `in(oil can, cellar)`,
+        the oil can is in the cellar, and nothing else is.
+        """
+        known = dict(self.known)
+        for fact in facts:
+            literal = parse_literal(fact) if isinstance(fact, str) else fact
+            if ANYTHING in literal.atom.args:
+                known = {atom: holds for atom, holds in known.items() if not _covers(literal.atom, atom)}
+            known[literal.atom] = not literal.negated
         seen = {role: tuple(dict.fromkeys((*self.things.get(role, ()), *names))) for role, names in things.items()}
-        return replace(self, known={**self.known, **facts}, things={**self.things, **seen})
+        return replace(self, known=known, things={**self.things, **seen})
+
+    def contradicted_by(self, facts: Iterable[str]) -> tuple[str, ...]:
+        """What the belief holds for known that is not so, given every fact that holds in the simulator."""
+        true = {parse_literal(fact).atom for fact in facts}
+        denied = [f"{atom} holds" for atom in sorted(true, key=str) if self.truth(atom) is Truth.FALSE]
+        false = [atom for atom in self._certain if ANYTHING not in atom.args and atom not in true]
+        return (*denied, *(f"{atom} does not hold" for atom in false))
+
+
+def _covers(pattern: Atom, atom: Atom) -> bool:
+    """Whether a fact is one of those that a fact over `_` stands for."""
+    return (
+        pattern.predicate == atom.predicate
+        and len(pattern.args) == len(atom.args)
+        and all(one in (ANYTHING, other) for one, other in zip(pattern.args, atom.args, strict=True))
+    )
 
 
 @dataclass(frozen=True, slots=True)

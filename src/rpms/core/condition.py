@@ -99,16 +99,19 @@ _JUDGEMENTS: dict[JudgedBy, Arbitrate] = {
 def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) -> Mind:
     """Put a neutral element in place of everything that a condition leaves out, in the prompt and beyond it.
 
-    Goal and belief are shown whenever rules or memory are on; arbitration needs rules and is off without them, as are
-    guard, menu and guidance from the manual. Progress is part of the goal, and told by the same measure in all.
+    Goal and belief are shown whenever rules or memory are on; arbitration needs rules and is off without them. Guard,
+    guidance, a menu from the manual and consistency by preconditions need its actions. Progress is part of the goal,
+    and told by the same measure in all.
     """
     beyond = condition.enforcement
-    finer = beyond.consistency is Consistency.PRECONDITION
+    manual = knowledge.manual.of_tiers(condition.tiers) if condition.rules else RuleManual()
+    acts = bool(manual.actions)
+    finer = beyond.consistency is Consistency.PRECONDITION and acts
     consistent = executable_from_here if finer else compatible_by(knowledge.compat)
     return Mind(
         update=knowledge.update,
         voice=_voice(knowledge.voice, condition),
-        manual=knowledge.manual.of_tiers(condition.tiers) if condition.rules else RuleManual(),
+        manual=manual,
         memory=memory if condition.memory else EpisodicMemory(),
         consistent=consistent if condition.state_filter else compatible_by(accept_everything),
         arbitrate=_JUDGEMENTS[beyond.judged_by],
@@ -118,10 +121,11 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         form=condition.form,
         budget=replace(knowledge.budget, turns=beyond.recent, injected=COMPACT if beyond.compact else 0),
         schemas=knowledge.manual,
-        plans=knowledge.manual if condition.rules else knowledge.manual.bare(),
+        plans=manual if acts else knowledge.manual.bare(),
         adviser=Adviser(
-            guides=beyond.guidance and condition.rules,
+            guides=beyond.guidance and acts,
             size=beyond.menu if condition.informed else 0,
+            slack=beyond.slack,
             ranked=beyond.ranked,
             notice=find_loop if beyond.loops else no_notice,
             spell=knowledge.spell,

@@ -161,8 +161,8 @@ def _plan(mind: Mind, tracked: Plan, situation: Situation, memories: Sequence[Ca
     """What to do as far as this mind knows; where that is all there is to know and no more, as it was tracked."""
     goal, belief = situation.goal, situation.belief
     plan, rules = tracked, mind.plans.active(goal.type, goal.object, goal.destination)
-    if memories or mind.plans is not mind.schemas or len(plan.options) < mind.adviser.size:
-        plan = plan_for(rules, situation, memories, max(1, mind.adviser.size))
+    if memories or mind.plans is not mind.schemas:
+        plan = plan_for(rules, situation, memories)
     failed = {turn.action for turn in here if turn.failed}
     plan = plan.respelled(lambda command: mind.adviser.spell(command, belief), failed)
     if not plan.options or plan.options[0].command not in failed:

@@ -70,6 +70,8 @@ class Enforcement:
     """Whether an answer that still fails is replaced by the menu's best entry; otherwise it is executed."""
     menu: int = 0
     """Entries of the menu; 0 for none."""
+    slack: int = 0
+    """How many steps longer than the best a plan may be whose beginning the menu holds; 0 for any number."""
     ranked: bool = True
     """Whether the menu's entries are chosen by the sub-goal; otherwise they are taken as they come."""
     constrained: Constrained = Constrained.OFF
@@ -91,6 +93,7 @@ PAPER = Enforcement()
 STRICT = Enforcement(
     guard=GuardMode.BLOCK,
     menu=5,
+    slack=4,
     constrained=Constrained.AUTO,
     guidance=True,
     loops=True,
@@ -126,7 +129,7 @@ ALONE = {
 
 
 PARTS = tuple(field.name for field in fields(Enforcement))
-_MOST = {"menu": 100, "reasks": 10, "recent": 1_000_000}
+_MOST = {"menu": 100, "slack": 100, "reasks": 10, "recent": 1_000_000}
 
 
 def with_part(enforcement: Enforcement, name: str, value: object) -> Enforcement:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from rpms.core.advise import reasoner_of
 from rpms.core.arbitration import infeasibility, prohibition
 from rpms.core.belief import Situation
+from rpms.core.facts import Truth
 from rpms.core.rules import ActiveRules
 from rpms.core.tokens import brief
 
@@ -36,7 +37,11 @@ def review(command: str, rules: ActiveRules, situation: Situation) -> Refusal | 
     instance = rules.instance(command)
     if objection.clause is None or instance is None:
         return Refusal(objection.reason, objection.rule)
-    return Refusal(objection.fact, objection.rule, reasoner_of(rules).remedy(instance, situation))
+    remedy = reasoner_of(rules).remedy(instance, situation)
+    reason = objection.fact
+    if remedy.fact is not None and (known := situation.truth(remedy.fact)) is not Truth.UNKNOWN:
+        reason = rules.say(remedy.fact, known)
+    return Refusal(reason, objection.rule, remedy.command)
 
 
 def review_rules(command: str, rules: ActiveRules, situation: Situation) -> Refusal | None:

@@ -92,7 +92,7 @@ class Block:
     items: tuple[str, ...]
     tokens: int
     spoken: tuple[int, ...] = ()
-    """Of a history: where in each item the world has spoken and the model's own words begin."""
+    """Of a history: where in each item the world has spoken and the model's own words begin; 0 where it has none."""
 
     @property
     def text(self) -> str:
@@ -103,6 +103,16 @@ class Block:
         kept = tuple(places)
         spoken = [self.spoken[place] for place in kept] if self.spoken else ()
         return make_block(self.part, self.heading, [self.items[place] for place in kept], count, spoken)
+
+    def opening_alone(self, count: TokenCounter = estimate_tokens) -> Block:
+        """A history that turns after the first are left out of: nor does it tell what was done in the first one.
+
+        No action is to stand beside an observation that did not follow it.
+        """
+        if not any(self.spoken[:1]):
+            return self
+        items = (self.items[0][: self.spoken[0] - 1], *self.items[1:])
+        return make_block(self.part, self.heading, items, count, (0, *self.spoken[1:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +221,11 @@ def _conversation(blocks: Sequence[Block]) -> Iterator[Message]:
             waiting += ("\n\n" if waiting else "") + block.text
             continue
         for item, begin in zip(block.items, block.spoken, strict=True):
-            yield Message("user", waiting + ("\n\n" if waiting else "") + item[: begin - 1])
-            yield Message("assistant", item[begin:])
-            waiting = ""
+            waiting += ("\n\n" if waiting else "") + (item[: begin - 1] if begin else item)
+            if begin:
+                yield Message("user", waiting)
+                yield Message("assistant", item[begin:])
+                waiting = ""
     yield Message("user", waiting)
 
 
@@ -328,7 +340,8 @@ def _keep_last(block: Block, turns: int, cut: list[tuple[Part, str]], count: Tok
     """Keep the first item and so many of the last."""
     kept = max(len(block.items) - turns, 1)
     cut.extend((block.part, item) for item in block.items[1:kept])
-    return block.keeping((0, *range(kept, len(block.items))), count)
+    shown = block.keeping((0, *range(kept, len(block.items))), count)
+    return shown.opening_alone(count) if kept > 1 else shown
 
 
 def _trim(parts: dict[Part, Block], part: Part, spare: int, cut: list[tuple[Part, str]], count: TokenCounter) -> int:
@@ -348,7 +361,8 @@ def _trim(parts: dict[Part, Block], part: Part, spare: int, cut: list[tuple[Part
         spare += count(block.items[place])
         dropped.add(place)
         cut.append((part, block.items[place]))
-    parts[part] = block.keeping((place for place in range(len(block.items)) if place not in dropped), count)
+    kept = block.keeping((place for place in range(len(block.items)) if place not in dropped), count)
+    parts[part] = kept.opening_alone(count) if dropped else kept
     if not parts[part].items:
         del parts[part]
     return len(dropped)

@@ -61,6 +61,10 @@ class Fact(NamedTuple):
     def atom(self) -> Atom:
         return Atom(self.predicate, self.args)
 
+    def bound(self, binding: Mapping[str, str]) -> Fact:
+        """The same fact with names in place of parameters."""
+        return self._replace(args=tuple([binding.get(arg, arg) for arg in self.args]))
+
 
 GOAL = Fact("goal", ())
 
@@ -147,6 +151,15 @@ class Plan:
         """The same plan with commands as a game wants them written, and what just failed after all else."""
         options = [replace(option, command=spell(option.command)) for option in self.options]
         return replace(self, options=tuple(sorted(options, key=lambda option: option.command in failed)))
+
+
+class Remedy(NamedTuple):
+    """What helps with an action that cannot be done."""
+
+    command: str = ""
+    """What to do first: `open drawer 3`; nothing where nothing helps."""
+    fact: Atom | None = None
+    """What it is for, or where nothing helps, the fact that stands against the action for good."""
 
 
 Order = Mapping[str, Mapping[str, int]]
@@ -277,11 +290,11 @@ class Reasoner:
                     return True
         return False
 
-    def plan(self, situation: Situation, order: Order | None = None, choices: int = 1) -> Plan:
-        """What to do in a situation; with fewer choices than wanted, also how to go on with things yet unseen."""
+    def plan(self, situation: Situation, order: Order | None = None) -> Plan:
+        """What to do in a situation."""
         order = order if order is not None else likely_places(self.rules)
         purpose = self.rules.purpose
-        plan = _Graph(self, situation, order).plan(purpose, choices) if purpose is not None else Plan()
+        plan = _Graph(self, situation, order).plan(purpose) if purpose is not None else Plan()
         first = _Graph(self, situation, order).first_things() if self.rules.lore.always else ()
         if first:
             return replace(plan, options=first)
@@ -304,14 +317,14 @@ class Reasoner:
             for schema in schemas
         )
 
-    def remedy(self, instance: Instance, situation: Situation) -> str:
-        """The first step towards being able to do an action: `open drawer 3`; nothing where there is none."""
+    def remedy(self, instance: Instance, situation: Situation) -> Remedy:
+        """The first step towards being able to do an action, or what stands against it for good."""
         schema = instance.schema
         needed = [_fact(clause.literals[0]) for clause in schema.preconditions if len(clause.literals) == 1]
         gives = next((fact for fact in map(_fact, schema.effects[:1]) if fact not in needed), None)
         needs = [self._need(clause, gives, tuple(instance.binding)) for clause in schema.preconditions]
         graph = _Graph(self, situation, likely_places(self.rules))
-        return graph.first(needs, instance.binding)
+        return graph.remedy(needs, instance.binding)
 
 
 def _command(schema: ActionSchema, binding: Mapping[str, str]) -> str:
@@ -341,24 +354,62 @@ class _Graph:
         self._costs: dict[Fact, float] = {}
         self._here: dict[str, list[str]] = {}
 
-    def plan(self, purpose: Purpose, choices: int) -> Plan:
-        plan = Plan()
+    def plan(self, purpose: Purpose) -> Plan:
         for imagined in (False, True):
             bindings = list(self._bindings(purpose, self._facts.goal, imagined=imagined))
             ways = [way for binding in bindings if (way := self._goal_edge(purpose, binding)) is not None]
             furthest = max((stages for stages, _ in ways), default=0)
             if self._reaches([edge for stages, edge in ways if stages == furthest]):
                 stage = furthest if purpose.staged else None
-                plan = Plan(self._options(), self._progress(purpose), self._costs[GOAL], stage)
-                if len(plan.options) >= choices or not plan.cost:
-                    break
-        return plan
+                return Plan(self._options(), self._progress(purpose), self._costs[GOAL], stage)
+        return Plan()
 
-    def first(self, needs: Iterable[Need], binding: Mapping[str, str]) -> str:
-        """What to do first so that all of some needs hold in the end."""
-        edge = self._edge_to((need, binding) for need in needs)
-        options = self._options() if edge is not None and self._reaches([edge]) else ()
-        return options[0].command if options else ""
+    def remedy(self, needs: Sequence[Need], binding: Mapping[str, str]) -> Remedy:
+        """What to do first so that all of some needs hold in the end. To search elsewhere is no remedy."""
+        wanted = [self._judge(need, binding) for need in sorted(needs, key=lambda need: need.moving)]
+        reached = self._reaches([Edge(GOAL, tuple(fact for _, _, fact in wanted if fact is not None), 0.0)])
+        options = self._options() if reached and all(value is not False for value, _, _ in wanted) else ()
+        if options:
+            chain = options[0].chain
+            instance = self._reasoner.rules.instance(chain[0].command)
+            elsewhere = instance is not None and set(instance.binding.values()).isdisjoint(binding.values())
+            return Remedy("" if chain[0].reveals and elsewhere else chain[0].command, chain[-1].fact.atom)
+        return Remedy("", self._obstacle(needs, binding, frozenset()))
+
+    def _obstacle(self, needs: Iterable[Need], binding: Mapping[str, str], above: frozenset[Fact]) -> Atom | None:
+        """Of what is needed and cannot be had, the fact that stands in the way for good.
+
+        All that is to be done at a place that is not there fails since it is not there.
+        """
+        for need in needs:
+            if not need.names.issubset(binding):
+                continue
+            value, _, fact = self._judge(need, binding)
+            if value is False:
+                return (self._fixed(need) or need.literals[0]).bound(binding).atom
+            if fact is None or fact in above or fact in self._costs:
+                continue
+            if (fixed := self._fixed(need)) is not None:
+                return fixed.bound(binding).atom
+            either = [Fact(*one) for one in fact.args] if fact.predicate == "or" else [fact]
+            for way, bound in ((way, bound) for one in either for way, bound in self._ways_in_principle(one)):
+                deeper = self._obstacle(way.needs, bound, above | {fact})
+                if deeper is not None:
+                    return deeper
+            if not above:
+                return either[0].atom
+        return None
+
+    def _ways_in_principle(self, fact: Fact) -> Iterator[tuple[Way, dict[str, str]]]:
+        """The ways to make a fact so, with the names that it has, whether they can be gone or not."""
+        for way in self._reasoner.makers.get((fact.predicate, fact.negated), ()):
+            if all(map(self._suits, way.fact.args, fact.args)):
+                yield way, dict(zip(way.fact.args, fact.args, strict=True))
+
+    def _fixed(self, need: Need) -> Fact | None:
+        """Of facts of which one would do, one that no action changes."""
+        makers = self._reasoner.makers
+        return next((fact for fact in need.literals if (fact.predicate, fact.negated) not in makers), None)
 
     def first_things(self) -> tuple[Option, ...]:
         """What restores the facts without which nothing else can be done; nothing where they hold."""
@@ -490,6 +541,7 @@ class _Graph:
     def _places(self, predicate: str) -> Sequence[str]:
         """Where the agent is, in the sense of a predicate that says so: where moving would change nothing."""
         if predicate not in self._here:
+            self._here[predicate] = []  # while it is being worked out, nothing follows from it
             self._here[predicate] = [
                 name
                 for way in self._reasoner.makers.get((predicate, False), ())
@@ -585,7 +637,9 @@ class _Graph:
             fact = Fact(literal.predicate, args, literal.negated, literal.makeable)
             makeable = literal.makeable and self._can_make(fact)
             revealable = value is None and literal.predicate in reasoner.revealers
-            sure = need.wanted or (makeable and literal.predicate in reasoner.positional)
+            sure = need.wanted or (
+                makeable and (literal.predicate in reasoner.positional or (not literal.negated and _is_unseen(args)))
+            )
             if value is None and not sure and (makeable or need.given or not revealable):
                 granted = True
             elif makeable or revealable:
@@ -688,7 +742,9 @@ class _Graph:
                     first = self._first(edge)
                     if first not in reached:
                         heappush(heap, (more, next(number), first, ways))
-                elif edge.schema is not None and (edge.command not in options or options[edge.command][0] > more):
+                elif edge.schema is None or _is_unseen(edge.binding.values()):
+                    continue  # nothing can be done to what nobody has seen
+                elif edge.command not in options or options[edge.command][0] > more:
                     options[edge.command] = (more, ways)
         found = sorted(options.items(), key=lambda item: item[1][0])
         return tuple(Option(command, regret, tuple(map(_link, ways))) for command, (regret, ways) in found)
@@ -715,7 +771,11 @@ class _Graph:
             for clause in step.until
             for stone in self._milestones(_fact(clause.literals[0].bind(best.binding)), things)
         )
-        todo = [stone for stone in stones if stone.fact in left or (stone.found and "?" in stone.thing)]
+        todo: list[_Milestone] = []
+        for stone in stones:  # of one thing, nothing counts before all that comes before it: a cold mug is not home yet
+            waits = any(earlier.thing == stone.thing for earlier in todo)
+            if waits or stone.fact in left or (stone.found and "?" in stone.thing):
+                todo.append(stone)
         if not todo:
             return Progress("done", "", len(stones), len(stones))
         first = self._first(best) if best.needs else None
@@ -776,7 +836,7 @@ class _Graph:
         binding = dict(zip(way.fact.args, fact.args, strict=True))
         role = next((name for name, bound in binding.items() if bound == thing), "object")
         before = [
-            literal._replace(args=tuple(binding.get(arg, arg) for arg in literal.args))
+            literal.bound(binding)
             for need in way.needs
             if (literal := need.literals[0]).makeable and self._can_make(literal)
         ]
@@ -794,6 +854,10 @@ class _Milestone(NamedTuple):
     name: str
     thing: str
     found: bool = False
+
+
+def _is_unseen(names: Iterable[str]) -> bool:
+    return any(name[-1:] == "?" for name in names)
 
 
 def _rank_alone(item: tuple[int, str]) -> int:

@@ -96,6 +96,9 @@ class Revelation:
     given: tuple[Clause, ...] = ()
     """Only where these hold: a closed cabinet hides what is in it."""
 
+    def __str__(self) -> str:
+        return f"{self.atom} if {' and '.join(map(str, self.given))}" if self.given else str(self.atom)
+
 
 @dataclass(frozen=True, slots=True)
 class Step:

@@ -32,8 +32,8 @@ LARGEST_GAME: Final = 16 * MEGABYTE
 
 DEEPEST_JSON: Final = 40
 """Brackets within brackets. What is written here has less than ten; past some hundreds Python itself gives up."""
-LONGEST_NUMBER: Final = 10**18
-"""The largest whole number: more than any count of tokens or steps, and every page and table can still show it."""
+LONGEST_NUMBER: Final = 2**64
+"""The largest whole number: what servers and seeds may have, and short enough for every page and table."""
 MOST_YAML_NODES: Final = 100_000
 """Values in a manual or study once its aliases are written out: 430 bytes of aliases can stand for billions."""
 MOST_TRANSCRIPT: Final = 64 * MEGABYTE

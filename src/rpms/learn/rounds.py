@@ -32,7 +32,7 @@ from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.setup import manual_of
 from rpms.play.sources import ManualChoice, Sources
 from rpms.play.threads import Threads
-from rpms.store.files import read_text, write_whole
+from rpms.store.files import read_text, remove_leftovers, write_whole
 from rpms.store.memories import parse_memory, record, write_memory
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.base import Setting, Task, World
@@ -158,6 +158,7 @@ def learn(
         raise InputError(f"{out}: give the memory a file name such as {out / 'memory.jsonl'}")
     check_workers(workers)
     _refuse_foreign(out)
+    remove_leftovers(out.parent, out.stem)
     memory = plan.start or EpisodicMemory(world=plan.world.name)
     known: dict[str, set[str]] = {}
     results: list[Round] = []

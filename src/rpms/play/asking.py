@@ -81,7 +81,7 @@ class Asker:
             refused.append((command.text, against.text))
             prompt = prompt.noticing(ask_again(command.text, against), HEADINGS[Part.NOTICE])
         replaced = self._reason_to_replace(decision, against)
-        best = decision.menu.best or (refusal.remedy if refusal else "")
+        best = decision.menu.best or (refusal.remedy if refusal and decision.rules.environment else "")
         if replaced and best and best != command.text:
             command, refusal = Command(best), None
         else:

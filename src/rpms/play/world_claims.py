@@ -19,9 +19,8 @@ from rpms.models.base import Decoding, Request
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play
-from rpms.play.setup import knowledge_of
 from rpms.play.world_walk import NONSENSE, Moment, Subject, Walk, truth_of, view
-from rpms.worlds.base import Outcome, lacking
+from rpms.worlds.base import Outcome, World, lacking
 
 
 class Failed(Exception):
@@ -40,12 +39,9 @@ def require(holds: bool, otherwise: str) -> None:
 
 def members(subject: Subject) -> str:
     """It has everything a World has."""
-    world = subject.world
-    missing = lacking(world)
-    require(not missing, missing)
-    require(bool(world.name) and bool(world.splits) and bool(world.engines), "name, splits or engines are empty")
-    require(world.step_budget > 0 and world.max_tokens > 0, "step_budget and max_tokens must be above zero")
-    return f"splits {', '.join(world.splits)}"
+    problem = lacking(subject.world)
+    require(not problem, problem)
+    return f"splits {', '.join(subject.world.splits)}"
 
 
 def tasks(subject: Subject) -> str:
@@ -290,6 +286,8 @@ def effects(subject: Subject) -> str:
 
 def drift(subject: Subject) -> str:
     """The belief never contradicts the game."""
+    if type(subject.world).contradictions is World.contradictions:
+        raise Skipped("the world has no method `contradictions`, so nothing compares its belief with the game")
     count = 0
     for walk, moment in subject.moments():
         count += 1
@@ -333,7 +331,7 @@ def commands(subject: Subject) -> str:
 
 def prompts(subject: Subject) -> str:
     """The baseline's prompt is the full one with blocks left out."""
-    knowledge, count = knowledge_of(subject.world), 0
+    knowledge, count = subject.knowledge, 0
     for layout in Layout:
         full, base = (
             compose(type(condition)(condition.rules, condition.memory, layout=layout), knowledge, EpisodicMemory())
@@ -364,16 +362,16 @@ def _compare(full: Decision, base: Decision, where: str) -> None:
 def planner(subject: Subject) -> str:
     """Whoever follows the plans that the manual gives wins; a manual without goals gives none."""
     world, ended = subject.world, dict[str, int]()
-    if not knowledge_of(world).manual.purposes:
+    if not subject.manual.purposes:
         raise Skipped("the manual has no goals")
-    mind = compose(FULL, knowledge_of(world), EpisodicMemory())
+    mind = compose(FULL, subject.knowledge, EpisodicMemory())
 
     def answer(request: Request) -> str:
         assert request.decision is not None
         thought, action = follow_plan(request.decision)
         return f"Thought: {thought}\nAction: {action}"
 
-    for task in subject.tasks:
+    for task in (walk.task for walk in subject.walks):
         game = world.open(task, subject.setting)
         try:
             play = Play(world, game, task, mind, FunctionModel(answer), Decoding(), world.step_budget)

@@ -139,6 +139,8 @@ class HistoryForm(Form):
 
     tokens: Count
     dropped: Count = 0
+    alone: bool = False
+    """Whether the opening one is shown without its action."""
     text: Count | None = None
 
 

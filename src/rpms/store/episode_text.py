@@ -185,10 +185,11 @@ class _Scribe:
             return {}, False
         before = self._turns[: step.number - 1]
         dropped = [item for part, item in step.decision.prompt.cut if part is Part.HISTORY]
-        kept = before[:1] + before[1 + len(dropped) :]
+        alone = block.spoken[:1] == (0,) and before[0].startswith(f"{block.items[0]}\n")
+        kept = [block.items[0] if alone else before[0], *before[1 + len(dropped) :]]
         if block.heading or list(block.items) != kept or dropped != before[1 : 1 + len(dropped)]:
             return {"tokens": block.tokens, "text": self.texts.place(block.text)}, True
-        return {"tokens": block.tokens, **_filled(dropped=len(dropped))}, False
+        return {"tokens": block.tokens, **_filled(dropped=len(dropped), alone=alone)}, False
 
     def _belief(self, decision: Decision) -> dict[str, Any]:
         belief: Belief = decision.belief

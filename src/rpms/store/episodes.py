@@ -191,6 +191,7 @@ class EpisodeRecord:
                 continue
             dropped = range(1, 1 + step.history.dropped)
             shown = self._turns.keeping(place for place in range(number - 1) if place not in dropped)
+            shown = shown.opening_alone() if step.history.alone else shown
             cut.extend((Part.HISTORY, self._turns.items[place]) for place in dropped)
             blocks.append(replace(shown, tokens=step.history.tokens))
         no_room = tuple((Part(part), fewer) for part, fewer in step.extras.get("no_room", {}).items())

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign import files as foreign
 from rpms.foreign.limits import LARGEST_MEMORY
+from rpms.store.lock import hold, waiting_lock
 
 UMASK = os.umask(0)
 os.umask(UMASK)
@@ -19,7 +22,9 @@ def write_whole(file: Path, text: str) -> None:
     """Write a file so that a reader, or a crash at any moment, sees the old one or the new one, never a part."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")
+        with waiting_lock(file.parent):  # between its making and its marking nobody may take it for a leftover
+            handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")
+            hold(handle)
         try:
             with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as stream:
                 stream.write(text)
@@ -35,6 +40,42 @@ def write_whole(file: Path, text: str) -> None:
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
         raise InputError(f"{file}: cannot be written: {why}; nothing was changed") from None
+
+
+def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write a new folder of files, by their paths in it: all of them, or nothing where it cannot be done."""
+    if folder.exists() or folder.is_symlink():
+        raise InputError(f"{folder} exists already; nothing was changed")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part") as beside:
+            whole = Path(beside, folder.name)
+            for path, text in texts.items():
+                file = whole / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8", newline="\n")
+            whole.rename(folder)
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        raise InputError(f"{folder}: cannot be written: {why}; nothing was changed") from None
+
+
+def remove_leftovers(folder: Path, beginning: str) -> None:
+    """Remove what killed processes left half written in a folder, of files whose names begin so; not what is held."""
+    parts = list(folder.glob(f".{glob.escape(beginning)}*.part"))
+    if not parts:
+        return
+    with waiting_lock(folder):
+        for part in parts:
+            try:
+                handle = os.open(part, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+            except OSError:
+                continue  # gone already
+            try:
+                if hold(handle):
+                    part.unlink(missing_ok=True)
+            finally:
+                os.close(handle)
 
 
 def read_text(file: Path, largest: int = LARGEST_MEMORY) -> str:

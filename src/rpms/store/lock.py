@@ -54,6 +54,17 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def hold(handle: int) -> bool:
+    """Mark an open file or folder as in use until it is closed; False where another process uses it."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno in _NO_LOCKS
+    return True
+
+
 @contextmanager
 def waiting_lock(folder: Path) -> Iterator[None]:
     """Hold a folder for a moment, after whoever else does. Leaves no file behind; nothing where there are no locks."""

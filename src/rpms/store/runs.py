@@ -163,8 +163,8 @@ class _TimingForm(BaseModel):
 class _PriceForm(BaseModel):
     prompt: Amount
     completion: Amount
-    cached: Amount | None
-    written: Amount | None
+    cached: Amount | None = None
+    written: Amount | None = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import tempfile
@@ -10,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rpms.store.files import UMASK
-from rpms.store.lock import fcntl, waiting_lock
+from rpms.store.lock import hold, waiting_lock
 
 _NEW, _OLD = ".new", ".old"
 
@@ -23,9 +24,10 @@ def folder_beside(target: Path) -> Iterator[Path]:
     What a killed one left is removed by the next, and where it was killed in mid-swap the older folder is put back.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    _clear(target)
-    new = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_NEW, dir=target.parent))
-    mark = _hold(new)
+    with waiting_lock(target.parent):
+        _clear(target)
+        new = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_NEW, dir=target.parent))
+        mark = _hold(new)
     try:
         new.chmod(0o777 & ~UMASK)
         yield new
@@ -42,35 +44,26 @@ def folder_beside(target: Path) -> Iterator[Path]:
 
 
 def _clear(target: Path) -> None:
-    """Remove what killed processes left beside a folder."""
-    with waiting_lock(target.parent):
-        left = [path for path in target.parent.glob(f".{_escaped(target.name)}.*") if path.suffix in (_NEW, _OLD)]
-        for path in left:
-            if path.suffix == _OLD and not target.exists():
-                with suppress(OSError):
-                    path.rename(target)
-                continue
-            held = _hold(path)
-            if held is not None:  # else somebody is writing it
-                shutil.rmtree(path, ignore_errors=True)
-                os.close(held)
-
-
-def _escaped(name: str) -> str:
-    return "".join(f"[{char}]" if char in "*?[" else char for char in name)
+    """Remove what killed processes left beside a folder. Whoever calls holds the folder around it."""
+    left = [path for path in target.parent.glob(f".{glob.escape(target.name)}.*") if path.suffix in (_NEW, _OLD)]
+    for path in left:
+        if path.suffix == _OLD and not target.exists():
+            with suppress(OSError):
+                path.rename(target)
+            continue
+        held = _hold(path)
+        if held is not None:  # else somebody is writing it
+            shutil.rmtree(path, ignore_errors=True)
+            os.close(held)
 
 
 def _hold(folder: Path) -> int | None:
-    """Mark a folder as in use until this process ends; None where another one uses it or there are no locks."""
-    if fcntl is None:
-        return None
+    """Mark a folder as in use until this process ends; None where another one uses it."""
     try:
         handle = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     except OSError:
         return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        return None
-    return handle
+    if hold(handle):
+        return handle
+    os.close(handle)
+    return None

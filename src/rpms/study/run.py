@@ -27,7 +27,7 @@ from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.settings import Settings
 from rpms.play.setup import can_play
 from rpms.play.threads import Threads
-from rpms.store.files import read_text, write_whole
+from rpms.store.files import read_text, remove_leftovers, write_whole
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.store.study_index import INDEX, read_study_index
 from rpms.study.values import Case, Learning, Study
@@ -190,6 +190,7 @@ def run_study(
     `rpms.play.run.run` raises; the same call again goes on where it stopped.
     """
     check_workers(means.workers)
+    remove_leftovers(layout.out, INDEX)
     read_index(layout)  # one that cannot be read is said before anything is played
     results: list[Result] = []
     known: dict[Path, RunSummary] = {}

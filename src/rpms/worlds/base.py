@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
 
 from rpms.core.belief import Belief
 from rpms.core.consistency import same_occupancy
+from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.memory import Entry
 from rpms.core.recall import Retrieval
@@ -131,9 +132,17 @@ class World(ABC):
         return self.manual_files("manual.yaml")
 
     def manual_files(self, *names: str) -> tuple[tuple[str, str], ...]:
-        """Read files that lie beside the module that the world is written in."""
-        folder = files(type(self).__module__.rpartition(".")[0] or type(self).__module__)
-        return tuple((f"{self.name}/{name}", folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
+        """Read files that lie beside the module that the world, or the one it extends, is written in."""
+        written = [kind.__module__ for kind in type(self).__mro__ if issubclass(kind, World) and kind is not World]
+        modules = [vars(sys.modules[name]).get("__file__") for name in written]
+        folders = [Path(file).parent for file in modules if file]
+        folder = next((each for each in folders if (each / names[0]).is_file()), next(iter(folders), Path()))
+        try:
+            return tuple((f"{self.name}/{name}", (folder / name).read_text(encoding="utf-8")) for name in names)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+            where = f"{' and '.join(names)} beside {written[0]}"
+            raise InputError(f"{self.name} cannot read its manual, {where}: {reason}") from None
 
     def compat(self, belief: Belief, entry: Entry) -> str:
         """COMPAT of Eq. 6: why an experience does not suit the belief; nothing if it does."""
@@ -172,7 +181,28 @@ class World(ABC):
 
 def lacking(world: object) -> str:
     """What keeps something from being a World, in words; nothing if it is one."""
+    kind = world.__name__ if isinstance(world, type) else type(world).__name__
+    if isinstance(world, type):
+        return f"this is the class {kind}; name an instance of it: world = {kind}()"
     if not isinstance(world, World):
-        return f"{type(world).__name__} is no subclass of rpms.worlds.base.World"
+        return f"{kind} is no subclass of rpms.worlds.base.World"
     missing = [name for name in ("name", "splits", "voice") if not hasattr(world, name)]
-    return f"{type(world).__name__} has no {', '.join(missing)}" if missing else ""
+    if missing:
+        return f"{kind} has no {', '.join(missing)}"
+    wrong = next((f"{name} must be {what}" for name, what, fits in _ATTRIBUTES if not fits(world)), "")
+    return f"{kind}: {wrong}" if wrong else ""
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, tuple | list) and bool(value) and all(isinstance(each, str) and each for each in value)
+
+
+_ATTRIBUTES: tuple[tuple[str, str, Callable[[World], bool]], ...] = (
+    ("name", "a text", lambda world: isinstance(world.name, str) and bool(world.name)),
+    ("splits", 'names such as ("train", "test")', lambda world: _are_names(world.splits)),
+    ("voice", "a rpms.core.voice.Voice", lambda world: isinstance(world.voice, Voice)),
+    ("engines", 'names such as ("native",)', lambda world: _are_names(world.engines)),
+    ("step_budget", "a number above zero", lambda world: isinstance(world.step_budget, int) and world.step_budget > 0),
+    ("max_tokens", "a number above zero", lambda world: isinstance(world.max_tokens, int) and world.max_tokens > 0),
+)
+"""The attributes of a World, and what each must be."""

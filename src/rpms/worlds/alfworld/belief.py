@@ -110,7 +110,8 @@ class AlfworldBelief(Belief):
             if one not in self.places:
                 return None
             if other not in self.places:
-                return self._beside(one, other)
+                # the opening names every place, so one more is not there
+                return False if kind_of(other) in affordances().places else self._beside(one, other)
         return self.sites.together(one, other)
 
     def _beside(self, place: str, thing: str) -> bool | None:
@@ -197,6 +198,12 @@ def _has(attribute: str) -> Callable[[AlfworldBelief, str], bool | None]:
     return lambda _belief, thing: affordances().has(attribute, kind_of(thing))
 
 
+def _movable(_belief: AlfworldBelief, thing: str) -> bool | None:
+    kind = kind_of(thing)
+    known = affordances().has("pickupable", kind)
+    return False if known is None and kind in affordances().places else known
+
+
 def _is(state: str) -> Callable[[AlfworldBelief, str], bool]:
     return lambda belief, thing: belief.is_(thing, state)
 
@@ -210,7 +217,7 @@ _ANSWERS: Mapping[str, tuple[int, Callable[..., bool | None]]] = {
     "closed": (1, lambda belief, place: belief.closed(place)),
     "door": (1, lambda belief, place: belief.has_door(place)),
     "in": (2, lambda belief, thing, place: belief.contains(place, thing)),
-    "movable": (1, _has("pickupable")),
+    "movable": (1, _movable),
     "lamp": (1, _has("toggleable")),
     "fits": (2, lambda _belief, thing, place: affordances().fits(kind_of(thing), kind_of(place))),
     "heats": (2, _treats("heat")),

@@ -61,23 +61,21 @@ The example ends here. Now the task to solve:"""
 CHOOSING = """\
 Here are some turns of an example, with its goal: heat some egg and put it in diningtable.
 Now: open fridge 1 to look for egg
-Possible actions: 1. go to cabinet 1 (look for egg); 2. go to countertop 3 (look for egg); 3. open fridge 1 (look for \
-egg)
-Thought: The fridge 1 in front of me is closed and not searched. I open it.
-Action: 3. open fridge 1
-Now: go to countertop 3 to look for egg
-Possible actions: 1. go to cabinet 1 (look for egg); 2. go to countertop 3 (look for egg)
-Thought: There is no egg in the fridge. The likeliest place that is left is countertop 3.
-Action: 2. go to countertop 3
-Now: take egg 2 from countertop 3
-Possible actions: 1. go to cabinet 1 (look for egg); 2. take egg 2 from countertop 3 (so that you hold egg 2)
-Thought: The egg 2 is here and my hands are empty. I take it.
+Possible actions: 1. go to countertop 3 (look for egg); 2. open fridge 1 (look for egg)
+Thought: Now: open fridge 1 to look for egg.
+Action: 2. open fridge 1
+Now: take egg 2 from countertop 3, then heat egg 2 with microwave 1
+Possible actions: 1. go to fridge 1 (look for egg); 2. take egg 2 from countertop 3 (then heat egg 2 with microwave 1)
+Thought: Now: take egg 2 from countertop 3.
 Action: 2. take egg 2 from countertop 3
+Now: go to microwave 1, then heat egg 2 with microwave 1
+Possible actions: 1. go to microwave 1 (then heat egg 2 with microwave 1); 2. put egg 2 in/on countertop 3
+Thought: Now: go to microwave 1.
+Action: 1. go to microwave 1
 Now: heat egg 2 with microwave 1
-Possible actions: 1. heat egg 2 with microwave 1 (so that egg 2 has been heated); 2. put egg 2 in/on microwave 1 (then \
-take egg 2 from microwave 1)
-Thought: I am at the microwave 1 with the egg 2. I heat it.
-Action: 1. heat egg 2 with microwave 1
+Possible actions: 1. go to diningtable 1; 2. heat egg 2 with microwave 1 (so that egg 2 has been heated)
+Thought: Now: heat egg 2 with microwave 1.
+Action: 2. heat egg 2 with microwave 1
 The example ends here. Now the task to solve:"""
 
 VOICE = Voice(INSTRUCTION, EXAMPLE, brief=paper_lines, choosing=CHOOSING)

@@ -68,18 +68,18 @@ The example ends here. Now the task to solve:"""
 CHOOSING = """\
 Here are some turns of an example, with its task: find a(n) plant, focus on it, then move it to the blue box in the \
 workshop.
-Now: look for a plant; open door to greenhouse
-Possible actions: go to workshop; look around; open door to greenhouse; wait1
-Thought: Plants grow in the greenhouse and its door is closed. I open it.
-Action: open door to greenhouse
-Now: lemon tree is here: focus on lemon tree
-Possible actions: focus on lemon tree; go to hallway; look at sink; pick up flower pot 2
-Thought: The lemon tree is a plant and it is here. I focus on it, not on its pot.
-Action: focus on lemon tree
-Now: to move lemon tree, pick up flower pot 2
-Possible actions: go to hallway; look around; pick up flower pot 2; wait1
-Thought: I carry the tree in its pot. I pick up flower pot 2.
-Action: pick up flower pot 2
+Now: open door to greenhouse, then go to greenhouse, then look around to look for plant
+Possible actions: 1. look around (look for plant); 2. open door to greenhouse (then go to greenhouse)
+Thought: Now: open door to greenhouse.
+Action: 2. open door to greenhouse
+Now: focus on lemon tree
+Possible actions: 1. focus on lemon tree (so that lemon tree was focused on); 2. pick up flower pot 2
+Thought: Now: focus on lemon tree.
+Action: 1. focus on lemon tree
+Now: pick up flower pot 2, then move flower pot 2 to blue box
+Possible actions: 1. go to hallway; 2. pick up flower pot 2 (then move flower pot 2 to blue box)
+Thought: Now: pick up flower pot 2.
+Action: 2. pick up flower pot 2
 The example ends here. Now the task to solve:"""
 
 HEADINGS = {
