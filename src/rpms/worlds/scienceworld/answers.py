@@ -327,7 +327,7 @@ def _wet(belief: ScienceBelief, words: str) -> bool | None:
     if _solid(belief, words):
         return False
     known = _holds(belief, words)
-    if known is None or _touched(belief, known):
+    if known is None or _touched(belief, known) or known.thing.name == "fountain":  # which fills by itself
         return None
     inside = known.thing.contents or ()
     dry = all((ware(thing.name) or is_food(thing.name)) and not _flows(thing) for thing in inside)
