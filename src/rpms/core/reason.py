@@ -117,6 +117,12 @@ class Edge:
     def command(self) -> str:
         return _command(self.schema, self.binding) if self.schema is not None else ""
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """What its command names: mixing is done to a vessel, not to what comes of it."""
+        schema = self.schema
+        return tuple(self.binding[name] for name in schema.variables if name not in schema.others) if schema else ()
+
 
 class Link(NamedTuple):
     """One action of a plan, with the fact it serves."""
@@ -742,7 +748,7 @@ class _Graph:
                     first = self._first(edge)
                     if first not in reached:
                         heappush(heap, (more, next(number), first, ways))
-                elif edge.schema is None or _is_unseen(edge.binding.values()):
+                elif edge.schema is None or _is_unseen(edge.named):
                     continue  # nothing can be done to what nobody has seen
                 elif edge.command not in options or options[edge.command][0] > more:
                     options[edge.command] = (more, ways)
