@@ -82,6 +82,7 @@ EVERYDAY: Final = Recipe(
         "carried": _carried,
         "within": _within,
         "holds": _holds,
+        "handled": lambda scene, word: any(seen.name in scene.belief.handled for seen in scene.find(word)),
         "opened": lambda scene, room: _is_opened(scene.belief.exits, scene.room, room),
         "veiled": lambda scene, room: scene.veiled(room),
         "hides": lambda scene, name, room: name in scene.hiding(room),
