@@ -14,37 +14,54 @@ import sys
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import NoReturn
 
-from rpms.cli.options import choose_tasks, make_setting
-from rpms.core.condition import BASELINE, CONDITIONS, FULL, Condition
-from rpms.core.enforcement import ALONE, STRICT
+from rpms.cli.options import make_setting
+from rpms.core.condition import CONDITIONS
 from rpms.core.errors import InputError, RPMSError
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
-from rpms.models.providers import parse_model_name
+from rpms.models.providers import chooses_from_menu, parse_model_name
 from rpms.play.answering import NamedModel
 from rpms.play.plan import RunPlan, lend, plan_run
 from rpms.play.run import run
+from rpms.play.settings import Settings
 from rpms.play.setup import can_play
 from rpms.store.runs import RunSummary, open_run
-from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
 
+_PARTS: Mapping[str, Mapping[str, object]] = {
+    "guard-advise": {"guard": "advise"},
+    "guard": {"guard": "block"},
+    "menu": {"menu": 5},
+    "menu-unranked": {"menu": 5, "ranked": False},
+    "menu, held": {"menu": 5, "constrained": "auto"},
+    "guidance": {"guidance": True},
+    "loops": {"loops": True},
+    "compact": {"compact": True},
+    "recent": {"recent": 3},
+}
+_LESS: Mapping[str, Mapping[str, object]] = {
+    "unranked": {"ranked": False},
+    "no guidance": {"guidance": False},
+    "no guard": {"guard": "off"},
+    "not compact": {"compact": False},
+}
 
-def configurations() -> Mapping[str, Condition]:
-    """The paper's four conditions, each part alone on top of the full one, and everything on in all four."""
-    made: dict[str, Condition] = dict(CONDITIONS)
-    made |= {f"full + {name}": replace(FULL, enforcement=part) for name, part in ALONE.items()}
-    made |= {f"{name} + strict": replace(condition, enforcement=STRICT) for name, condition in CONDITIONS.items()}
-    made["baseline + menu"] = replace(BASELINE, enforcement=ALONE["menu"])
-    made["full + strict, unranked"] = replace(FULL, enforcement=replace(STRICT, ranked=False))
-    made["full + strict, no guidance"] = replace(FULL, enforcement=replace(STRICT, guidance=False))
+
+def configurations() -> Mapping[str, Settings]:
+    """The paper's four conditions, everything on in all four, each part alone on the full one, and all but one."""
+    made = {name: Settings(condition=name) for name in CONDITIONS}
+    made |= {f"{name} + strict": Settings(condition=name, preset="strict") for name in CONDITIONS}
+    made |= {f"full + {name}": Settings(condition="full", enforce=part) for name, part in _PARTS.items()}
+    made |= {
+        f"full + strict, {name}": Settings(condition="full", preset="strict", enforce=part)
+        for name, part in _LESS.items()
+    }
     return made
 
 
@@ -75,13 +92,11 @@ def count(text: str) -> int:
     return int(text)
 
 
-def chosen(only: str, world: World, model: str) -> Mapping[str, tuple[Condition, int | None]]:
+def chosen(only: str, model: str) -> Mapping[str, tuple[Settings, int | None]]:
     """The configurations to play by the names they go by here, each with a budget of steps if it has its own."""
     known = configurations()
-    playable = {name: each for name, each in known.items() if can_play(world, each.enforcement, model)}
-    if not playable:
-        raise InputError(f"{model} chooses from a menu, and {world.name} has no method `suggest` to make one")
-    made: dict[str, tuple[Condition, int | None]] = {}
+    playable = {name: each for name, each in known.items() if can_choose(each, model)}
+    made: dict[str, tuple[Settings, int | None]] = {}
     for given in only.split(",") if only else playable:
         named = given.strip().replace(";", ",")
         name, at, steps = named.partition("@")
@@ -95,6 +110,12 @@ def chosen(only: str, world: World, model: str) -> Mapping[str, tuple[Condition,
         except argparse.ArgumentTypeError as error:
             raise InputError(f"--only {named!r}: {error}; write {name}@20") from None
     return made
+
+
+def can_choose(settings: Settings, model: str) -> bool:
+    """Whether there is a menu, for a model that needs one."""
+    condition = settings.condition_value()
+    return can_play(condition.enforcement, model) and (condition.informed or not chooses_from_menu(model))
 
 
 def main() -> None:
@@ -130,14 +151,13 @@ def play_all(options: argparse.Namespace) -> None:
     parse_model_name(options.model)
     memory = read_frozen(options.memory, world.name) if options.memory else EpisodicMemory(world=world.name)
     setting = make_setting(world, options.data, "native", options.option)
-    games, setting = choose_tasks(
-        world, options.split, setting, None, per_task=options.per_task, sample=options.sample, seed=options.seed
-    )
-    wanted = chosen(options.only, world, options.model)
+    draw = Settings(split=options.split, per_task=options.per_task, sample=options.sample, seed=options.seed)
+    games, setting = draw.tasks(world, setting)
+    wanted = chosen(options.only, options.model)
     model = NamedModel(options.model, world.name, ModelOptions(batch=options.batch))()
     runs: dict[str, tuple[RunPlan, Path]] = {}
     try:
-        for name, (condition, steps) in wanted.items():
+        for name, (settings, steps) in wanted.items():
             plan = plan_run(
                 world,
                 options.model,
@@ -145,7 +165,8 @@ def play_all(options: argparse.Namespace) -> None:
                 split=options.split,
                 tasks=games,
                 seed=options.seed,
-                condition=condition,
+                condition=settings.condition_value(),
+                sources=settings.sources(world),
                 memory=memory,
                 setting=setting,
                 decoding=Decoding(max_tokens=options.max_tokens or world.max_tokens),

@@ -8,7 +8,7 @@ world = find_world("alfworld")
 task = world.tasks("builtin", Setting())[0]
 environment = world.open(task, Setting())  # in its place: yours
 
-with rpms.Agent("alfworld", model="planner", condition="full") as agent:
+with rpms.Agent("alfworld", model="planner", memory="embedded") as agent:
     outcome = environment.reset()
     agent.reset(outcome.observation)
     while not outcome.done:

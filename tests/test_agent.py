@@ -11,13 +11,14 @@ import pytest
 
 import rpms
 from rpms.core.condition import FULL, compose
-from rpms.core.enforcement import STRICT
 from rpms.core.errors import InputError, ModelError
+from rpms.core.prompt import Part
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
+from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -40,20 +41,31 @@ def steps_of(agent: rpms.Agent, number: int) -> list[str]:
     return commands
 
 
-@pytest.mark.parametrize("beyond", [FULL, FULL.__class__(enforcement=STRICT)], ids=["paper", "strict"])
+@pytest.mark.parametrize("name", ["paper", "strict"])
 @pytest.mark.parametrize("given_apart", [False, True])
-def test_it_decides_as_a_run_does(beyond, given_apart):
+def test_it_decides_as_a_run_does(name, given_apart):
+    settings = Settings(preset=name, manual="complete")
     game = WORLD.open(TASKS[9], Setting())
-    mind = compose(beyond, knowledge_of(WORLD), EpisodicMemory(world="alfworld"))
-    episode = play(Play(WORLD, game, TASKS[9], mind, PolicyModel("planner", WORLD.planner), Decoding(), 50))
-    apart = {"enforcement": "strict" if beyond.enforcement == STRICT else beyond.enforcement}
-    with rpms.Agent("alfworld", **apart if given_apart else {"condition": beyond}) as agent:
+    mind = compose(settings.condition_value(), knowledge_of(WORLD), EpisodicMemory(world="alfworld"))
+    episode = play(Play(WORLD, game, TASKS[9], mind, PolicyModel("planner", follow_plan), Decoding(), 50))
+    apart = {"preset": name} if given_apart else {"condition": settings.condition_value()}
+    with rpms.Agent("alfworld", memory="none", manual="complete", **apart) as agent:
         assert steps_of(agent, 9) == [step.command for step in episode.steps]
-        assert agent.decision.prompt.text == episode.steps[-1].decision.prompt.text
+        assert agent.decision.prompt == episode.steps[-1].decision.prompt
+
+
+def test_settings_are_those_of_the_command_line():
+    agent = rpms.Agent(
+        "alfworld", condition="rules-only", tiers="universal,environment", layout="cached", prompts=None, theta=0.6
+    )
+    steps_of(agent, 0)
+    parts = {block.part for block in agent.decision.prompt.blocks}
+    assert Part.DOMAIN not in parts
+    assert Part.UNIVERSAL in parts
 
 
 def test_one_agent_plays_many_episodes():
-    agent = rpms.Agent("alfworld")
+    agent = rpms.Agent("alfworld", memory="embedded")
     first = steps_of(agent, 0)
     assert steps_of(agent, 4)
     assert steps_of(agent, 0) == first
@@ -78,7 +90,7 @@ def test_a_task_that_states_itself_is_not_stated_twice():
 
 
 def test_an_explanation_has_belief_rules_memories_and_every_block():
-    agent = rpms.Agent("alfworld")
+    agent = rpms.Agent("alfworld", memory="embedded")
     steps_of(agent, 0)
     told = agent.explain()
     for line in agent.decision.belief.lines():
@@ -96,9 +108,9 @@ def test_a_model_that_fails_may_be_asked_again():
     def answer(request):
         if failing.pop() if failing else False:
             raise ModelError("a hiccup")
-        return f"Action: {WORLD.planner(request.decision)[1]}"
+        return f"Action: {follow_plan(request.decision)[1]}"
 
-    agent = rpms.Agent("alfworld", model=FunctionModel(answer))
+    agent = rpms.Agent("alfworld", memory="none", model=FunctionModel(answer))
     game = WORLD.open(TASKS[0], Setting())
     first = game.reset().observation
     agent.reset(first)
@@ -114,7 +126,7 @@ def test_a_model_that_fails_may_be_asked_again():
 
 
 def test_an_answer_without_an_action_is_an_empty_command():
-    agent = rpms.Agent("alfworld", model=FunctionModel(lambda request: ""))
+    agent = rpms.Agent("alfworld", memory="none", model=FunctionModel(lambda request: ""))
     agent.reset("put a hot apple in fridge.")
     assert agent.act("You are in the middle of a room.") == ""
 
@@ -122,12 +134,18 @@ def test_an_answer_without_an_action_is_an_empty_command():
 @pytest.mark.parametrize(
     ("use", "problem"),
     [
-        (lambda: rpms.Agent("alfworld").act("hello"), "call reset"),
-        (lambda: rpms.Agent("alfworld").explain(), "nothing has been decided"),
+        (lambda: rpms.Agent("alfworld", memory="none").act("hello"), "call reset"),
+        (lambda: rpms.Agent("alfworld", memory="none").explain(), "nothing has been decided"),
         (lambda: rpms.Agent("alfword"), "did you mean alfworld"),
         (lambda: rpms.Agent("alfworld", condition="half"), "unknown condition"),
         (lambda: rpms.Agent("alfworld", memory=EpisodicMemory(world="elsewhere")), "a memory of elsewhere"),
         (lambda: rpms.Agent("alfworld", memory="nowhere.jsonl"), "cannot be read"),
+        (lambda: rpms.Agent("alfworld"), "uses memory, and none was given. Learn one with `rpms learn alfworld"),
+        (lambda: rpms.Agent("alfworld", condition=FULL), "uses memory, and none was given"),
+        (lambda: rpms.Agent("scienceworld", memory="embedded"), "has no embedded memory"),
+        (lambda: rpms.Agent("alfworld", tempature=0.5), "did you mean temperature?"),
+        (lambda: rpms.Agent("alfworld", split="train"), "by your own loop"),
+        (lambda: rpms.Agent("alfworld", condition=FULL, layout="paper"), "is a part of the condition"),
     ],
 )
 def test_misuse_is_one_clear_line(use, problem):

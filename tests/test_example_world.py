@@ -1,12 +1,9 @@
-"""The example world and the tutorial that builds it: both are run."""
+"""The example world, played."""
 
 from __future__ import annotations
 
-import re
-import shlex
 import tomllib
 from importlib.metadata import EntryPoint
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +15,7 @@ from rpms.core.memory import SuccessSnippet
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
 from rpms.models.base import Decoding
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.scripted import ScriptedModel
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of
@@ -29,10 +26,10 @@ from tests.toolbox import FOLDER, game, register, world
 
 __all__ = ["rpms"]
 
-TUTORIAL = FOLDER.parents[1] / "docs" / "your_own_world.md"
 POINTS = tomllib.loads((FOLDER / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
 TASKS = [*world.tasks("train", Setting()), *world.tasks("test", Setting())]
 FULL = compose(CONDITIONS["full"], knowledge_of(world), EpisodicMemory())
+PLANNER = PolicyModel("planner", follow_plan)
 
 
 @pytest.fixture
@@ -64,14 +61,14 @@ def test_an_entry_point_that_leads_nowhere_is_one_line(monkeypatch: pytest.Monke
 def test_the_planner_wins_every_task_under_every_condition(condition: str):
     mind = compose(CONDITIONS[condition], knowledge_of(world), EpisodicMemory())
     for task in TASKS:
-        played = episode(task, PolicyModel("planner", world.planner), mind)
+        played = episode(task, PLANNER, mind)
         assert (played.ending, played.infeasible, played.contradictions) == (Ending.WON, 0, 0), task.id
 
 
 def test_rules_save_the_planner_steps():
     def steps(condition: str) -> int:
         mind = compose(CONDITIONS[condition], knowledge_of(world), EpisodicMemory())
-        return sum(len(episode(task, PolicyModel("planner", world.planner), mind).steps) for task in TASKS)
+        return sum(len(episode(task, PLANNER, mind).steps) for task in TASKS)
 
     assert steps("full") < steps("baseline")
 
@@ -86,7 +83,7 @@ def test_no_two_tasks_are_the_same():
 
 def test_a_scripted_model_wins_with_forgiven_form_and_loses_with_nonsense():
     task = next(task for task in TASKS if task.type == "deliver")
-    won = episode(task, PolicyModel("planner", world.planner))
+    won = episode(task, PLANNER)
     script = [f"Thought: as before\nAction: {step.command.upper()}." for step in won.steps]
     again = episode(task, ScriptedModel("script", script))
     assert again.ending is Ending.WON
@@ -118,48 +115,20 @@ def test_the_guard_keeps_every_failure_from_the_game():
     ("actions", "fate"),
     [
         (("connect to depot 1", "pull config 1 from depot 1"), Fate.WARNED),
-        (("pull config 1 from depot 1",), Fate.DROPPED),
+        (("pull config 1 from depot 1",), Fate.WARNED),
         (("push config 1 to server 1",), Fate.DROPPED),
+        (("connect to desk 1", "pull config 1 from depot 1"), Fate.DROPPED),
     ],
 )
 def test_memories_are_judged_by_the_manual(actions: tuple[str, ...], fate: Fate):
-    """A plan that connects first may still work; one that pulls from a distance, or pushes unsigned, cannot."""
+    """One is not connected now, but may be; what pushes unsigned, or leaves first, breaks a rule anywhere."""
     task = next(task for task in TASKS if task.type == "deploy")
     goal = world.goal(world.open(task, Setting()).reset().observation)
     signature = world.start(goal).signature()
     entry = SuccessSnippet(goal.signature, signature, "find_file", actions, id="success_1")
     mind = compose(CONDITIONS["full"], knowledge_of(world), EpisodicMemory([entry], world="toolbox"))
-    first = episode(task, PolicyModel("planner", world.planner), mind).steps[0]
+    first = episode(task, PLANNER, mind).steps[0]
     assert [candidate.verdict.fate for candidate in first.decision.candidates] == [fate]
-
-
-def test_the_tutorial_shows_the_example_as_it_is():
-    blocks = re.findall(
-        r'^```\w+ title="([^"]+)"\n(.*?)^```$', TUTORIAL.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
-    assert len(blocks) > 10
-    for name, text in blocks:
-        assert text in (FOLDER / name).read_text(encoding="utf-8"), f"not in {name}:\n{text}"
-
-
-def test_every_code_block_of_the_tutorial_is_tested():
-    fences = re.findall(r"^```(\w.*)$", TUTORIAL.read_text(encoding="utf-8"), re.MULTILINE)
-    assert [fence for fence in fences if " title=" not in fence and fence != "console"] == []
-
-
-def test_the_commands_of_the_tutorial_print_what_it_says(
-    installed, rpms: Rpms, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    monkeypatch.chdir(tmp_path)
-    ran = 0
-    for block in re.findall(r"^```console\n(.*?)^```$", TUTORIAL.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-        for command, *shown in (piece.splitlines() for piece in block.split("$ ")[1:]):
-            if command.startswith("rpms "):
-                said = rpms(*shlex.split(command)[1:])
-                assert said.code == 0, said
-                assert [line for line in shown if line not in said.out] == []
-                ran += 1
-    assert ran == 5
 
 
 def test_the_readme_names_every_file():
@@ -169,12 +138,8 @@ def test_the_readme_names_every_file():
             assert f"toolbox_world/{file.name}" in readme
 
 
-def test_what_of_the_enforcement_can_do_nothing_is_said(installed, rpms: Rpms, monkeypatch: pytest.MonkeyPatch):
-    said = rpms("play", "toolbox", "--preset", "strict")
-    assert "note: toolbox: there is no guidance: it has no method `guide`" in said.err
-    assert "no menu" not in said.err
-    assert "the guard is inert" not in said.err
-    assert rpms("play", "toolbox").err == ""
+def test_strict_has_all_it_needs_and_what_a_world_lacks_is_said(installed, rpms: Rpms, monkeypatch: pytest.MonkeyPatch):
+    assert rpms("play", "toolbox", "--preset", "strict", "--condition", "rules-only").err == ""
     monkeypatch.setattr(type(world), "manual", lambda _self: ())
     assert "note: toolbox: the guard is inert" in rpms("play", "toolbox", "--enforce", "guard=block").err
 
@@ -189,12 +154,13 @@ def test_what_of_the_enforcement_can_do_nothing_is_said(installed, rpms: Rpms, m
     ],
 )
 def test_a_part_that_does_nothing_without_another_is_said(installed, rpms: Rpms, parts: tuple[str, ...], words: str):
-    said = rpms("play", "toolbox", *(word for part in parts for word in ("--enforce", part)))
+    said = rpms(
+        "play", "toolbox", "--condition", "rules-only", *(word for part in parts for word in ("--enforce", part))
+    )
     assert said.err.startswith(f"note: toolbox: {words}")
     assert said.err.count("\n") == 1
 
 
-def test_a_menu_that_the_world_cannot_make_is_refused(installed, rpms: Rpms, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delattr(type(world), "suggest")
-    line = rpms("play", "toolbox", "--model", "menu-first", "--preset", "strict").line
-    assert line == "menu-first chooses from a menu, and toolbox has no method `suggest` to make one"
+def test_every_choice_from_the_menu_is_one_that_a_plan_begins_with(installed, rpms: Rpms):
+    said = rpms("play", "toolbox", "--model", "menu-best", "--preset", "strict")
+    assert "won (" in said.out

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from rpms.core.advice import turn_state
+from rpms.core.advise import turn_state
 from rpms.core.belief import Situation
-from rpms.core.condition import Condition, compose, named_condition
+from rpms.core.condition import Condition, compose
 from rpms.core.decide import Decision, decide
-from rpms.core.enforcement import Enforcement, GuardMode, preset
+from rpms.core.enforcement import GuardMode
 from rpms.core.errors import InputError
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.prompt import Turn
@@ -21,14 +22,13 @@ from rpms.core.voice import memory_line, situation_lines
 from rpms.learn.freeze import read_frozen
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.windows import context_window
 from rpms.play.asking import Asked, Asker
+from rpms.play.settings import CONDITION_KNOBS, SettingError, Settings
 from rpms.play.setup import knowledge_of
 from rpms.store.answers import FolderOfAnswers
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
-
-_THOUGHT_KEPT = 600
-"""Characters of a thought that the history repeats, as in runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,38 +58,55 @@ class Agent:
         memory: Path | str | EpisodicMemory | None = None,
         condition: str | Condition = "full",
         *,
-        enforcement: str | Enforcement | None = None,
         decoding: Decoding | None = None,
         options: ModelOptions | None = None,
+        **settings: Any,
     ) -> None:
         """`model` is a name as after `--model`, or an open model, which stays open; `memory` a file or a memory.
 
-        `enforcement`: a preset such as "strict", or parts of one's own, in place of the condition's.
+        `settings` are those of the command line, by the same names: `preset="strict"`, `manual="paper"`, `theta=0.6`,
+        `tiers="universal,environment"`. A `Condition` in place of a name says all that settings can say of it.
         """
         self.world = find_world(world) if isinstance(world, str) else world
-        self.condition = named_condition(condition) if isinstance(condition, str) else condition
-        if enforcement is not None:
-            beyond = preset(enforcement) if isinstance(enforcement, str) else enforcement
-            self.condition = replace(self.condition, enforcement=beyond)
-        self.memory = self._remember(memory)
-        self._mind = compose(self.condition, knowledge_of(self.world), self.memory)
+        given = self._read(condition, memory, settings)
+        self.condition = given.condition_value() if isinstance(condition, str) else condition
+        self.memory = self._remember(given, memory)
         self._own = isinstance(model, str)
+        window = given.context or 0
+        if isinstance(model, str):
+            window = context_window(model, given.context, options.base_url if options else None).tokens
+        sources = given.sources(self.world, window)
+        decoding = decoding or given.decoding(self.world)
+        self._mind = compose(self.condition, knowledge_of(self.world, sources, decoding.max_tokens), self.memory)
         self._model: Model = (
-            open_model(model, options, policy=self.world.planner, open_answers=FolderOfAnswers)
-            if isinstance(model, str)
-            else model
+            open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
         )
-        decoding = decoding or Decoding(max_tokens=self.world.max_tokens)
-        self._asker = Asker(self.world, self._model, decoding, self._mind.enforcement, self._mind.layout)
+        self._asker = Asker(self.world, self._model, decoding, self._mind.enforcement, self._mind.repair)
         self._episodes = 0
         self._goal: Goal | None = None
 
-    def _remember(self, memory: Path | str | EpisodicMemory | None) -> EpisodicMemory:
+    def _read(self, condition: str | Condition, memory: object, settings: Mapping[str, Any]) -> Settings:
+        named = {"condition": condition} if isinstance(condition, str) else {}
+        given = Settings.read({**named, **settings, "memory": memory if isinstance(memory, str | Path) else None})
+        chosen = given.only(tasks=True).given
+        if chosen:
+            raise SettingError(
+                next(iter(chosen)), "chooses what is played, and an Agent is shown that by your own loop"
+            )
+        if isinstance(condition, Condition):
+            clash = [name for name in given.given if name in CONDITION_KNOBS]
+            if clash:
+                raise SettingError(clash[0], "is a part of the condition; give it there, or name the condition")
+        return given
+
+    def _remember(self, given: Settings, memory: object) -> EpisodicMemory:
         if isinstance(memory, EpisodicMemory):
             if memory.world and memory.world != self.world.name:
                 raise InputError(f"this is a memory of {memory.world}, not of {self.world.name}")
             return memory
-        return read_frozen(Path(memory), self.world.name) if memory else EpisodicMemory(world=self.world.name)
+        wanted = replace(given, condition="full" if self.condition.memory else "baseline")
+        file = wanted.memory_file(self.world, embedded_games=False)
+        return EpisodicMemory(world=self.world.name) if file is None else read_frozen(file, self.world.name)
 
     def reset(self, task: str) -> Goal:
         """Begin an episode. `task` is the first observation, if it states the task, or the task's own text."""
@@ -136,9 +153,9 @@ class Agent:
     def _turn(self, made: _Made, result: str) -> Turn:
         """The last step as the history tells of it, now that its result is known."""
         command, decision = made.asked.command.text, made.decision
-        state = turn_state(decision.state_signature, decision.progress)
+        state = turn_state(decision.belief, decision.progress)
         failed = not command or self.world.infeasible(result)
-        return Turn(made.told, command, made.asked.parsed.thought[:_THOUGHT_KEPT], state, failed)
+        return Turn(made.told, command, made.asked.parsed.thought, state, failed)
 
     def _advising(self, turn: Turn) -> bool:
         return turn.failed and self._mind.enforcement.guard is GuardMode.ADVISE

@@ -149,15 +149,15 @@ class TestPlay:
             (("--engine", "nope"), "no engine 'nope'; choose one of native"),
             (("--model", "nope"), "no provider 'nope'"),
             (("--model", "scripted/nowhere.txt"), "nowhere.txt: cannot be read"),
-            (("--layout", "nope"), "choose cached or paper"),
-            (("--preset", "nope"), "unknown preset 'nope'"),
+            (("--layout", "nope"), "--layout 'nope' is none of its values; choose one of paper, cached"),
+            (("--preset", "papper"), "--preset 'papper' is none of its values; did you mean paper?"),
             (("--enforce", "menu"), "write NAME=VALUE"),
             (("--enforce", "menu=many"), "'many' is no value of menu: choose a whole number from 0 to 100"),
             (("--enforce", "menu=101"), "'101' is no value of menu: choose a whole number from 0 to 100"),
             (("--enforce", "menu=-1"), "'-1' is no value of menu"),
             (("--enforce", "reasks=-1"), "'-1' is no value of reasks"),
             (("--enforce", "reasks=11"), "'11' is no value of reasks: choose a whole number from 0 to 10"),
-            (("--steps", "0"), "a budget of 0 steps"),
+            (("--steps", "0"), "--steps '0': write a whole number of 1 or more"),
             (("--task", ""), "--task '' names no task"),
             (("--enforce", "recent=" + "9" * 5000), "is no value of recent"),
             (("--enforce", "guard=maybe"), "'maybe' is no value of guard: choose off, advise or block"),
@@ -323,16 +323,16 @@ class TestRun:
 
     def test_another_protocol_in_the_same_folder_is_refused(self, rpms: Rpms, tmp_path: Path):
         out = tmp_path / "run"
-        rpms("run", "alfworld", "--limit", 1, "--out", out)
-        assert "tasks: 1 → 2" in rpms("run", "alfworld", "--limit", 2, "--out", out).line
+        rpms("run", "alfworld", "--limit", 1, "--condition", "rules-only", "--out", out)
+        assert "tasks: 1 → 2" in rpms("run", "alfworld", "--limit", 2, "--condition", "rules-only", "--out", out).line
         line = rpms("run", "alfworld", "--limit", 1, "--out", out, "--condition", "baseline").line
         assert "condition.rules: true → false" in line
 
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            (("--limit", 0), "a limit of 0"),
-            (("--steps", 0), "a budget of 0 steps"),
+            (("--limit", 0), "--limit '0': write a whole number of 1 or more"),
+            (("--theta", 2), "--theta '2': write a number from 0 to 1"),
             (("--price", "cheap"), "--price 'cheap'"),
             (("--parameter", "top_k"), "name=value"),
             (("--split", "nope"), "no split 'nope'"),
@@ -360,7 +360,9 @@ class TestRun:
 
     def test_a_file_in_place_of_the_folder(self, rpms: Rpms, tmp_path: Path):
         (tmp_path / "run").write_text("not a folder", encoding="utf-8")
-        assert str(tmp_path / "run") in rpms("run", "alfworld", "--limit", 1, "--out", tmp_path / "run").line
+        assert (
+            str(tmp_path / "run") in rpms("run", "alfworld", "--condition", "baseline", "--out", tmp_path / "run").line
+        )
 
     def test_a_memory_of_another_world_is_refused(self, rpms: Rpms, tmp_path: Path):
         write_memory(tmp_path / "memory.jsonl", [], "scienceworld")
@@ -372,7 +374,8 @@ class TestGames:
     def test_made_games_can_be_run(self, rpms: Rpms, tmp_path: Path):
         made = rpms("games", "make", "--out", tmp_path / "games", "--count", 2, "--seed", 7)
         assert "2 games, each won by a plan" in made.out
-        played = ("run", "alfworld", "--split", "train", "--data", tmp_path / "games", "--out", tmp_path / "run")
+        played = ("run", "alfworld", "--split", "train", "--data", tmp_path / "games", "--memory", "none")
+        played = (*played, "--out", tmp_path / "run")
         assert "2 of 2 episodes: 2 won" in rpms(*played).out
 
     def test_mistakes(self, rpms: Rpms, tmp_path: Path):

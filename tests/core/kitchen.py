@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rpms.core.belief import StateSignature
+from rpms.core.belief import Belief, StateSignature
 from rpms.core.condition import Knowledge
 from rpms.core.facts import Atom, Truth
-from rpms.core.goal import Goal, Progress
+from rpms.core.goal import Goal
 from rpms.core.rules import RuleManual
 from rpms.core.voice import Voice
 from rpms.store.manuals import ManualText, read_manual
@@ -17,11 +17,14 @@ MANUAL = """
 world: kitchen
 predicates:
   at: {args: [place], yes: you are at <place>, no: you are not at <place>, exclusive: same_place}
-  same_place: {args: [one, other]}
+  same_place: {args: [one, other], lasting: true}
   holding: {args: [object], yes: you hold <object>, no: you do not hold <object>, exclusive: always}
   hand_empty: {yes: your hand is empty, no: your hand is full}
   open: {args: [place], yes: <place> is open, no: <place> is closed}
+  in: {args: [object, place], yes: <object> is in <place>, no: <object> is not in <place>}
   cool: {args: [object], yes: <object> is cool, no: <object> is not cool yet}
+goals:
+  pick_cool_then_place_in_recep: {over: {x: object, p: destination}, holds: [cool(x), 'in(x, p)']}
 universal:
   state_management:
     U-STATE-001: Before any action, verify preconditions against current BeliefState.
@@ -39,16 +42,23 @@ domain:
       forbids:
         - {action: put, when: ['kind(place, fridge)', goal_object(object), goal_state(cool), not cool(object)]}
 environment:
-  go: {syntax: go to <place>, effects: [at(place)]}
-  open: {syntax: open <place>, preconditions: [at(place), not open(place)], effects: [open(place)]}
+  go:
+    syntax: go to <place>
+    effects: [at(place)]
+    observes: [open(place), 'in(_, place) if open(place)']
+  open:
+    syntax: open <place>
+    preconditions: [at(place), not open(place)]
+    effects: [open(place)]
+    observes: ['in(_, place)']
   take:
     syntax: take <object> from <place>
-    preconditions: [at(place), hand_empty, open(place)]
-    effects: [holding(object), not hand_empty]
+    preconditions: [at(place), hand_empty, open(place), 'in(object, place)']
+    effects: [holding(object), not hand_empty, 'not in(object, place)']
   put:
     syntax: [put <object> in/on <place>, move <object> to <place>]
     preconditions: [holding(object), at(place)]
-    effects: [not holding(object), hand_empty]
+    effects: [not holding(object), hand_empty, 'in(object, place)']
   cool:
     syntax: cool <object> with <place>
     preconditions: [holding(object), at(place), 'kind(place, fridge)']
@@ -57,13 +67,23 @@ environment:
 """
 
 
-@dataclass(frozen=True)
-class KitchenBelief:
+@dataclass(frozen=True, slots=True)
+class KitchenBelief(Belief):
     location: str | None = None
     holding: tuple[str, ...] = ()
     containers: Mapping[str, bool] = field(default_factory=dict)
     last_seen: Mapping[str, str] = field(default_factory=dict)
     cool: frozenset[str] = frozenset()
+    places: tuple[str, ...] = ()
+    """Places that are known to be there, beside those that were of some use already."""
+    searched: frozenset[str] = frozenset()
+    """Places of which all contents are known."""
+
+    @property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        here = (self.location,) if self.location else ()
+        places = dict.fromkeys((*self.places, *self.containers, *self.last_seen.values(), *here))
+        return {"place": tuple(places), "object": tuple(dict.fromkeys((*self.holding, *self.last_seen)))}
 
     def truth(self, atom: Atom, /) -> Truth:
         match atom.predicate, atom.args:
@@ -77,6 +97,11 @@ class KitchenBelief:
                 return Truth.of(not self.holding)
             case "open", (place,):
                 return Truth.of(self.containers.get(place))
+            case "in", (thing, place):
+                if thing in self.holding:
+                    return Truth.FALSE
+                known = self.last_seen.get(thing, "" if place in self.searched else None)
+                return Truth.of(None if known is None else known == place)
             case "cool", (thing,):
                 return Truth.of(thing in self.cool)
         return Truth.UNKNOWN
@@ -97,16 +122,12 @@ def update(belief: KitchenBelief, action: str | None, observation: str) -> Kitch
     return belief
 
 
-def progress(goal: Goal, belief: KitchenBelief) -> Progress:
-    return Progress("place", goal.destination, 1, 2) if belief.holding else Progress("find_object", goal.object, 0, 2)
-
-
 def manual() -> RuleManual:
     return read_manual(ManualText("kitchen.yaml", MANUAL))
 
 
 def knowledge() -> Knowledge:
-    return Knowledge(update, progress, Voice("Act in a kitchen.", "Thought: go.\nAction: go to fridge 1"), manual())
+    return Knowledge(update, Voice("Act in a kitchen.", "Thought: go.\nAction: go to fridge 1"), manual())
 
 
 COOL_APPLE = Goal(

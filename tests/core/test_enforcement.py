@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.advice import recap
+from rpms.core.advise import guidance
 from rpms.core.arbitration import Arbitration
 from rpms.core.belief import Situation, StateSignature
-from rpms.core.condition import FULL, compose
+from rpms.core.condition import COMPACT, FULL, compose
 from rpms.core.consistency import degree_of_match, executable_from_here
 from rpms.core.decide import decide
 from rpms.core.enforcement import PAPER, STRICT, Consistency, JudgedBy, preset
@@ -17,11 +17,10 @@ from rpms.core.errors import InputError
 from rpms.core.guard import Refusal, ask_again, review, review_rules
 from rpms.core.loops import find_loop
 from rpms.core.memory import Origin, SuccessSnippet
-from rpms.core.menu import MENU_TOKENS, Suggestion, make_menu
-from rpms.core.prompt import Layout, Part, Turn
+from rpms.core.prompt import Form, Layout, Part, Turn
+from rpms.core.reason import Plan
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules
-from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.core.voice import memory_line
 from rpms.store.manuals import ManualText, read_manual
@@ -83,11 +82,14 @@ def test_a_rule_that_is_not_active_forbids_nothing(condition, forbidden):
 
 
 ROOMY = MANUAL.replace(
-    "environment:\n  go: {syntax: go to <place>,",
+    "environment:\n  go:\n    syntax: go to <place>\n",
     """environment:
   shut: {syntax: shut <place>, preconditions: [open(place)], effects: [not open(place)]}
   look: {syntax: look at <thing>, preconditions: [holding(thing) or at(thing)]}
-  go: {syntax: go to <place>, preconditions: ['kind(place, fridge) or kind(place, sink)'],""",
+  go:
+    syntax: go to <place>
+    preconditions: ['kind(place, fridge) or kind(place, sink)']
+""",
 )
 """A kitchen in which nothing but fridges and sinks can be gone to, and doors can be shut."""
 
@@ -101,6 +103,8 @@ ROOMY = MANUAL.replace(
         ("look at sink 1", "you are not at sink 1; first: go to sink 1"),
         ("shut fridge 1", "fridge 1 is closed"),
         ("take apple 1 from fridge 1", "fridge 1 is closed; first: open fridge 1"),
+        ("take apple 1 from fridge 2", "you are not at fridge 2; first: go to fridge 2"),
+        ("cool apple 1 with sink 1", "not kind(sink 1, fridge)"),
     ],
 )
 def test_a_reason_is_the_one_that_counts_and_no_remedy_undoes_what_was_asked_for(command, text):
@@ -112,33 +116,6 @@ def test_a_reason_is_the_one_that_counts_and_no_remedy_undoes_what_was_asked_for
 
 def test_a_manual_without_schemas_makes_the_guard_inert():
     assert review("dance", ActiveRules(), CLOSED) is None
-
-
-def suggestions() -> list[Suggestion]:
-    return [
-        Suggestion("take apple 1 from fridge 1", 9),
-        Suggestion("open fridge 1", 6),
-        Suggestion("go to sink 1", 1),
-        Suggestion("go to drawer 10", 2),
-        Suggestion("go to drawer 9", 2),
-    ]
-
-
-def test_a_menu_holds_what_is_feasible_cut_by_relevance_and_grouped_by_what_it_does():
-    menu = make_menu(suggestions(), CLOSED, RULES, (), 3, ranked=True)
-    assert menu.commands == ("go to drawer 9", "go to drawer 10", "open fridge 1")
-    assert menu.best == "open fridge 1"
-    assert make_menu([], CLOSED, RULES, (), 3, ranked=True).best is None
-
-
-def test_what_was_tried_in_this_very_state_ranks_last():
-    menu = make_menu(suggestions(), CLOSED, RULES, {"open fridge 1"}, 3, ranked=True)
-    assert "open fridge 1" not in menu.commands
-
-
-def test_an_unranked_menu_is_cut_by_name():
-    menu = make_menu(suggestions(), CLOSED, RULES, (), 2, ranked=False)
-    assert menu.commands == ("go to drawer 9", "go to drawer 10")
 
 
 def test_a_repeated_failure_and_a_circle_of_states_are_named():
@@ -155,7 +132,7 @@ def test_a_repeated_failure_and_a_circle_of_states_are_named():
 def test_what_a_model_rambles_is_not_repeated_to_it():
     ramble = "go to " + "somewhere else " * 30
     failing, circle = [Turn("o", ramble, failed=True)] * 2, [Turn("o", ramble, state="A")] * 3
-    told = (find_loop(failing, ""), find_loop(circle, "A"), *recap((), (), [ramble]))
+    told = (find_loop(failing, ""), find_loop(circle, "A"), *guidance(Plan(), failing, ""))
     assert all("…" in text and len(text) < 250 for text in told)
     refusal = Refusal(f"`{ramble}` is no known action", "")
     assert len(ask_again(ramble, refusal)) < 600
@@ -188,13 +165,16 @@ def test_of_what_is_consistent_the_best_match_ranks_first():
 def test_arbitration_by_action_cuts_what_conflicts_and_keeps_the_rest():
     mixed = snippet("go to fridge 1", "take apple 1 from fridge 1", "open fridge 1")
     belief = KitchenBelief("sink 1", containers={"fridge 1": False})
-    whole = compose(FULL, knowledge(), EpisodicMemory([mixed]))
-    fine = compose(
-        replace(FULL, enforcement=replace(PAPER, judged_by=JudgedBy.ACTION)), knowledge(), EpisodicMemory([mixed])
-    )
-    (dropped,) = decide(whole, COOL_APPLE, belief, None, "o", ()).candidates
+
+    def judged_by(how):
+        condition = replace(FULL, enforcement=replace(PAPER, judged_by=how))
+        return compose(condition, knowledge(), EpisodicMemory([mixed]))
+
+    fine = judged_by(JudgedBy.ACTION)
+    (warned,) = decide(judged_by(JudgedBy.ENTRY), COOL_APPLE, belief, None, "o", ()).candidates
+    (dropped,) = decide(judged_by(JudgedBy.HERE), COOL_APPLE, belief, None, "o", ()).candidates
     (cut,) = decide(fine, COOL_APPLE, belief, None, "o", ()).candidates
-    assert (dropped.verdict.fate, cut.verdict.fate) == (Fate.DROPPED, Fate.CUT)
+    assert (warned.verdict.fate, dropped.verdict.fate, cut.verdict.fate) == (Fate.WARNED, Fate.DROPPED, Fate.CUT)
     assert cut.entry.actions == ("go to fridge 1", "open fridge 1")
     assert "take apple 1 from fridge 1" in cut.verdict.reason
     assert memory_line(cut).endswith("[cut: take apple 1 from fridge 1]")
@@ -210,18 +190,20 @@ def test_the_paper_preset_is_the_paper_exactly():
 
 
 def test_the_strict_preset_shows_menu_and_notice():
-    rich = replace(knowledge(), suggest=lambda *_: suggestions(), guide=lambda *_: ("  Now: open the fridge",))
-    mind = compose(replace(FULL, enforcement=STRICT), rich, EpisodicMemory())
+    mind = compose(replace(FULL, enforcement=STRICT), knowledge(), EpisodicMemory())
     history = [Turn("o", "open pen 1", failed=True)] * 2
-    decision = decide(mind, COOL_APPLE, CLOSED.belief, None, "o", history)
-    assert "[Possible Actions - choose the one that the goal needs now]\n  - go to drawer 9" in decision.prompt.text
-    assert "  Now: open the fridge" in decision.prompt.text
+    decision = decide(mind, COOL_APPLE, replace(CLOSED.belief, places=("sink 1",)), None, "o", history)
+    assert (
+        "[Possible Actions - choose the one that the goal needs now]\n  1. go to sink 1 (look for apple)\n"
+        "  2. open fridge 1 (look for apple)"
+    ) in decision.prompt.text
+    assert "  Now: open fridge 1 to look for apple" in decision.prompt.text
     assert "has failed twice in a row" in decision.prompt.text
     assert mind.arbitration is Arbitration.HARD_SOFT
 
 
 def test_with_a_menu_the_goal_stands_beside_it_and_the_example_is_one_of_choosing():
-    rich = replace(knowledge(), suggest=lambda *_: suggestions(), voice=replace(knowledge().voice, choosing="Choose."))
+    rich = replace(knowledge(), voice=replace(knowledge().voice, choosing="Choose."))
     for layout in Layout:
         shown = []
         for beyond in (PAPER, replace(PAPER, menu=3)):
@@ -231,7 +213,7 @@ def test_with_a_menu_the_goal_stands_beside_it_and_the_example_is_one_of_choosin
         assert paper == [part for part in layout.value if part in paper]
         assert menu[-2:] == [Part.GOAL, Part.MENU]
         assert [prompt.text.count("Choose.") for prompt in shown] == [0, 1]
-        noticed = shown[1].noticing("no", "[Notice]", layout)
+        noticed = shown[1].noticing("no", "[Notice]")
         assert [block.part for block in noticed.blocks][-3:] == [Part.GOAL, Part.NOTICE, Part.MENU]
 
 
@@ -249,6 +231,21 @@ def test_only_recent_turns_are_shown_and_without_their_thoughts():
     assert (len(cuts[0]), len(cuts[1])) == (0, 3)
 
 
+@pytest.mark.parametrize("turns", range(1, 8))
+def test_no_action_stands_beside_an_observation_that_did_not_follow_it(turns):
+    history = [Turn(f"seen {n}", f"go to drawer {n}") for n in range(6)]
+    mind = compose(replace(FULL, enforcement=replace(PAPER, recent=turns)), knowledge(), EpisodicMemory())
+    prompt = decide(mind, COOL_APPLE, CLOSED.belief, None, "seen 6", history).prompt
+    text = prompt.text
+    assert "seen 0" in text, "the opening states the task"
+    for n in range(6):
+        assert f"Action: go to drawer {n}\n" not in text or f"Action: go to drawer {n}\nObs: seen {n + 1}" in text
+    assert text.count("Action: go to drawer") == (turns if turns < 5 else 6)
+    _, *chat = replace(prompt, form=Form.CHAT).messages()
+    assert [message.role for message in chat] == [*["user", "assistant"] * (len(chat) // 2), "user"]
+    assert len(chat) // 2 == (turns if turns < 5 else 6)
+
+
 def test_an_unknown_preset_is_one_line():
     with pytest.raises(InputError, match="choose one of paper, strict"):
         preset("lenient")
@@ -256,20 +253,10 @@ def test_an_unknown_preset_is_one_line():
 
 def test_compact_blocks_stay_within_their_limit_and_what_was_cut_is_told():
     memory = EpisodicMemory([snippet(*[f"go to drawer {n}"] * 12, id_=f"s{n}") for n in range(3)])
-    rich = replace(knowledge(), suggest=lambda *_: suggestions(), guide=lambda *_: ("  Now: " + "look " * 420,))
-    mind = compose(replace(FULL, enforcement=replace(PAPER, compact=True, guidance=True, menu=5)), rich, memory)
+    beyond = replace(PAPER, compact=True, guidance=True, menu=5)
+    mind = compose(replace(FULL, enforcement=beyond), knowledge(), memory)
     prompt = decide(mind, COOL_APPLE, CLOSED.belief, None, "o", ()).prompt
-    assert sum(block.tokens for block in prompt.injected()) <= 800
+    assert sum(block.tokens for block in prompt.injected()) <= COMPACT
     assert Part.MEMORY in {part for part, _ in prompt.cut}
-    without = compose(FULL, rich, memory)
+    without = compose(FULL, knowledge(), memory)
     assert not decide(without, COOL_APPLE, CLOSED.belief, None, "o", ()).prompt.cut
-
-
-def test_a_menu_has_a_budget_of_tokens_and_never_less_than_one_entry():
-    long = [Suggestion(f"go to {'very ' * 60}far place {n}", 9.0 - n) for n in range(5)]
-    menu = make_menu([*long, Suggestion("look", 0.0)], CLOSED, ActiveRules(), (), 6, ranked=True)
-    assert menu.best == long[0].command
-    assert 1 < len(menu.items) < 6
-    assert sum(estimate_tokens(item.command) for item in menu.items) <= MENU_TOKENS
-    wall = make_menu([Suggestion("go " * 900, 1.0)], CLOSED, ActiveRules(), (), 6, ranked=True)
-    assert len(wall.items) == 1

@@ -95,6 +95,23 @@ def test_the_goals_type_is_exact_and_its_object_and_destination_are_fuzzy():
     assert 0.9 < similarity(GOAL, replace(GOAL, destination="cabinets")) < 1
 
 
+def test_the_goals_type_alone_does_not_pass_the_threshold():
+    similarity, threshold = Similarity(category=lambda name: {"cup": "mug"}.get(name, name)), Retrieval().threshold
+    for other in ("potato", "pan", "pencil"):  # one is spelled as a pen nearly is
+        unlike = similarity(replace(GOAL, object="pen"), replace(GOAL, object=other, destination="shelf"))
+        assert unlike == pytest.approx(0.5)
+        assert unlike < threshold
+    assert similarity(GOAL, replace(GOAL, object="cup", destination="shelf")) >= threshold
+    assert similarity(GOAL, replace(GOAL, object="potato")) >= threshold
+    assert similarity(GOAL, replace(GOAL, type="pick_cool_then_place_in_recep")) < threshold
+
+
+def test_a_field_that_neither_goal_has_is_no_likeness():
+    boil, same, other = (GoalSignature("F3", *names) for names in (("boil", "water"), ("boil",), ("mix",)))
+    assert Similarity()(boil, boil) == Similarity()(same, same) == pytest.approx(1.0)
+    assert Similarity()(same, other) == pytest.approx(0.5), "none of them has a destination, but that says nothing"
+
+
 def test_what_the_threshold_keeps_out_is_named_as_such():
     other = replace(lesson("open fridge 1", "a"), goal_signature=GoalSignature("look_at_obj_in_light", "pen"), id="x")
     walk = EpisodicMemory([other]).recall(Kind.FAILURE, GOAL, Retrieval())

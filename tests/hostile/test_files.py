@@ -17,7 +17,7 @@ from rpms.core.belief import StateSignature
 from rpms.core.errors import FileError
 from rpms.foreign.files import read_bytes, text_lines
 from rpms.foreign.limits import MOST_YAML_NODES
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.play.spending import spending
@@ -38,7 +38,7 @@ WORLD = find_world("alfworld")
 def played(tmp_path_factory) -> Path:
     """A run of two episodes."""
     folder = tmp_path_factory.mktemp("run") / "run"
-    model = PolicyModel("planner", WORLD.planner)
+    model = PolicyModel("planner", follow_plan)
     run(plan_run(WORLD, model.name, lend(model), limit=2), folder)
     return folder
 

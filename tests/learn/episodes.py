@@ -6,7 +6,7 @@ from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.episode import Episode
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.scripted import ScriptedModel
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of
@@ -23,7 +23,7 @@ def game_of(kind: str):
 
 
 def planned(kind: str) -> Episode:
-    return _play(kind, PolicyModel("planner", WORLD.planner), 50)
+    return _play(kind, PolicyModel("planner", follow_plan), 50)
 
 
 def scripted(kind: str, *actions: str) -> Episode:

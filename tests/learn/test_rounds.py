@@ -16,7 +16,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
 from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
 from rpms.learn.rounds import Harvester, LearningPlan, learn, learned, round_folder, snapshot_file
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.recorded import RecordedModel, ReplayModel
 from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend
@@ -30,7 +30,7 @@ WORLD = find_world("alfworld")
 
 
 def plan(model=None, **options) -> LearningPlan:
-    model = model or PolicyModel("planner", WORLD.planner)
+    model = model or PolicyModel("planner", follow_plan)
     return LearningPlan(WORLD, model.name, lend(model), split="builtin", **{"rounds": 2, "limit": 4, **options})
 
 
@@ -59,7 +59,7 @@ def test_a_round_that_goes_otherwise_adds_evidence_and_entries(tmp_path):
 
     def answer(request):
         asked.append(request)
-        thought, action = WORLD.planner(request.decision)
+        thought, action = follow_plan(request.decision)
         clumsy = (
             len(request.decision.prompt.text) and request.decision.candidates and not request.decision.progress.done
         )
@@ -81,7 +81,7 @@ def test_a_recorded_model_teaches_the_same_again_without_being_asked(tmp_path):
 
     def answer(request):
         asked.append(request.episode)
-        return f"Action: {WORLD.planner(request.decision)[1] if len(asked) % 5 else 'open the sky'}"
+        return f"Action: {follow_plan(request.decision)[1] if len(asked) % 5 else 'open the sky'}"
 
     store = FolderOfAnswers(tmp_path / "answers")
     live = learn(plan(RecordedModel(FunctionModel(answer, "llm"), store)), tmp_path / "live.jsonl")
@@ -100,7 +100,7 @@ def test_learning_goes_on_where_it_stopped_and_comes_to_the_same(tmp_path):
         asked.append(request.episode)
         if len(asked) > 25:
             raise KeyboardInterrupt
-        thought, action = WORLD.planner(request.decision)
+        thought, action = follow_plan(request.decision)
         return f"Thought: {thought}\nAction: {action}"
 
     out = tmp_path / "broken" / "memory.jsonl"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rpms.core.episode import Ending
-from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet
+from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet, VerifiedSchema
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.scripted import ScriptedModel
 from rpms.play.answering import NamedModel
@@ -35,13 +35,14 @@ def test_the_wrong_focus_is_a_critical_failure_and_the_right_one_a_success(tmp_p
     assert critical.goal_signature.object == "find-non-living-thing"
     assert critical.failure_message == "score = -100, terminated"
     assert critical.retrieval_weight == 2.0
-    assert critical.corrective_rule.startswith("Focus once")
+    assert critical.corrective_rule.startswith("it ended the task for good")
     snippets = {entry.sub_goal_type: entry for entry in entries if isinstance(entry, SuccessSnippet)}
     assert snippets["focus_on"].actions[-1] == "focus on dove egg"
     assert snippets["focus_on"].goal_signature.object == "find-animal"
     assert snippets["take"].actions == ("pick up dove egg",)
     lessons = [entry for entry in entries if isinstance(entry, FailureLesson)]
     assert {(lesson.failed_action, lesson.failure_type) for lesson in lessons} == {("fly home", "unknown_action")}
+    assert not [o for entry in entries if isinstance(entry, VerifiedSchema) for o in entry.origins & critical.origins]
 
 
 def test_a_question_is_no_lesson_and_its_answer_by_number_no_advice(tmp_path):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from rpms.core.prompt import Budget, Layout, Part, Turn, build, make_block, transcript
+from rpms.core.prompt import Budget, Form, Layout, Part, Turn, build, make_block, transcript
 from rpms.models.base import Decoding, Request
 
 
-def prompt(turns: int = 2, layout: Layout = Layout.CACHED, memory: str = "open it first"):
+def prompt(turns: int = 2, layout: Layout = Layout.CACHED, memory: str = "open it first", form: Form = Form.SINGLE):
     history = [Turn(f"You see thing {n}.", f"go to place {n}", f"thought {n}") for n in range(turns)]
     return build(
         (
@@ -19,6 +19,7 @@ def prompt(turns: int = 2, layout: Layout = Layout.CACHED, memory: str = "open i
         ),
         layout,
         Budget(),
+        form=form,
     )
 
 

@@ -194,15 +194,16 @@ def test_a_policy_reads_the_decision():
         policy.answer(request())
 
 
-def test_the_planner_comes_from_the_world():
-    assert open_model("planner", policy=lambda _: ("", "look")).name == "planner"
-    with pytest.raises(InputError, match="no planner"):
-        open_model("planner")
+def test_the_planner_needs_no_world_but_a_decision():
+    model = open_model("planner")
+    assert model.name == "planner"
+    with pytest.raises(ModelError, match="reads the step's decision"):
+        model.answer(request("x"))
 
 
 def test_only_what_follows_from_the_prompt_is_recorded(tmp_path):
     with pytest.raises(InputError, match="only answers of an LLM"):
-        open_model("planner", policy=lambda _: ("", "look"), record=FolderOfAnswers(tmp_path))
+        open_model("planner", record=FolderOfAnswers(tmp_path))
 
 
 def test_a_function_is_a_model():

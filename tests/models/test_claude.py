@@ -7,7 +7,7 @@ import traceback
 import pytest
 
 from rpms.core.errors import ContextOverflow, ModelUnavailable
-from rpms.core.prompt import Layout
+from rpms.core.prompt import Form, Layout
 from rpms.models.base import Decoding
 from rpms.models.patience import Clock, Patience
 from tests.models.prompts import prompt, request
@@ -37,6 +37,12 @@ def model(server):
     made.close()
 
 
+def map_of(made):
+    """The system's pieces, and the role and pieces of each message."""
+    system, said = cached_pieces(made)
+    return system, [(sent["role"], sent["content"]) for sent in said]
+
+
 def marked(pieces):
     return [index for index, piece in enumerate(pieces) if "cache_control" in piece]
 
@@ -60,31 +66,46 @@ def test_the_request_carries_the_prompt_the_decoding_and_the_marks(server, model
     assert answer.notes == ("seed not sent: this provider has none",)
 
 
+@pytest.mark.parametrize("form", list(Form))
 @pytest.mark.parametrize("layout", list(Layout))
 @pytest.mark.parametrize("turns", [0, 1, 5, 40])
-def test_the_pieces_are_the_prompt_to_the_letter(layout, turns):
-    made = prompt(turns, layout)
-    system, user = cached_pieces(made)
+def test_the_pieces_are_the_prompt_to_the_letter(layout, turns, form):
+    made = prompt(turns, layout, form=form)
+    system, said = cached_pieces(made)
     messages = made.messages()
     assert "".join(piece["text"] for piece in system) == messages[0].content
-    assert "".join(piece["text"] for piece in user) == messages[1].content
-    assert all(piece["text"] for piece in user)
+    for message, sent in zip(messages[1:], said, strict=True):
+        assert "".join(piece["text"] for piece in sent["content"]) == message.content
+        assert sent["role"] == message.role
+        assert all(piece["text"] for piece in sent["content"])
+    assert 1 <= len([1 for pieces in (system, *(sent["content"] for sent in said)) for _ in marked(pieces)]) <= 4
 
 
 def test_what_was_marked_at_one_step_begins_the_next_steps_pieces():
     """The provider finds kept work only where the blocks up to a mark are the same."""
     for turns in range(6):
-        _, before = cached_pieces(prompt(turns))
-        _, after = cached_pieces(prompt(turns + 1))
+        _, ((_, before),) = map_of(prompt(turns))
+        _, ((_, after),) = map_of(prompt(turns + 1))
         kept = [piece["text"] for piece in before[: marked(before)[-1] + 1]]
         assert [piece["text"] for piece in after[: len(kept)]] == kept
         assert len(kept) == 2 + turns  # the example, the rules and each turn
 
 
+def test_a_conversation_is_marked_after_the_models_latest_turn():
+    for turns in range(1, 6):
+        _, before = map_of(prompt(turns, form=Form.CHAT))
+        _, after = map_of(prompt(turns + 1, form=Form.CHAT))
+        role, pieces = before[-2]
+        assert (role, len(marked(pieces))) == ("assistant", 1)
+        assert [[piece["text"] for piece in said] for _, said in after[: len(before) - 1]] == [
+            [piece["text"] for piece in said] for _, said in before[:-1]
+        ]
+
+
 def test_in_the_papers_layout_only_what_never_changes_is_marked():
-    _, user = cached_pieces(prompt(3, Layout.PAPER))
-    assert len(marked(user)) == 1
-    assert user[marked(user)[0]]["text"].endswith("open before you look")
+    system, said = map_of(prompt(3, Layout.PAPER))
+    assert [piece["text"] for piece in system if "cache_control" in piece] == ["Solve the task."]
+    assert not any(marked(pieces) for _, pieces in said)
 
 
 def test_thinking_blocks_are_not_part_of_the_answer(server, model):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from rpms.core.advise import Menu, MenuItem
 from rpms.core.errors import InputError, ModelError
-from rpms.core.menu import Menu, MenuItem
 from rpms.models.answers import parse_answer
 from rpms.models.catalogue import open_model
 from rpms.models.providers import all_available
@@ -26,7 +26,7 @@ COMMANDS = tuple(f"go to place {number}" for number in range(8))
 
 
 def asking(episode="e", turns=2, commands=COMMANDS):
-    items = tuple(MenuItem(command, 0.0, len(commands) - rank) for rank, command in enumerate(commands))
+    items = tuple(MenuItem(command, len(commands) - rank) for rank, command in enumerate(commands))
     return replace(request(episode, turns=turns), decision=Decided(Menu(items)))
 
 

@@ -238,11 +238,6 @@ def test_with_a_menu_or_in_the_paper_there_are_no_templates(enforcement):
     assert all(bool(one.choices) is (enforcement is not PAPER) for one in asked)
 
 
-def test_a_world_that_cannot_make_a_menu_has_templates_under_strict(monkeypatch):
-    monkeypatch.delattr(type(WORLD), "suggest")
-    assert all("look" in one.templates for one in requests_of(STRICT, {}))
-
-
 def test_only_where_the_manual_has_no_actions_there_is_nothing_to_hold_to(monkeypatch):
     assert idle_parts(WORLD, AUTO) == ()
     monkeypatch.setattr(type(WORLD), "manual", lambda _self: ())

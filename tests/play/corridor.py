@@ -3,36 +3,50 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rpms.core.belief import StateSignature
-from rpms.core.consistency import same_occupancy
+from rpms.core.belief import Belief, StateSignature
 from rpms.core.errors import WorldError
 from rpms.core.facts import Atom, Truth
-from rpms.core.goal import Goal, Progress
-from rpms.core.recall import Retrieval
+from rpms.core.goal import Goal
 from rpms.core.voice import Voice
-from rpms.worlds.base import Command, Outcome, Setting, Task
+from rpms.worlds.base import Command, Outcome, Setting, Task, World
 
 MANUAL = """
 world: corridor
 predicates:
   at: {args: [room], yes: you are in <room>, no: you are not in <room>, exclusive: always}
+  next: {args: [room], yes: <room> is the next one, no: <room> is not the next one}
+  found: {args: [room], yes: <room> was found, no: <room> was not found}
+goals:
+  walk: {over: {room: destination}, holds: [found(room)]}
 environment:
-  go: {syntax: go to <room>, effects: [at(room)]}
+  go: {syntax: go to <room>, preconditions: [next(room)], effects: [at(room)], observes: [found(_)]}
 """
 
 
-@dataclass(frozen=True)
-class CorridorBelief:
+@dataclass(frozen=True, slots=True)
+class CorridorBelief(Belief):
     location: str | None = None
-    holding: tuple[str, ...] = ()
-    containers: Mapping[str, bool] = field(default_factory=dict)
     last_seen: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def ahead(self) -> str:
+        return f"room {int((self.location or 'room 0').split()[1]) + 1}"
+
+    @property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        return {"room": (self.ahead,)}
+
+    def called(self, word: str) -> Sequence[str]:
+        return (word,)
+
     def truth(self, atom: Atom, /) -> Truth:
-        return Truth.of(self.location == atom.args[0] if self.location else None)
+        here, (room,) = self.location == atom.args[0], atom.args
+        if atom.predicate == "next":
+            return Truth.of(room == self.ahead)
+        return Truth.of(here or None) if atom.predicate == "found" else Truth.of(here if self.location else None)
 
     def signature(self) -> StateSignature:
         return StateSignature.of(holding=self.holding)
@@ -72,14 +86,11 @@ class CorridorGame:
         pass
 
 
-class Corridor:
+class Corridor(World):
     name = "corridor"
     splits = ("short", "empty")
-    engines = ("native",)
     step_budget = 20
     max_tokens = 64
-    retrieval = Retrieval()
-    compat = staticmethod(same_occupancy)
     voice = Voice("You walk along a corridor.", "Action: go to room 1")
 
     def tasks(self, split: str, setting: Setting) -> list[Task]:
@@ -109,9 +120,6 @@ class Corridor:
         seen = {**belief.last_seen, lamp: room} if lamp else belief.last_seen
         return replace(belief, location=room, last_seen=seen)
 
-    def progress(self, goal: Goal, belief: CorridorBelief) -> Progress:
-        return Progress("walk", goal.destination, 0, 1)
-
     def command(self, action: str, belief: CorridorBelief) -> Command:
         return Command(action.strip())
 
@@ -122,10 +130,6 @@ class Corridor:
         if game.task.type == "unknowable" and game.room == 2:
             raise WorldError("the simulator does not say what is true")
         return ()
-
-    def planner(self, decision) -> tuple[str, str]:
-        here = int((decision.belief.location or "room 0").split()[1])
-        return "Further along.", f"go to room {here + 1}"
 
 
 def task(name: str, rooms: int = 3, type_: str = "walk", seconds: float = 0.0) -> Task:

@@ -22,6 +22,7 @@ from rpms.core.belief import StateSignature
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import Origin, SuccessSnippet
 from rpms.core.recall import EpisodicMemory
+from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.ray_engine import OnRay
@@ -41,7 +42,7 @@ class Slow:
     def __call__(self, request) -> str:
         time.sleep(self.seconds)
         (self.where / f"{os.getpid()}-{ray.get_runtime_context().get_node_id()}").touch()
-        thought, action = WORLD.planner(request.decision)
+        thought, action = follow_plan(request.decision)
         return f"Thought: {thought}\nAction: {action}"
 
 
@@ -49,7 +50,7 @@ def deadly(request) -> str:
     """A model that is the death of the process that asks it about the first task."""
     if request.episode == WORLD.tasks("builtin", Setting())[0].id:
         os._exit(1)
-    return f"Action: {WORLD.planner(request.decision)[1]}"
+    return f"Action: {follow_plan(request.decision)[1]}"
 
 
 def make_plan(model, limit: int | None = None):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.condition import BASELINE, FULL, compose
+from rpms.core.condition import FULL, compose
 from rpms.core.enforcement import PAPER, Constrained, Enforcement, GuardMode
 from rpms.core.episode import Ending, Episode
 from rpms.core.errors import ContextOverflow, InputError
@@ -96,12 +96,6 @@ def test_an_answer_without_an_action_is_asked_again_too():
     assert (result.steps[0].command, len(asked)) == ("go to desk 1", 2)
 
 
-def test_the_guard_works_without_rules_in_the_prompt():
-    result, asked = episode(BLOCK, ["Action: open drawer 1", "Action: go to desk 1"], condition=BASELINE)
-    assert result.reasks == 1
-    assert "RULES" not in asked[0].prompt.text
-
-
 def test_advice_follows_the_worlds_bare_refusal():
     result, asked = episode(replace(PAPER, guard=GuardMode.ADVISE), ["Action: open drawer 1"], steps=2)
     assert result.reasks == 0
@@ -123,7 +117,6 @@ def test_choices_are_given_only_to_a_model_that_can_be_held_to_them():
         episode(replace(PAPER, menu=8, constrained=Constrained.ON), ["Action: look"])
 
 
-SCIENCE = find_world("scienceworld")
 HALLWAY = (
     "Your task is to boil water. First, focus on the substance.\n\nThis room is called the hallway. In it, you see: \n"
     "\tthe agent\n\ta table. On the table is: nothing.\nYou also see:\n\tA door to the kitchen (that is open)\n"
@@ -148,23 +141,21 @@ class Hallway:
         pass
 
 
-def in_the_hallway(
-    enforcement: Enforcement, answers: list[str], steps: int = 1, condition=FULL
-) -> tuple[Episode, list[Request]]:
+def in_the_hallway(enforcement: Enforcement, answers: list[str], steps: int = 1) -> tuple[Episode, list[Request]]:
+    world = find_world("scienceworld")
     asked: list[Request] = []
 
     def answer(request: Request) -> Answer:
         asked.append(request)
         return Answer(f"Action: {answers[min(len(asked), len(answers)) - 1]}", Usage(requests=1))
 
-    mind = compose(replace(condition, enforcement=enforcement), knowledge_of(SCIENCE), EpisodicMemory())
+    mind = compose(replace(FULL, enforcement=enforcement), knowledge_of(world), EpisodicMemory())
     task = Task("boil/0", "F3", {})
-    return play(Play(SCIENCE, Hallway(), task, mind, FunctionModel(answer), Decoding(), steps)), asked
+    return play(Play(world, Hallway(), task, mind, FunctionModel(answer), Decoding(), steps)), asked
 
 
-@pytest.mark.parametrize("condition", [FULL, BASELINE])
-def test_what_a_rule_forbids_is_asked_again_though_it_could_be_done(condition):
-    result, asked = in_the_hallway(BLOCK, ["focus on table", "wait1"], condition=condition)
+def test_what_a_rule_forbids_is_asked_again_though_it_could_be_done():
+    result, asked = in_the_hallway(BLOCK, ["focus on table", "wait1"])
     (step,) = result.steps
     assert (step.command, step.score, result.reasks) == ("wait1", 0, 1)
     assert (

@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.runs import RunFolder
@@ -22,6 +22,7 @@ GAMES = """
 import sys, time
 from pathlib import Path
 from rpms.models.scripted import FunctionModel
+from rpms.models.policy import follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.worlds.registry import find_world
@@ -30,7 +31,7 @@ world = find_world("alfworld")
 
 def answer(request):
     time.sleep(0.008)
-    thought, action = world.planner(request.decision)
+    thought, action = follow_plan(request.decision)
     return f"Thought: {thought}\\nAction: {action}"
 
 print("begin", flush=True)
@@ -41,7 +42,7 @@ print(summary.done, summary.won, flush=True)
 
 def test_killed_runs_lose_nothing_and_count_nothing_twice(tmp_path):
     world = find_world("alfworld")
-    model = PolicyModel("planner", world.planner)
+    model = PolicyModel("planner", follow_plan)
     whole = run(plan_run(world, "planner", lend(model), split="builtin"), tmp_path / "whole")
     kills = 0
     while kills < KILLS:

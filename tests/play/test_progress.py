@@ -13,14 +13,14 @@ from rich.console import Console
 from rpms.core.episode import Ending
 from rpms.core.usage import Usage
 from rpms.models.accounting import Price
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.progress import Display, Lines, Tally, progress, wilson
 from rpms.play.run import run
 from rpms.store.episodes import EpisodeRow
 from tests.play.corridor import world
 
-PLAN = plan_run(world, "[red]model[/]", lend(PolicyModel("[red]model[/]", world.planner)))
+PLAN = plan_run(world, "[red]model[/]", lend(PolicyModel("[red]model[/]", follow_plan)))
 
 
 def row(ending: Ending = Ending.WON, prompt: int = 0) -> EpisodeRow:

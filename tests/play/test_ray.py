@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rpms.core.errors import FileError, InputError, ModelUnavailable
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.ray_engine import OnRay, _Parcel, _play
 from rpms.play.run import run
@@ -45,8 +45,7 @@ def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_
 
     from tests.play.on_a_cluster import make_plan  # noqa: PLC0415  imports Ray
 
-    alfworld = find_world("alfworld")
-    run(make_plan(PolicyModel("planner", alfworld.planner)), tmp_path / "here", 2)
+    run(make_plan(PolicyModel("planner", follow_plan)), tmp_path / "here", 2)
     cluster, here = ({file.name: file.read_bytes() for file in (tmp_path / place / "episodes").iterdir()}
                      for place in ("cluster", "here"))  # fmt: skip
     assert cluster == here
@@ -55,16 +54,16 @@ def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_
 @pytest.mark.skipif(find_spec("ray") is not None, reason="Ray is installed")
 def test_without_ray_the_line_says_what_to_install(tmp_path):
     with pytest.raises(InputError, match=r"rpms\[ray\]"):
-        run(plan_run(world, "m", lend(PolicyModel("m", world.planner))), tmp_path, engine=OnRay())
+        run(plan_run(world, "m", lend(PolicyModel("m", follow_plan))), tmp_path, engine=OnRay())
 
 
 def test_an_installed_world_travels_by_name_and_any_other_as_it_is():
     alfworld = find_world("alfworld")
-    plan = plan_run(alfworld, "planner", lend(PolicyModel("planner", alfworld.planner)), split="builtin")
+    plan = plan_run(alfworld, "planner", lend(PolicyModel("planner", follow_plan)), split="builtin")
     parcel = _Parcel.of(plan)
     assert parcel.world == "alfworld"
     assert parcel.open() == plan
-    strange = plan_run(world, "m", lend(PolicyModel("m", world.planner)))
+    strange = plan_run(world, "m", lend(PolicyModel("m", follow_plan)))
     assert _Parcel.of(strange).open() is strange
 
 

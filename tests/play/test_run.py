@@ -22,7 +22,7 @@ from rpms.core.errors import FileError, InputError, ModelError, ModelUnavailable
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.base import Answer
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.recorded import RecordedModel
 from rpms.models.scripted import FunctionModel
 from rpms.play.plan import lend, plan_run
@@ -41,7 +41,7 @@ def planner(slow: float = 0.0, asked: Counter | None = None):
         time.sleep(slow)
         if asked is not None:
             asked[request.episode] += 1
-        thought, action = world.planner(request.decision)
+        thought, action = follow_plan(request.decision)
         return Answer(f"Thought: {thought}\nAction: {action}", Usage(10, 5, 2, 1, slow))
 
     return FunctionModel(answer, "walker")
@@ -79,7 +79,7 @@ class Ear(Listener):
 
 def test_any_number_of_workers_gives_the_same_bytes(tmp_path):
     alfworld = find_world("alfworld")
-    model = PolicyModel("planner", alfworld.planner)
+    model = PolicyModel("planner", follow_plan)
     for workers in (1, 2, 7):
         summary = run(plan(model, on=alfworld, split="builtin", limit=10), tmp_path / f"{workers}", workers)
         assert (summary.done, summary.complete) == (10, True)
@@ -159,7 +159,7 @@ def test_errors_count_as_finished_and_are_played_again_only_on_demand(tmp_path):
     def answer(request):
         if request.episode == "corridor 4" and not healthy.is_set():
             raise ModelError("refused to answer")
-        return f"Action: {world.planner(request.decision)[1]}"
+        return f"Action: {follow_plan(request.decision)[1]}"
 
     model = FunctionModel(answer, "moody")
     summary = run(plan(model), tmp_path)

@@ -13,9 +13,9 @@ from tests.play.corridor import MANUAL, Corridor, world
 GUARDED = replace(PAPER, guard=GuardMode.BLOCK)
 
 
-class Prudent(Corridor):
+class Reckless(Corridor):
     def manual(self):
-        return (("corridor.yaml", MANUAL.replace("effects:", "preconditions: [not at(room)], effects:")),)
+        return (("corridor.yaml", MANUAL.replace("preconditions: [next(room)], ", "")),)
 
 
 class Mute(Corridor):
@@ -27,11 +27,11 @@ class Mute(Corridor):
 def test_what_a_guard_without_preconditions_still_does(guard):
     enforcement = replace(PAPER, guard=guard)
     only_unknown = "the guard refuses only what is no known action: no action in its manual has preconditions"
-    assert idle_parts(world, enforcement) == (f"corridor: {only_unknown}",)
+    assert idle_parts(Reckless(), enforcement) == (f"corridor: {only_unknown}",)
     (nothing,) = idle_parts(Mute(), enforcement)
     assert nothing.startswith("corridor: the guard is inert")
     assert nothing.endswith("its manual has no actions")
-    assert idle_parts(Prudent(), enforcement) == ()
+    assert idle_parts(world, enforcement) == ()
 
 
 def test_nothing_is_said_of_what_is_off():
@@ -41,6 +41,6 @@ def test_nothing_is_said_of_what_is_off():
 def test_without_a_menu_only_a_remedy_can_replace():
     enforcement = replace(GUARDED, replace=True)
     words = "corridor: replace has no menu to fall back on, only what a refusal names: add menu=5"
-    assert idle_parts(Prudent(), enforcement) == (words,)
-    assert words not in idle_parts(Prudent(), replace(enforcement, menu=5))
-    assert words not in idle_parts(Prudent(), replace(enforcement, guard=GuardMode.ADVISE))
+    assert idle_parts(world, enforcement) == (words,)
+    assert words not in idle_parts(world, replace(enforcement, menu=5))
+    assert words not in idle_parts(world, replace(enforcement, guard=GuardMode.ADVISE))

@@ -11,6 +11,7 @@ from rpms.core.errors import FileError, ModelUnavailable
 from rpms.core.usage import Usage
 from rpms.models.accounting import Price
 from rpms.models.base import Answer
+from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.progress import Lines, Tally
@@ -29,7 +30,7 @@ def plan(fails_at: int | None = None, tokens: int = 1000):
     def answer(request):
         if next(asked) == fails_at:
             raise ModelUnavailable("gone")
-        thought, action = world.planner(request.decision)
+        thought, action = follow_plan(request.decision)
         paid = int(request.decision.belief.location.split()[1]) % 3 != 1
         return Answer(f"Thought: {thought}\nAction: {action}", Usage(tokens, tokens // 2, tokens // 10, paid, 0.5))
 

@@ -12,6 +12,7 @@ from rpms.core.goal import GoalSignature
 from rpms.core.memory import FailureLesson, Origin, SuccessSnippet, VerifiedSchema, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Request
+from rpms.models.policy import follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.worlds.base import Setting, Task, World
@@ -43,17 +44,17 @@ def memory() -> EpisodicMemory:
 
 
 class Clumsy:
-    """The world's planner with slips, which depend on the task, the step and how much of the prompt is knowledge."""
+    """The planner with slips, which depend on the task, the step and how much of the prompt is knowledge."""
 
     name = "clumsy"
 
-    def __init__(self, world: World, odds: float = 0.55, say: str = "") -> None:
-        self._world, self._odds, self._say = world, odds, say
+    def __init__(self, odds: float = 0.55, say: str = "") -> None:
+        self._odds, self._say = odds, say
 
     def answer(self, request: Request) -> Answer:
         assert request.decision is not None
         decision = request.decision
-        thought, action = self._world.planner(decision)
+        thought, action = follow_plan(decision)
         told = len({block.part.partition(".")[0] for block in decision.prompt.injected()})
         key = f"{request.episode}|{len(decision.prompt.text)}|{decision.belief.signature()}"
         roll = int.from_bytes(hashlib.sha256(key.encode()).digest()[:4]) / 2**32
@@ -91,7 +92,7 @@ def play_conditions(
         plan = plan_run(
             world,
             "clumsy",
-            lend(Clumsy(world, say=say)),
+            lend(Clumsy(say=say)),
             split="builtin",
             tasks=tasks,
             condition=condition,

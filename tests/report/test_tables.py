@@ -100,7 +100,7 @@ def test_scores_are_averaged_over_all_episodes_the_missing_ones_included():
     }
     comparison = Comparison({"full": Results("full", rows)})
     assert comparison.scored
-    assert rows_of("scores", comparison) == [["(D) Full RPMS", "—", "—", "0.0"]]
+    assert rows_of("scores", comparison) == [["(D) Full RPMS", "—", "—", "33.3", "0.0"]]
 
 
 def test_other_switches_are_not_mixed_into_the_ablation():

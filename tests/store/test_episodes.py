@@ -18,11 +18,12 @@ from rpms.core.episode import Ending, Episode
 from rpms.core.errors import FileError
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
-from rpms.core.prompt import Budget, Layout
+from rpms.core.prompt import Budget, Form, Layout
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.core.voice import memory_line
 from rpms.models.base import Answer, Decoding, Request
+from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of
@@ -41,7 +42,7 @@ def some_memory(type_: str) -> EpisodicMemory:
     dice = random.Random(7)
     entries = []
     for number in range(40):
-        goal = GoalSignature(type_, dice.choice(["apple", "mug", "book"]), "", dice.choice(["shelf", "fridge"]))
+        goal = GoalSignature(type_, dice.choice(["apple", "mug", "keychain"]), "", dice.choice(["shelf", "sofa"]))
         state = StateSignature.of(holding=dice.choice([(), ("apple 1",)]))
         origins = frozenset({Origin("earlier", number)})
         place = f"{dice.choice(['fridge', 'cabinet', 'shelf'])} {dice.randint(1, 3)}"
@@ -65,7 +66,7 @@ def an_episode(
     dice = random.Random(number)
 
     def planner(request: Request) -> Answer:
-        thought, action = WORLD.planner(request.decision)
+        thought, action = follow_plan(request.decision)
         action = action if dice.random() < 0.7 else dice.choice(["take moon 1", "open the sky", "go to nowhere 1"])
         text = answer(thought, action) if answer else f"Thought: {thought}\nAction: {action}"
         return Answer(text, Usage(100 + len(text), 50, 10, 1, dice.random(), 3))
@@ -84,6 +85,13 @@ LONG = "word " * 300
 VARIANTS = {
     "full": {},
     "paper layout": {"condition": replace(FULL, layout=Layout.PAPER)},
+    "as the paper": {"condition": replace(FULL, layout=Layout.PAPER, form=Form.CHAT), "most_steps": 30},
+    "conversation, history cut": {
+        "condition": replace(FULL, form=Form.CHAT),
+        "budget": Budget(prompt=900),
+        "most_steps": 30,
+    },
+    "conversation, strict": {"condition": replace(FULL, form=Form.CHAT, enforcement=STRICT), "most_steps": 30},
     "baseline": {"condition": named_condition("baseline")},
     "memory-only": {"condition": named_condition("memory-only")},
     "memories cut": {"budget": Budget(memory=60)},

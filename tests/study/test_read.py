@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from rpms.core.arbitration import Arbitration
-from rpms.core.condition import CONDITIONS, FULL, MEMORY_ONLY
-from rpms.core.enforcement import PAPER, STRICT, GuardMode
+from rpms.core.condition import CONDITIONS, FULL, BeliefShown
+from rpms.core.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.core.errors import FileError
+from rpms.core.prompt import Form, Layout
+from rpms.core.rules import Tier
+from rpms.play.settings import Settings
 from rpms.study.read import read_study
-from rpms.worlds.registry import world_names
+from rpms.worlds.registry import find_world, world_names
 
 STUDIES = sorted((Path(__file__).parents[2] / "studies").glob("*.yaml"))
 
@@ -48,7 +51,37 @@ def test_the_quickstart_says_what_it_is():
 
 def test_a_bare_name_is_one_of_the_four(tmp_path):
     found = study(tmp_path, "conditions: {baseline: , memory-only: , rules-only: , full: }")
-    assert {case.name: case.condition for case in found.cases} == CONDITIONS
+    shown = {case.name: (case.condition.rules, case.condition.memory) for case in found.cases}
+    assert shown == {name: (condition.rules, condition.memory) for name, condition in CONDITIONS.items()}
+
+
+def test_without_a_word_on_it_a_condition_is_the_papers(tmp_path):
+    for case in study(tmp_path, "conditions: {baseline: , full: }").cases:
+        condition = case.condition
+        assert (condition.layout, condition.form) == (Layout.PAPER, Form.CHAT)
+        assert (condition.belief, condition.repair) == (BeliefShown.PAPER, Repair.FORM)
+        assert condition.enforcement == PAPER
+        assert case.settings.sources(find_world("alfworld")).manual.name == "paper"
+
+
+def test_a_setting_of_the_study_holds_for_all_unless_they_have_their_own(tmp_path):
+    found = study(
+        tmp_path,
+        "theta: 0.7\nmanual: complete\nmax_tokens: 64\nconditions:\n  full:\n  far: {condition: full, theta: 0.9}\n",
+    )
+    assert [case.settings.theta for case in found.cases] == [0.7, 0.9]
+    assert {case.settings.manual for case in found.cases} == {"complete"}
+    assert found.learning.settings.given == {"theta": 0.7, "manual": "complete", "max_tokens": 64}
+
+
+def test_settings_of_the_command_line_go_before_the_files(tmp_path):
+    found = study(tmp_path, "theta: 0.7\nlimit: 9\nconditions: {full: , far: {condition: full, theta: 0.9}}")
+    given = found.under(Settings.read({"theta": 0.6, "limit": 4, "tiers": "universal"}))
+    assert [case.settings.theta for case in given.cases] == [0.6, 0.6]
+    assert given.choice.settings.limit == given.learning.choice.settings.limit == 4
+    assert given.learning.settings.tiers == (Tier.UNIVERSAL,)
+    assert given.title == "A study (theta 0.6, limit 4)"
+    assert found.under(Settings(memory=Path("m.jsonl"))).learning is None
 
 
 def test_a_worlds_option_may_be_a_bare_number(tmp_path):
@@ -65,19 +98,19 @@ def test_switches_that_make_no_difference_make_none(tmp_path):
         "  c: {condition: full, arbitration: soft}\n",
     )
     a, b, c = (case.condition for case in found.cases)
-    assert a == CONDITIONS["rules-only"]
-    assert b == MEMORY_ONLY
+    plain = study(tmp_path, "conditions: {rules-only: , memory-only: }")
+    assert [a, b] == [case.condition for case in plain.cases]
     assert c.arbitration is Arbitration.SOFT
 
 
-def test_enforcement_by_preset_part_or_option(tmp_path):
+def test_enforcement_by_preset_and_part(tmp_path):
     found = study(
         tmp_path,
         "conditions:\n"
-        "  a: {condition: full, enforcement: strict}\n"
-        "  b: {condition: full, enforcement: guard}\n"
-        "  c: {condition: full, enforcement: {guard: advise, menu: 5, loops: true}}\n"
-        "  d: {condition: full, enforcement: {preset: strict, menu: 3}}\n",
+        "  a: {condition: full, preset: strict}\n"
+        "  b: {condition: full, enforce: {guard: block}}\n"
+        "  c: {condition: full, enforce: {guard: advise, menu: 5, loops: true}}\n"
+        "  d: {condition: full, preset: strict, enforce: {menu: 3}}\n",
     )
     a, b, c, d = (case.condition.enforcement for case in found.cases)
     assert a == STRICT
@@ -90,7 +123,7 @@ def test_enforcement_by_preset_part_or_option(tmp_path):
 @pytest.mark.parametrize("yes", ["on", "true", "On", "True"])
 @pytest.mark.parametrize("no", ["off", "false"])
 def test_a_switch_may_be_on_or_true(tmp_path, yes, no):
-    (case,) = study(tmp_path, f"conditions: {{full: {{enforcement: {{replace: {yes}, ranked: {no}}}}}}}").cases
+    (case,) = study(tmp_path, f"conditions: {{full: {{enforce: {{replace: {yes}, ranked: {no}}}}}}}").cases
     assert case.condition.enforcement == replace(PAPER, replace=True, ranked=False)
 
 
@@ -115,44 +148,44 @@ def test_paths_are_relative_to_the_file(tmp_path):
     [
         ("conditions: {}", 4, "conditions"),
         ("conditions:\n  fulll:\n", 5, "unknown condition 'fulll'"),
-        ("conditions:\n  full:\n  x: {condition: full, arbitration: firm}\n", 6, "unknown arbitration 'firm'"),
-        ("conditions:\n  full: {condition: full, layout: zigzag}\n", 5, "unknown layout"),
+        ("conditions:\n  full:\n  x: {condition: full, arbitration: firm}\n", 6, "'firm' is none of its values"),
+        ("conditions:\n  full: {condition: full, layout: zigzag}\n", 5, "choose one of paper, cached"),
         ("conditions:\n  full: {rond: 1}\n", 5, "rond: is not a known field"),
         ("conditions:\n  full: {round: 3}\n", 5, "learns 2 rounds"),
-        ("conditions:\n  full: {state_filter: maybe}\n", 5, "valid boolean"),
+        ("conditions:\n  full: {state_filter: maybe}\n", 5, "write on or off"),
+        ("conditions:\n  full: {preset: iron}\n", 5, "'iron' is none of its values; choose one of paper, strict"),
+        ("conditions:\n  full: {tempature: 1}\n", 5, "tempature: is not a known field; did you mean temperature?"),
+        ("conditions:\n  full: {split: train}\n", 5, "all conditions of a study play the same tasks"),
+        ("thetas: 0.5\nconditions: {full: }", 4, "did you mean theta?"),
+        ("theta: high\nconditions: {full: }", 4, "theta: 'high': write a number from 0 to 1"),
+        ("conditions:\n  full: {k: {succes: 3}}\n", 5, "did you mean success?"),
+        ("conditions:\n  full: {weights: {kind: 1}}\n", 5, "'kind' is no name here"),
+        ("conditions:\n  full: {enforce: {menu: many}}\n", 5, "'many' is no value of menu: choose a whole number"),
+        ("conditions:\n  full:\n    enforce:\n      guard: block\n      menu: -1\n", 8, "'-1' is no value of menu"),
+        ("conditions:\n  full: {enforce: {menu: 1000000}}\n", 5, "a whole number from 0 to 100"),
+        ("conditions:\n  full: {enforce: {menu: true}}\n", 5, "'true' is no value of menu"),
+        ("conditions:\n  full: {enforce: {menu: 2.5}}\n", 5, "'2.5' is no value of menu"),
+        ("conditions:\n  full: {enforce: {reasks: -1}}\n", 5, "'-1' is no value of reasks"),
+        ("conditions:\n  full: {enforce: {reasks: 11}}\n", 5, "'11' is no value of reasks"),
+        ("conditions:\n  full: {enforce: {recent: -3}}\n", 5, "'-3' is no value of recent"),
         (
-            "conditions:\n  full: {enforcement: iron}\n",
-            5,
-            "unknown enforcement 'iron'; choose one of paper, strict, guard-advise, ",
-        ),
-        ("conditions:\n  full: {enforcement: iron}\n", 5, "menu-unranked, 'menu, held', guidance, "),
-        ("conditions:\n  full: {enforcement: {preset: iron}}\n", 5, "unknown preset 'iron'"),
-        ("conditions:\n  full: {enforcement: {menu: many}}\n", 5, "'many' is no value of menu: choose a whole number"),
-        ("conditions:\n  full:\n    enforcement:\n      guard: block\n      menu: -1\n", 8, "'-1' is no value of menu"),
-        ("conditions:\n  full: {enforcement: {menu: 1000000}}\n", 5, "a whole number from 0 to 100"),
-        ("conditions:\n  full: {enforcement: {menu: true}}\n", 5, "'true' is no value of menu"),
-        ("conditions:\n  full: {enforcement: {menu: 2.5}}\n", 5, "'2.5' is no value of menu"),
-        ("conditions:\n  full: {enforcement: {reasks: -1}}\n", 5, "'-1' is no value of reasks"),
-        ("conditions:\n  full: {enforcement: {reasks: 11}}\n", 5, "'11' is no value of reasks"),
-        ("conditions:\n  full: {enforcement: {recent: -3}}\n", 5, "'-3' is no value of recent"),
-        (
-            "conditions:\n  full: {enforcement: {replace: maybe}}\n",
+            "conditions:\n  full: {enforce: {replace: maybe}}\n",
             5,
             "'maybe' is no value of replace: choose on or off",
         ),
-        ("conditions:\n  full: {enforcement: {guard: firm}}\n", 5, "choose off, advise or block"),
-        ("conditions:\n  full: {enforcement: {guards: block}}\n", 5, "there is no part 'guards'; choose one of guard"),
-        ("conditions: {full: }\n", 3, "unknown enforcement 'iron'"),
+        ("conditions:\n  full: {enforce: {guard: firm}}\n", 5, "choose off, advise or block"),
+        ("conditions:\n  full: {enforce: {guards: block}}\n", 5, "there is no part 'guards'; did you mean guard?"),
+        ("conditions: {full: }\n", 3, "learn.preset: 'iron'"),
         ("colour: red\nconditions: {full: }", 4, "colour: is not a known field"),
         ("limit: 0\nconditions: {full: }", 4, "limit"),
         ("part: 3/2\nconditions: {full: }", 4, "write it like 1/2"),
-        ("memory: m.jsonl\nconditions: {full: }", 1, "cannot both be given"),
+        ("memory: m.jsonl\nconditions: {full: }", 4, "cannot both be given"),
         ("conditions: {full: , full: }", None, "not valid YAML"),
         ("conditions: [full", None, "not valid YAML"),
     ],
 )
 def test_mistakes_are_reported_at_their_line(tmp_path, text, line, problem):
-    head = HEAD.replace("rounds: 2", "rounds: 2, enforcement: iron") if "iron" in problem and line == 3 else HEAD
+    head = HEAD.replace("rounds: 2", "rounds: 2, preset: iron") if "iron" in problem and line == 3 else HEAD
     with pytest.raises(FileError) as caught:
         study(tmp_path, text, head)
     assert problem in str(caught.value)

@@ -19,8 +19,10 @@ from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.accounting import Price
+from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend
+from rpms.play.settings import Settings
 from rpms.play.spending import price_kept
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
@@ -76,14 +78,15 @@ class Bench:
     def open(self, name: str):
         def answer(request):
             self.asked[name] += 1
-            return f"Action: {WORLD.planner(request.decision)[1]}"
+            return f"Action: {follow_plan(request.decision)[1]}"
 
         return lend(FunctionModel(answer, name))
 
     def learn(self, learning, model, out):
         self.learned += 1
         tasks = tuple(learning.choice.tasks(WORLD, Setting()))
-        plan = LearningPlan(WORLD, model, self.open(model), learning.rounds, learning.choice.split, tasks)
+        conditions = {"first": learning.condition(1), "later": learning.condition(2)}
+        plan = LearningPlan(WORLD, model, self.open(model), learning.rounds, learning.choice.split, tasks, **conditions)
         return {result.number: result.file for result in learn(plan, out)}
 
 
@@ -202,7 +205,7 @@ def test_a_changed_manual_learns_anew_beside_what_was_learned(study, tmp_path, m
     layout = Layout(tmp_path / "out", tmp_path / "out")
     full = replace(study, cases=study.cases[1:2])
     (before,) = run_study(full, ["planner"], Bench().means, layout)
-    monkeypatch.setattr("rpms.play.plan.manual_hash", lambda world: "another manual")
+    monkeypatch.setattr("rpms.play.sources.ManualChoice.hash", lambda self, world: "another manual")
     bench = Bench()
     (after,) = run_study(full, ["planner"], bench.means, layout)
     assert bench.asked
@@ -256,7 +259,7 @@ def test_the_estimate_opens_no_held_out_game(study, tmp_path):
             opened.append(task.split)
             return WORLD.open(task, setting)
 
-    held_out = replace(study, choice=replace(study.choice, split="valid_unseen"))
+    held_out = study.under(Settings(split="valid_unseen"))
     means = replace(Bench().means, world=Watched())
     assert estimate_study(held_out, ["openai/gpt-4o-mini"], means, Layout(tmp_path / "out", tmp_path / "out"))
     assert set(opened) == {"builtin"}
@@ -268,7 +271,7 @@ def test_a_model_that_learns_nothing_finishes_the_study(study, tmp_path):
             return lend(ScriptedModel(name, ["Action: inventory"]))
 
     layout = Layout(tmp_path / "out", tmp_path / "out")
-    short = replace(study, cases=(study.cases[1], study.cases[5]), steps=3)
+    short = replace(study, cases=(study.cases[1], study.cases[5])).under(Settings(steps=3))
     results = run_study(short, ["planner"], Weak().means, layout)
     assert all(result.summary.complete for result in results)
     assert not len(results[0].cell.plan.memory)
@@ -285,8 +288,8 @@ def test_a_model_that_learns_nothing_finishes_the_study(study, tmp_path):
 
 def test_controls_play_the_conditions_with_a_menu_and_read_no_tokens(study, tmp_path):
     text = STUDY.partition("conditions:")[0] + (
-        "conditions:\n  full:\n  held: {condition: full, enforcement: 'menu, held'}\n"
-        "  strict: {condition: baseline, enforcement: strict}\n"
+        "conditions:\n  full:\n  held: {condition: full, enforce: {menu: 5, constrained: auto}}\n"
+        "  strict: {condition: baseline, preset: strict}\n"
     )
     file = tmp_path / "study.yaml"
     file.write_text(text)
@@ -361,7 +364,7 @@ def test_a_changed_memory_stops_the_study(study, tmp_path):
 
 def test_the_command_says_once_what_of_the_enforcement_does_nothing(tmp_path):
     file = tmp_path / "noted.yaml"
-    idle = "{condition: rules-only, enforcement: {unstick: on, menu: 5}}"
+    idle = "{condition: rules-only, enforce: {unstick: on, menu: 5}}"
     text = STUDY.partition("learn:")[0] + f"conditions:\n  a: {idle}\n  b: {idle}\n  rules-only:\n"
     file.write_text(text)
     done = rpms("study", "run", file, "--out", tmp_path / "out", "--no-report", "--limit", 1)

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from rpms.core.belief import StateSignature
+from rpms.core.belief import Belief, StateSignature
 from rpms.core.facts import Atom, Truth, kind_of
 
 LOCKABLE = ("archive", "depot")
 
 
 @dataclass(frozen=True)
-class ToolboxBelief:
+class ToolboxBelief(Belief):
     """One moment's belief. What is in none of its fields is unknown."""
 
     hosts: tuple[str, ...] = ()
@@ -24,8 +24,6 @@ class ToolboxBelief:
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What each host holds that was seen unlocked: all of it."""
     signed: frozenset[str] = frozenset()
-    refused: frozenset[str] = frozenset()
-    """Commands that failed since the last one that did not."""
 
     @property
     def containers(self) -> Mapping[str, bool]:
@@ -34,6 +32,10 @@ class ToolboxBelief:
     @property
     def last_seen(self) -> Mapping[str, str]:
         return {file: host for host, files in self.files.items() for file in files}
+
+    @property
+    def names(self) -> Mapping[str, tuple[str, ...]]:
+        return {"host": self.hosts, "file": (*self.last_seen, *self.holding)}
 
     def truth(self, atom: Atom, /) -> Truth:
         arity, ask = _ANSWERS.get(atom.predicate, (-1, None))
@@ -85,10 +87,8 @@ _HOSTS = re.compile(r"Hosts: ([a-z0-9, ]+)\.")
 _DEED = re.compile(r"You (pull|push|sign) ([a-z]+ \d+)(?: (?:from|to) ([a-z]+ \d+))?\.")
 
 
-def update(belief: ToolboxBelief, action: str | None, observation: str) -> ToolboxBelief:
+def update(belief: ToolboxBelief, _action: str | None, observation: str) -> ToolboxBelief:
     """f_UPD: take over what a text says. A text that says nothing known leaves the belief as it is."""
-    if observation == "Command failed.":
-        return replace(belief, refused=belief.refused | {action}) if action else belief
     here, deed = _HERE.match(observation), _DEED.fullmatch(observation)
     if here is not None:
         belief = _seen(belief, here)
@@ -97,7 +97,7 @@ def update(belief: ToolboxBelief, action: str | None, observation: str) -> Toolb
     hosts = _HOSTS.search(observation)
     if hosts is not None and not belief.hosts:
         belief = replace(belief, hosts=tuple(hosts[1].split(", ")))
-    return replace(belief, refused=frozenset())
+    return belief
 
 
 def _seen(belief: ToolboxBelief, here: re.Match[str]) -> ToolboxBelief:

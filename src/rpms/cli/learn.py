@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rpms.cli import options
+from rpms.cli.knobs import with_settings
+from rpms.cli.run import model_options
 from rpms.cli.screen import complain, make_console
-from rpms.core.condition import LATER, named_condition
+from rpms.core.condition import LATER
 from rpms.core.errors import InputError
 from rpms.learn.rounds import LearningPlan, Round, learn, learned
 from rpms.models.accounting import parse_price, price_of
-from rpms.models.base import Decoding
-from rpms.models.catalogue import ModelOptions
 from rpms.play.answering import NamedModel
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
+from rpms.play.settings import Settings
 from rpms.play.threads import Threads
 from rpms.worlds.registry import find_world
 
 
+@with_settings(without=("condition",))
 def learn_split(
     world: options.WorldName,
     out: Annotated[Path, typer.Option(help="The memory to write, such as memory.jsonl; rounds are kept beside it.")],
-    split: options.SplitName = None,
     rounds: Annotated[int, typer.Option(help="How often to play the split.")] = 3,
-    task: options.TaskNames = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first so many tasks.")] = None,
-    per_task: options.PerTask = None,
-    sample: options.Sample = None,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     model: options.ModelName = "planner",
@@ -38,42 +36,42 @@ def learn_split(
     later: Annotated[
         str, typer.Option(help="Condition of the rounds after the first, which is rules-only: full or rules-only.")
     ] = "full",
-    preset: options.PresetName = "paper",
-    enforce: options.Enforce = None,
     workers: Annotated[int | None, typer.Option(help="Episodes at once; by default 1, on a cluster its CPUs.")] = None,
     ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False,
     record: Annotated[
         Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
     ] = None,
-    steps: options.Steps = None,
-    max_tokens: options.MaxTokens = None,
-    temperature: Annotated[float, typer.Option(min=0, help="0 is greedy; above, each round samples anew.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="For --sample and for models that sample; recorded.")] = 0,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
     option: options.WorldOptions = None,
+    *,
+    settings: Settings,
 ) -> None:
-    """Play a split round by round, keep snippets, lessons and schemas, and freeze the memory they make."""
+    """Play a split round by round, keep snippets, lessons and schemas, and freeze the memory they make.
+
+    With --memory, learning goes on from that memory.
+    """
     found = find_world(world)
     if later not in LATER:
         raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
-    enforcement = options.make_enforcement(preset, enforce)
-    options.refuse_choosing_without_menu(found, enforcement, model)
-    setting = options.make_setting(found, data, engine, option)
-    tasks, setting = options.choose_tasks(found, split, setting, task, per_task=per_task, sample=sample, seed=seed)
+    first, after_it = (replace(settings, condition=name).condition_value() for name in ("rules-only", later))
+    enforcement = first.enforcement
+    options.refuse_choosing_without_menu(enforcement, model)
+    tasks, setting = settings.tasks(found, options.make_setting(found, data, engine, option))
     plan = LearningPlan(
         found,
         model,
-        NamedModel(model, world, ModelOptions(base_url=base_url), record.absolute() if record else None),
+        NamedModel(model, world, model_options(base_url, settings), record.absolute() if record else None),
         rounds=rounds,
-        split=split,
+        split=settings.split,
         tasks=tuple(tasks),
-        limit=limit,
         setting=setting,
-        decoding=Decoding(max_tokens or found.max_tokens, temperature, seed=seed if temperature else None),
-        step_budget=steps,
-        seed=seed,
-        later=named_condition(later),
-        enforcement=enforcement,
+        decoding=settings.decoding(found),
+        step_budget=settings.steps,
+        seed=settings.seed or 0,
+        first=first,
+        later=after_it,
+        sources=options.sources_of(settings, found, model, base_url),
+        start=options.memory_of(settings, found, model) if settings.memory else None,
     )
     options.note_idle_parts(found, enforcement)
     options.note_free_actions(enforcement, model)

@@ -1,69 +1,38 @@
-"""Options that several commands share, and what they mean."""
+"""Options that several commands share beside the settings, and what they mean."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 from typing import Annotated
 
 import typer
 
 from rpms.cli.screen import complain
-from rpms.core.arbitration import Arbitration
-from rpms.core.condition import CONDITIONS, Condition, named_condition
-from rpms.core.enforcement import PAPER, PARTS, Constrained, Enforcement, preset, with_part
+from rpms.core.enforcement import Constrained, Enforcement
 from rpms.core.errors import InputError
-from rpms.core.prompt import Layout
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
 from rpms.models.providers import parse_model_name
+from rpms.models.windows import context_window
 from rpms.play.run import MakeEngine
+from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.setup import can_play, idle_parts
+from rpms.play.sources import Sources
+from rpms.play.tasks import variation_called
 from rpms.play.threads import Threads
 from rpms.worlds.base import Setting, Task, World
 
-WorldName = Annotated[str, typer.Argument(help="The world, such as alfworld.")]
-SplitName = Annotated[str | None, typer.Option(help="The split; the world's own first one by default.")]
-TaskNames = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--task",
-        "--tasks",
-        help="Only these tasks, by type, name or id; with commas between, or given again.",
-        show_default=False,
-    ),
-]
+WorldName = Annotated[str, typer.Argument(help="The world, such as alfworld, or the folder of one.")]
 DataFolder = Annotated[Path | None, typer.Option(help="A folder of game files; ALFWorld: $ALFWORLD_DATA by default.")]
 EngineName = Annotated[str, typer.Option(help="Which simulator plays: native, or the original one.")]
 ModelName = Annotated[str, typer.Option(help="`planner`, or provider/name; `rpms models` lists them.")]
 BaseUrl = Annotated[str | None, typer.Option(help="Where the model's server is.")]
-ConditionName = Annotated[str, typer.Option(help=f"What of RPMS is on: {', '.join(CONDITIONS)}.")]
-ArbitrationMode = Annotated[Arbitration, typer.Option(help="How memories that conflict with rules are treated.")]
-StateFilter = Annotated[bool, typer.Option(help="Filter memories by state, unless --no-state-filter is given.")]
-LayoutName = Annotated[str, typer.Option(help="Order of the prompt's blocks: cached or paper.")]
-PresetName = Annotated[str, typer.Option(help="How far actions are enforced: paper (not at all) or strict.")]
-Enforce = Annotated[
-    list[str] | None,
-    typer.Option(
-        help=f"One part of the enforcement, NAME=VALUE such as menu=5: {', '.join(PARTS)}. Their values are in docs, "
-        "enforcement.md.",
-        show_default=False,
-    ),
-]
-MemoryFile = Annotated[Path | None, typer.Option(help="Episodic memory, JSON Lines; none by default.")]
 WorldOptions = Annotated[
     list[str] | None,
     typer.Option("--option", help="A world's own option, NAME=VALUE, such as tasks=boil.", show_default=False),
 ]
-Steps = Annotated[int | None, typer.Option(help="Steps an episode may take; the world's own number by default.")]
-MaxTokens = Annotated[int | None, typer.Option(min=1, help="New tokens an answer may have.")]
-PerTask = Annotated[int | None, typer.Option(help="Only the first so many tasks of each type.", min=1)]
-Sample = Annotated[int | None, typer.Option(help="Only so many tasks, drawn at random with --seed.", min=1)]
-
-_DIGITS = 9
 
 
 def make_setting(world: World, data: Path | None, engine: str, options: Sequence[str] | None) -> Setting:
@@ -79,29 +48,13 @@ def make_setting(world: World, data: Path | None, engine: str, options: Sequence
     return Setting(data.absolute() if data else None, engine, pairs)
 
 
-def make_enforcement(name: str, parts: Sequence[str] | None) -> Enforcement:
-    """A preset with some parts changed."""
-    enforcement = preset(name)
-    for part in parts or ():
-        key, equals, text = part.partition("=")
-        if key not in PARTS or not equals:
-            raise InputError(f"--enforce {part!r}: write NAME=VALUE with one of {', '.join(PARTS)}")
-        try:
-            enforcement = with_part(enforcement, key, text)
-        except InputError as error:
-            raise InputError(f"--enforce {part!r}: {error}") from None
-    return enforcement
-
-
-def refuse_choosing_without_menu(world: World, enforcement: Enforcement, model: str) -> None:
+def refuse_choosing_without_menu(enforcement: Enforcement, model: str) -> None:
     """Refuse, before anything starts, what chooses from a menu where there is none."""
     provider = parse_model_name(model).provider
-    if can_play(world, enforcement, model):
-        return
-    why = "there is none: add --preset strict or --enforce menu=5"
-    if enforcement.menu:
-        why = f"{world.name} has no method `suggest` to make one"
-    raise InputError(f"{provider.name} chooses from a menu, and {why}")
+    if not can_play(enforcement, model):
+        raise InputError(
+            f"{provider.name} chooses from a menu, and there is none: add --preset strict or --enforce menu=5"
+        )
 
 
 def note_idle_parts(world: World, *enforcements: Enforcement) -> None:
@@ -117,26 +70,26 @@ def note_free_actions(enforcement: Enforcement, model: str) -> None:
         complain(f"note: {provider.name} cannot hold actions to a menu or grammar: they stay free")
 
 
-def make_condition(
-    name: str,
-    arbitration: Arbitration,
-    *,
-    state_filter: bool,
-    layout: str,
-    enforcement: Enforcement = PAPER,
-) -> Condition:
-    """The condition that the options describe."""
-    base = named_condition(name)
-    try:
-        order = Layout[layout.upper()]
-    except KeyError:
-        raise InputError(f"--layout {layout!r}: choose cached or paper") from None
-    return Condition(base.rules, base.memory, arbitration, state_filter, order, enforcement)
+def sources_of(settings: Settings, world: World, model: str, base_url: str | None) -> Sources:
+    """The knowledge of a run, with the room that its model has for it."""
+    return settings.sources(world, context_window(model, settings.context, base_url).tokens)
 
 
-def make_memory(file: Path | None, world: World) -> EpisodicMemory:
-    """The memory of a file, or none."""
-    return read_frozen(file, world.name) if file is not None else EpisodicMemory(world=world.name)
+def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
+    """The memory that the settings name; none where a condition wants one is an error that says how to learn it."""
+    split = next((split for split in ("valid_seen", "train") if split in world.splits), world.splits[0])
+    file = settings.memory_file(world, f"rpms learn {world.name} --split {split} --model {model} --out memory.jsonl")
+    if file is None:
+        return EpisodicMemory(world=world.name)
+    return read_frozen(file, world.name)
+
+
+def note_knowledge(settings: Settings, world: World, model: str, base_url: str | None) -> None:
+    """Say what was not given and had to be found elsewhere: a memory, a context window."""
+    if settings.condition_value().memory and settings.memory in (None, EMBEDDED_MEMORY):
+        complain(f"note: the memory is the one embedded in {world.name}; --memory gives another")
+    if note := context_window(model, settings.context, base_url).note:
+        complain(f"note: {model}: {note}")
 
 
 def play_on(engine: str) -> tuple[str, MakeEngine]:
@@ -155,76 +108,6 @@ def on_ray() -> MakeEngine:
     return OnRay()
 
 
-def first_of_each_type(tasks: Sequence[Task], number: int | None) -> Sequence[Task]:
-    """At most so many tasks of each type, in order."""
-    if number is None:
-        return tasks
-    seen: Counter[str] = Counter()
-    kept = []
-    for task in tasks:
-        seen[task.type] += 1
-        if seen[task.type] <= number:
-            kept.append(task)
-    return kept
-
-
-def drawn(tasks: Sequence[Task], number: int | None, seed: int) -> Sequence[Task]:
-    """So many tasks drawn at random, in their order; the same seed draws the same on every machine."""
-    if number is None or number >= len(tasks):
-        return tasks
-    chosen = set(Random(seed).sample(range(len(tasks)), number))  # noqa: S311  a draw, not a secret
-    return [task for place, task in enumerate(tasks) if place in chosen]
-
-
-def choose_tasks(
-    world: World,
-    split: str | None,
-    setting: Setting,
-    wanted: Sequence[str] | None,
-    *,
-    per_task: int | None,
-    sample: int | None,
-    seed: int,
-) -> tuple[Sequence[Task], Setting]:
-    """The tasks that the options choose, and the setting, which says what was named, where the world can."""
-    named, setting = tasks_named(world, split or world.splits[0], setting, wanted)
-    return drawn(first_of_each_type(named, per_task), sample, seed), setting
-
-
-def tasks_named(
-    world: World, split: str, setting: Setting, wanted: Sequence[str] | None
-) -> tuple[Sequence[Task], Setting]:
-    """The tasks of a split that go by some names, all without any; the setting says which, where the world can."""
-    if not wanted:
-        return world.tasks(split, setting), setting
-    names = [name.strip() for given in wanted for name in given.split(",") if name.strip()]
-    if not names:
-        raise InputError(f"--task {wanted[0]!r} names no task: give types, names or ids, or leave it out")
-    if hasattr(world, "variation"):  # such a world leaves some tasks out unless they are named
-        kinds = dict.fromkeys(name.partition("/")[0] for name in names)
-        setting = replace(setting, options={**setting.options, "tasks": ",".join(kinds)})
-    every = world.tasks(split, setting)
-    for name in names:
-        if not any(_goes_by(task, name) for task in every):
-            other = _variation_called(world, name)
-            if other is not None and other.split != split:
-                raise InputError(f"{name} is of the split {other.split}, not of {split}: add --split {other.split}")
-            types = ", ".join(sorted({task.type for task in every}))
-            raise InputError(f"no task {name!r} in {split}: give an id, or a type out of {types}")
-    return [task for task in every if any(_goes_by(task, name) for name in names)], setting
-
-
-def _variation_called(world: World, text: str) -> Task | None:
-    """The task that `name/number` means in a world of variations, of whatever split."""
-    name, _, number = text.partition("/")
-    find: Callable[[str, int], Task] | None = getattr(world, "variation", None)
-    return find(name, int(number)) if find is not None and number.isdecimal() and len(number) <= _DIGITS else None
-
-
-def _goes_by(task: Task, name: str) -> bool:
-    return name in (task.type, task.id) or ("/" not in name and task.id.startswith(name))
-
-
 def named_task(
     world: World,
     tasks: Callable[[Setting], Sequence[Task]],
@@ -238,25 +121,18 @@ def named_task(
             return choose_task(tasks(setting), wanted)
         except InputError:
             name = (wanted or "").partition("/")[0]
-            if not hasattr(world, "variation") or not name or name.isdecimal():
+            if "tasks" not in world.options or not name or name.isdecimal():
                 raise
             given = tasks(replace(setting, options={**setting.options, "tasks": name}))
-            other = _variation_called(world, wanted or "")
+            other = variation_called(world, wanted or "")
             if other is not None and all(other.id != task.id for task in given):
                 ways = f"add --split {other.split}, or write --task {name} --variation {other.id.rpartition('/')[2]}"
                 raise InputError(f"{wanted} is of the split {other.split}: {ways}") from None
             return choose_task(given, wanted)
-    find = getattr(world, "variation", None)
-    if find is None or wanted is None:
+    found = world.variation(wanted, variation) if wanted is not None else None
+    if found is None:
         raise InputError("--variation goes with --task NAME, in a world whose tasks have variations (scienceworld)")
-    task: Task = find(wanted, variation)
-    return task
-
-
-def embedded_memory(world: World, split: str | None) -> Path | None:
-    """The small memory that a world brings along for its embedded games, where these are played by default."""
-    bring = getattr(world, "embedded_memory", None)
-    return Path(bring()) if bring is not None and split is None else None
+    return found
 
 
 def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -10,9 +11,10 @@ from rich.panel import Panel
 from rich.text import Text
 
 from rpms.cli import options
-from rpms.cli.screen import make_console
-from rpms.core.advice import Advice
-from rpms.core.arbitration import Arbitration
+from rpms.cli.knobs import with_settings
+from rpms.cli.run import model_options
+from rpms.cli.screen import complain, make_console
+from rpms.core.advise import Advice
 from rpms.core.belief import Situation
 from rpms.core.condition import compose
 from rpms.core.decide import Decision
@@ -22,62 +24,50 @@ from rpms.core.errors import InputError
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Fate
 from rpms.core.voice import memory_line, situation_lines
-from rpms.models.base import Decoding
-from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
+from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
 from rpms.store.answers import FolderOfAnswers
+from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
 
 _STYLES = {Fate.KEPT: "green", Fate.WARNED: "yellow", Fate.DROPPED: "red"}
 
 
+@with_settings(without=("task", "limit", "per_task", "sample"))
 def play_one(
     world: options.WorldName,
     task: Annotated[str | None, typer.Option(help="A task's number, name or id; the first by default.")] = None,
     variation: Annotated[int | None, typer.Option(help="Of --task NAME, in ScienceWorld.")] = None,
-    split: options.SplitName = None,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     model: options.ModelName = "planner",
     base_url: options.BaseUrl = None,
-    condition: options.ConditionName = "full",
-    arbitration: options.ArbitrationMode = Arbitration.HARD_SOFT,
-    state_filter: options.StateFilter = True,
-    layout: options.LayoutName = "cached",
-    memory: options.MemoryFile = None,
-    preset: options.PresetName = "paper",
-    enforce: options.Enforce = None,
-    steps: options.Steps = None,
     option: options.WorldOptions = None,
     prompt: Annotated[bool, typer.Option("--prompt", help="Show each prompt in full.")] = False,
     rules: Annotated[bool, typer.Option("--rules", help="Show the active rules at the start.")] = False,
+    *,
+    settings: Settings,
 ) -> None:
     """Play one task and show every step: observation, belief, rules, memories with verdicts, action."""
     found = find_world(world)
-    if steps is not None and steps < 1:
-        raise InputError(f"a budget of {steps} steps leaves nothing to do")
-    enforcement = options.make_enforcement(preset, enforce)
-    options.refuse_choosing_without_menu(found, enforcement, model)
-    setting = options.make_setting(found, data, engine, option)
-    chosen = options.named_task(
-        found, lambda given: found.tasks(split or found.splits[0], given), setting, task, variation
-    )
-    knowledge = knowledge_of(found)
-    chosen_condition = options.make_condition(
-        condition,
-        arbitration,
-        state_filter=state_filter,
-        layout=layout,
-        enforcement=enforcement,
-    )
-    options.note_idle_parts(found, chosen_condition.enforcement)
-    options.note_free_actions(chosen_condition.enforcement, model)
-    mind = compose(
-        chosen_condition, knowledge, options.make_memory(memory or options.embedded_memory(found, split), found)
-    )
+    settings = _with_or_without_memory(settings, found)
+    condition = settings.condition_value()
+    options.refuse_choosing_without_menu(condition.enforcement, model)
+    setting = settings.setting(found, options.make_setting(found, data, engine, option))
+    split = settings.split or found.splits[0]
+    chosen = options.named_task(found, lambda given: found.tasks(split, given), setting, task, variation)
+    memory = options.memory_of(settings, found, model)
+    decoding = settings.decoding(found)
+    sources = options.sources_of(settings, found, model, base_url)
+    reached = model_options(base_url, settings)
+    answering = open_model(model, reached, open_answers=FolderOfAnswers)
+    options.note_knowledge(settings, found, model, base_url)
+    options.note_idle_parts(found, condition.enforcement)
+    options.note_free_actions(condition.enforcement, model)
+    mind = compose(condition, knowledge_of(found, sources, decoding.max_tokens), memory)
     console = make_console()
-    answering = open_model(model, ModelOptions(base_url=base_url), policy=found.planner, open_answers=FolderOfAnswers)
     game = found.open(chosen, setting)
     try:
         episode = Play(
@@ -86,8 +76,8 @@ def play_one(
             chosen,
             mind,
             answering,
-            Decoding(max_tokens=found.max_tokens),
-            steps or found.step_budget,
+            decoding,
+            settings.steps or found.step_budget,
         )
         console.print(
             Panel(Text(episode.goal.text or "unknown goal"), title=f"{found.name}: {chosen.id}", title_align="left")
@@ -108,6 +98,18 @@ def play_one(
     _show_end(console, result)
     if result.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR):
         raise typer.Exit(1)
+
+
+def _with_or_without_memory(settings: Settings, world: World) -> Settings:
+    """Where no condition was asked for and there is no memory, look on without one, and say so."""
+    if settings.condition is not None or settings.memory is not None:
+        return settings
+    try:
+        settings.memory_file(world)
+    except InputError:
+        complain("note: there is no memory, so that the condition is rules-only; --memory gives one")
+        return replace(settings, condition="rules-only")
+    return settings
 
 
 def _show_rules(console: Console, active: ActiveRules, *, whole: bool) -> None:
@@ -149,6 +151,8 @@ def _show(console: Console, step: Step, *, prompt: bool, told: str) -> None:
     if step.replaced:
         console.print(Text(f"  replaced: {step.action or '(no action)'} — {step.replaced}", style="yellow"))
     console.print(Text(f"> {step.command or '(no action)'}", style="bold cyan"))
+    if step.plan:
+        console.print(Text(f"  plan: {' ← '.join(step.plan)}", style="dim"), soft_wrap=True)
     if step.infeasible:
         console.print(Text(f"  infeasible{': ' + step.objection if step.objection else ''}", style="red"))
 
@@ -158,8 +162,8 @@ def _show_advice(console: Console, advice: Advice) -> None:
         console.print(Text(f"  guidance: {line.strip(' -')}", style="magenta"))
     if advice.notice:
         console.print(Text(f"  notice: {advice.notice}", style="yellow"))
-    if advice.menu.items:
-        console.print(Text(f"  menu: {' | '.join(advice.menu.commands)}", style="dim"), soft_wrap=True)
+    for item in advice.menu.items:
+        console.print(Text(f"  menu: {item.command}{f' — {item.reason}' if item.reason else ''}", style="dim"))
 
 
 def _said(observation: str) -> Text:

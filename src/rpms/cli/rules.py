@@ -11,10 +11,11 @@ from rich.markup import escape
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
-from rpms.core.rules import ActionSchema, Rule, RuleManual, Tier
+from rpms.core.rules import ActionSchema, Purpose, Rule, RuleManual, Tier
 from rpms.core.tokens import estimate_tokens
 from rpms.core.voice import rule_line, schema_lines
-from rpms.play.setup import manual_of, universal_tier, weakness_of_guard
+from rpms.play.setup import manual_of, weakness_of_guard
+from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.manuals import find_mistakes, manual_text, read_manual
 from rpms.worlds.registry import find_world
 
@@ -25,20 +26,21 @@ MOST_MISTAKES = 20
 
 @app.command("show")
 def show(
-    world: Annotated[str, typer.Argument(help="The world, such as alfworld.")],
+    world: Annotated[str, typer.Argument(help="The world, such as alfworld, or the folder of one.")],
     goal: Annotated[
         str | None,
         typer.Option(help="A goal type, a task's name, or a goal as the world states it: only what is active for it."),
     ] = None,
+    manual: Annotated[str, typer.Option(help="paper, complete, or a file of your own.")] = "complete",
 ) -> None:
     """Print a manual, whole or as it is active for a goal, with the tokens it costs in a prompt."""
     found = find_world(world)
-    manual = manual_of(found)
-    parsed = _goal(manual, found.goal(f"Your task is to: {goal}") if goal else None, goal)
-    active = manual.active(parsed.type, parsed.object) if parsed else None
+    whole = manual_of(found, choose_manual(manual))
+    parsed = _goal(whole, found.goal(f"Your task is to: {goal}") if goal else None, goal)
+    active = whole.active(parsed.type, parsed.object) if parsed else None
     console = make_console(soft_wrap=True)
     shown: tuple[Rule | ActionSchema, ...] = (
-        (*active.rules, *active.environment) if active else (*manual.rules, *manual.actions)
+        (*active.rules, *active.environment) if active else (*whole.rules, *whole.actions)
     )
     title = f"{world}: {'active for ' + str(parsed.signature) if parsed else 'the whole manual'}"
     console.print(f"[bold]{escape(title)}[/bold]")
@@ -50,6 +52,10 @@ def show(
             text = rule_line(item) if isinstance(item, Rule) else schema_lines(item)
             tokens += estimate_tokens(text)
             console.print(escape(text) + escape(_notes(item)))
+    purposes = [each for each in whole.purposes if parsed is None or parsed.type in each.goals]
+    console.print(f"\n[bold]goals[/bold] ({len(purposes)}), for plans alone")
+    for purpose in purposes:
+        console.print(escape(_wants(purpose)))
     console.print(f"\n{len(shown)} rules and actions, about {tokens} tokens in a prompt")
 
 
@@ -57,7 +63,8 @@ def _goal(manual: RuleManual, parsed: Goal | None, given: str | None) -> Goal | 
     """The goal that was meant: a type or a task that the manual knows by name, or a goal's text."""
     if given is None or parsed is None:
         return None
-    types = sorted({type_ for rule in manual.rules for type_ in rule.goals})
+    goals = [rule.goals for rule in manual.rules] + [purpose.goals for purpose in manual.purposes]
+    types = sorted(frozenset().union(*goals))
     matches = [type_ for type_ in types if type_ == given] or [type_ for type_ in types if type_.startswith(given)]
     if len(matches) > 1:
         raise InputError(f"{given!r} fits several goal types: {', '.join(matches)}")
@@ -71,16 +78,28 @@ def _goal(manual: RuleManual, parsed: Goal | None, given: str | None) -> Goal | 
     return parsed
 
 
+def _wants(purpose: Purpose) -> str:
+    """What goals of a type want, as facts."""
+    over = ", ".join(f"{name} is the {field}" for name, field in purpose.over.items())
+    kind = f"{purpose.name}, for {', '.join(sorted(purpose.goals))}" if purpose.staged else purpose.name
+    stages = [
+        f"    {f'{step.name}: ' if step.name else ''}{' and '.join(map(str, step.until))}" for step in purpose.steps
+    ]
+    return "\n".join((f"  {kind}{f' ({over})' if over else ''}:", *stages))
+
+
 def _notes(item: Rule | ActionSchema) -> str:
+    """What is known of a rule or an action beyond what a prompt shows of it."""
     if isinstance(item, ActionSchema):
-        return ""
-    notes = []
+        notes = {"Gives": item.effects, "Reveals": item.observes, "Plans first see to": item.plan}
+        return "".join(f"\n    {name}: {'; '.join(map(str, facts))}" for name, facts in notes.items() if facts)
+    notes_of_rule = []
     if item.goals:
-        notes.append(f"for {', '.join(sorted(item.goals))}")
+        notes_of_rule.append(f"for {', '.join(sorted(item.goals))}")
     if item.when:
-        notes.append(f"when {' and '.join(map(str, item.when))}")
-    notes.extend(f"forbids {ban.action} when {' and '.join(map(str, ban.when))}" for ban in item.forbids)
-    return f"  ({'; '.join(notes)})" if notes else ""
+        notes_of_rule.append(f"when {' and '.join(map(str, item.when))}")
+    notes_of_rule.extend(f"forbids {ban.action} when {' and '.join(map(str, ban.when))}" for ban in item.forbids)
+    return f"  ({'; '.join(notes_of_rule)})" if notes_of_rule else ""
 
 
 @app.command("check")
@@ -105,6 +124,7 @@ def check(
     say(
         f"ok: {len(manual.rules)} rules, {len(manual.actions)} actions ({checkable} with checkable preconditions or "
         f"effects), {len(manual.predicates)} predicates"
+        + (f", {len(manual.purposes)} goals and procedures" if manual.purposes else "")
     )
     if weak := weakness_of_guard(manual):
         say(f"note: {weak}")

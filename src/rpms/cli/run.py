@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -15,16 +16,17 @@ from rich.table import Table
 from rich.text import Text
 
 from rpms.cli import options
+from rpms.cli.knobs import with_settings
 from rpms.cli.screen import complain, make_console
-from rpms.core.arbitration import Arbitration
-from rpms.core.enforcement import PRESETS, Enforcement
+from rpms.core.enforcement import preset
+from rpms.core.prompt import Layout
 from rpms.models.accounting import parse_price, price_of
-from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions, parse_parameter
 from rpms.play.answering import NamedModel
 from rpms.play.plan import plan_run
 from rpms.play.progress import progress, wilson
 from rpms.play.run import Interrupted, run
+from rpms.play.settings import Settings
 from rpms.play.spending import Spending, price_kept, spending
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, RunSummary
@@ -35,6 +37,7 @@ _FIGURES = 50
 """How wide the columns of figures are: what is left is for the names of types, broken at hyphens."""
 
 
+@with_settings()
 def run_split(
     world: options.WorldName,
     out: Annotated[
@@ -43,24 +46,12 @@ def run_split(
             help="The run's folder; one that exists is continued. By default one in runs, named by the options."
         ),
     ] = None,
-    split: options.SplitName = None,
-    task: options.TaskNames = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first so many tasks.")] = None,
-    per_task: options.PerTask = None,
-    sample: options.Sample = None,
     data: options.DataFolder = None,
     engine: Annotated[
         str, typer.Option(help="native, or the original simulator; `ray` plays on a Ray cluster (native,ray).")
     ] = "native",
     model: options.ModelName = "planner",
     base_url: options.BaseUrl = None,
-    condition: options.ConditionName = "full",
-    arbitration: options.ArbitrationMode = Arbitration.HARD_SOFT,
-    state_filter: options.StateFilter = True,
-    layout: options.LayoutName = "cached",
-    memory: options.MemoryFile = None,
-    preset: options.PresetName = "paper",
-    enforce: options.Enforce = None,
     workers: Annotated[
         int | None,
         typer.Option(help="Episodes at once; by default one, or on a cluster as many as it has CPUs.", min=1),
@@ -68,10 +59,6 @@ def run_split(
     record: Annotated[
         Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
     ] = None,
-    steps: options.Steps = None,
-    max_tokens: options.MaxTokens = None,
-    temperature: Annotated[float, typer.Option(min=0, help="0 is greedy.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="For --sample and for models that sample; recorded.")] = 0,
     parameter: Annotated[
         list[str] | None, typer.Option(help="A provider's own decoding parameter, NAME=VALUE.", show_default=False)
     ] = None,
@@ -81,41 +68,37 @@ def run_split(
         bool, typer.Option("--retry-errors", help="Play again what a model or world error ended.")
     ] = False,
     option: options.WorldOptions = None,
+    *,
+    settings: Settings,
 ) -> None:
     """Play the tasks of a split and keep every episode; the same command again goes on where it stopped."""
     found = find_world(world)
-    enforcement = options.make_enforcement(preset, enforce)
-    options.refuse_choosing_without_menu(found, enforcement, model)
+    condition = settings.condition_value()
+    options.refuse_choosing_without_menu(condition.enforcement, model)
     simulator, played_by = options.play_on(engine)
-    setting = options.make_setting(found, data, simulator, option)
-    tasks, setting = options.choose_tasks(found, split, setting, task, per_task=per_task, sample=sample, seed=seed)
-    decoding = Decoding(max_tokens=max_tokens or found.max_tokens, temperature=temperature)
-    decoding = replace(decoding, extra=tuple(map(parse_parameter, parameter or ())), seed=seed if temperature else None)
+    tasks, setting = settings.tasks(found, options.make_setting(found, data, simulator, option))
     plan = plan_run(
         found,
         model,
-        NamedModel(model, world, ModelOptions(base_url=base_url), record.absolute() if record else None),
-        split=split,
+        NamedModel(model, world, model_options(base_url, settings), record.absolute() if record else None),
+        split=settings.split,
         tasks=tasks,
-        limit=limit,
-        condition=options.make_condition(
-            condition,
-            arbitration,
-            state_filter=state_filter,
-            layout=layout,
-            enforcement=enforcement,
-        ),
-        memory=options.make_memory(memory, found),
+        condition=condition,
+        memory=options.memory_of(settings, found, model),
         setting=setting,
-        decoding=decoding,
-        step_budget=steps,
+        decoding=replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ()))),
+        step_budget=settings.steps,
+        sources=options.sources_of(settings, found, model, base_url),
         stuck_after=stuck_after,
-        seed=seed,
+        seed=settings.seed or 0,
     )
-    options.note_idle_parts(found, plan.condition.enforcement)
-    options.note_free_actions(enforcement, model)
+    if price:
+        parse_price(price)
+    options.note_knowledge(settings, found, model, base_url)
+    options.note_idle_parts(found, condition.enforcement)
+    options.note_free_actions(condition.enforcement, model)
     console = make_console()
-    out = out or default_folder(world, split or found.splits[0], model, condition, preset, enforcement)
+    out = out or default_folder(world, settings.split or found.splits[0], model, settings)
     known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
     try:
         listener = progress(console, known)
@@ -129,20 +112,48 @@ def run_split(
         raise typer.Exit(1)
 
 
-def default_folder(world: str, split: str, model: str, condition: str, preset: str, enforcement: Enforcement) -> Path:
+def model_options(base_url: str | None, settings: Settings) -> ModelOptions:
+    """How a model is reached; a file that is opened here is opened with the context window that is given."""
+    usual = ModelOptions(base_url=base_url)
+    return usual if settings.context is None else replace(usual, context=settings.context)
+
+
+_NO_PART_OF_A_NAME = ("condition", "preset", "split", "memory", "limit", "task", "sample", "per_task", "steps")
+"""Settings that stand in a folder's name otherwise, or not at all: a run of other tasks there is refused."""
+
+
+def default_folder(world: str, split: str, model: str, settings: Settings) -> Path:
     """Where a run goes that was given no folder: the same command finds it again.
 
-    >>> default_folder("alfworld", "train", "openai/gpt-4o", "full", "strict", replace(PRESETS["strict"], menu=8)).name
-    'alfworld-train-openai-gpt-4o-strict-menu-8'
+    >>> given = Settings.read({"preset": "strict", "enforce": "menu=8", "theta": 0.6})
+    >>> default_folder("alfworld", "train", "openai/gpt-4o", given).name
+    'alfworld-train-openai-gpt-4o-strict-menu-8-theta-0.6'
     """
-    base = PRESETS[preset]
-    parts = (f"{name}-{_word(value)}" for name, value in vars(enforcement).items() if value != getattr(base, name))
-    names = (world, split, model, "" if condition == "full" else condition, "" if preset == "paper" else preset, *parts)
-    return Path("runs", "-".join(re.sub(r"[^\w.]+", "-", name).strip("-.")[-60:] for name in names if name))
+    usual, made = preset(settings.preset or "paper"), settings.condition_value().enforcement
+    parts = [f"{name}-{_word(value)}" for name, value in vars(made).items() if value != getattr(usual, name)]
+    given = {name: value for name, value in settings.given.items() if name not in (*_NO_PART_OF_A_NAME, "enforce")}
+    parts += [f"{name}-{_word(value)}" for name, value in given.items() if value != getattr(settings.of_preset, name)]
+    names = (settings.condition or "full", settings.preset or "paper")
+    shown = [name for name in names if name not in ("full", "paper")]
+    return Path(
+        "runs",
+        "-".join(re.sub(r"[^\w.]+", "-", name).strip("-.")[-60:] for name in (world, split, model, *shown, *parts)),
+    )
 
 
 def _word(value: object) -> str:
-    return str(value) if not isinstance(value, bool) else "on" if value else "off"
+    match value:
+        case bool():
+            return "on" if value else "off"
+        case Path():
+            return value.stem
+        case Layout():
+            return value.name.lower()
+        case Mapping():
+            return "-".join(f"{name}-{_word(item)}" for name, item in value.items())
+        case tuple():
+            return "-".join(map(_word, value))
+    return str(value)
 
 
 def print_summary(console: Console, summary: RunSummary, spent: Spending) -> None:
@@ -162,17 +173,36 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     low, high = wilson(summary.won, summary.done)
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
-    if reasks := sum(row.reasks for row in summary.rows):
-        console.print(f"re-asks: {reasks:,} ({reasks / max(1, summary.steps):.2f} a step)")
-    if replaced := sum(row.replaced for row in summary.rows):
-        console.print(f"replaced: {replaced:,} of {summary.steps:,} actions were not the model's own")
-    for line in spending_lines(spent):
+    for line in (*interventions(summary), *lack_of_room(summary), *spending_lines(spent)):
         console.print(line, markup=False, soft_wrap=True)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
     for error in errors[:_ERRORS_SHOWN]:
         console.print(f"error: {error}", markup=False, soft_wrap=True)
     if len(errors) > _ERRORS_SHOWN:
         console.print(f"and {len(errors) - _ERRORS_SHOWN} other errors; the episode files have them")
+
+
+def interventions(summary: RunSummary) -> list[str]:
+    """How often the guard had the model asked again, and what was not its own."""
+    lines = []
+    if reasks := sum(row.reasks for row in summary.rows):
+        lines.append(f"re-asks: {reasks:,} ({reasks / max(1, summary.steps):.2f} a step)")
+    if replaced := sum(row.replaced for row in summary.rows):
+        lines.append(f"replaced: {replaced:,} of {summary.steps:,} actions were not the model's own")
+    return lines
+
+
+def lack_of_room(summary: RunSummary) -> list[str]:
+    """What prompts left out because the model's context window has no room for it; nothing where all fitted."""
+    lines = []
+    if crowded := sum(row.crowded for row in summary.rows):
+        lines.append(
+            f"WARNING: {crowded:,} of {summary.steps:,} prompts left out rules or memories, for which the context "
+            "window has no room even without history; their pages say which"
+        )
+    if shortened := sum(row.shortened for row in summary.rows):
+        lines.append(f"{shortened:,} of {summary.steps:,} prompts left out the oldest turns to fit the context window")
+    return lines
 
 
 def spending_lines(spent: Spending) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,17 +11,18 @@ from rich.console import Console
 from rich.text import Text
 
 from rpms.cli import options
+from rpms.cli.knobs import with_settings
+from rpms.cli.run import model_options
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn, learned
 from rpms.models.accounting import Price, parse_price, price_of
-from rpms.models.base import Decoding
-from rpms.models.catalogue import ModelOptions
+from rpms.models.windows import context_window
 from rpms.play.answering import NamedModel
-from rpms.play.plan import check_limit
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener, MakeEngine
+from rpms.play.settings import Settings
 from rpms.play.threads import Threads
 from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
@@ -40,6 +40,7 @@ StudyArgument = Annotated[Path, typer.Argument(help="A study, such as studies/qu
 
 
 @app.command("run")
+@with_settings(without=("condition", "arbitration", "state_filter"))
 def run_file(
     file: StudyArgument,
     out: Annotated[Path | None, typer.Option(help="The study's folder; by default results/NAME.")] = None,
@@ -47,7 +48,6 @@ def run_file(
         list[str] | None, typer.Option(help="One or more models, instead of the study's own.", show_default=False)
     ] = None,
     data: options.DataFolder = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first so many tasks.")] = None,
     base_url: options.BaseUrl = None,
     workers: Annotated[int | None, typer.Option(help="Episodes at once; by default 1, on a cluster its CPUs.")] = None,
     ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False,
@@ -60,9 +60,16 @@ def run_file(
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would take.")] = False,
     report: Annotated[bool, typer.Option(help="End with a page, if the extra `report` is installed.")] = True,
+    *,
+    settings: Settings,
 ) -> None:
-    """Run what is missing of a study and print its table; the same command again goes on where it stopped."""
-    study = _limited(read_study(file), limit)
+    """Run what is missing of a study and print its table; the same command again goes on where it stopped.
+
+    A setting given here goes before the file's, in every condition and in learning.
+    """
+    study = read_study(file).under(settings)
+    if settings.limit is not None and settings.split is None:
+        study = _rehearsed(study, data)
     models = models_of(study, model or ())
     folder = out or Path("results", file.stem)
     layout = Layout(folder, pool or folder)
@@ -110,15 +117,25 @@ def check(
 def _note_idle_parts(study: Study) -> None:
     enforcements = [case.condition.enforcement for case in study.cases]
     if study.learning is not None:
-        enforcements.append(study.learning.enforcement)
+        enforcements.append(study.learning.condition(1).enforcement)
     options.note_idle_parts(find_world(study.world), *enforcements)
 
 
-def _limited(study: Study, limit: int | None) -> Study:
-    if limit is None:
-        return study
-    check_limit(limit)
-    return replace(study, choice=replace(study.choice, limit=limit))
+def _rehearsed(study: Study, data: Path | None) -> Study:
+    """A pilot of a study whose split is not here is one of the split that it learns from, and says so."""
+    world = find_world(study.world)
+    setting = options.make_setting(world, data, study.engine, None)
+    try:
+        study.choice.tasks(world, setting)
+    except InputError as error:
+        if study.learning is None or study.learning.choice.split == study.choice.split:
+            raise
+        other = study.on_the_learned_split()
+        other.choice.tasks(world, setting)  # which may not be here either
+        complain(f"note: {error}")
+        complain(f"note: this pilot plays {other.choice.split}, and its numbers say nothing of others")
+        return other
+    return study
 
 
 def _announce(console: Console, study: Study) -> None:
@@ -145,10 +162,21 @@ def _means(
 ) -> Means:
     world = find_world(study.world)
     setting = options.make_setting(world, data, study.engine, None)
-    decoding = Decoding(max_tokens=world.max_tokens)
+    windows: dict[tuple[str, int | None], int] = {}
+
+    def window(model: str, settings: Settings) -> int:
+        """Asked, and assumed where it must be, once a model."""
+        key = (model, settings.context)
+        if key not in windows:
+            found = context_window(model, settings.context, base_url)
+            windows[key] = found.tokens
+            if found.note:
+                complain(f"note: {model}: {found.note}")
+        return windows[key]
 
     def open_model(name: str) -> NamedModel:
-        return NamedModel(name, world.name, ModelOptions(base_url=base_url), record)
+        given = study.cases[0].settings
+        return NamedModel(name, world.name, model_options(base_url, given), record)
 
     def listen(what: str) -> Listener:
         console.print(what, markup=False)
@@ -162,18 +190,20 @@ def _means(
             rounds=learning.rounds,
             split=learning.choice.split,
             tasks=tuple(learning.choice.tasks(world, setting)),
-            setting=learning.choice.setting(setting),
-            decoding=decoding,
-            step_budget=study.steps,
-            later=learning.later,
-            enforcement=learning.enforcement,
+            setting=learning.choice.setting(world, setting),
+            decoding=learning.settings.decoding(world),
+            step_budget=learning.choice.settings.steps,
+            seed=learning.settings.seed or 0,
+            first=learning.condition(1),
+            later=learning.condition(2),
+            sources=learning.settings.sources(world, window(model, learning.settings)),
         )
         rounds = learn(plan, out, workers, lambda number: listen(f"{model}, learning round {number}"), engine=engine)
         for line in learned(rounds):
             console.print(line, markup=False, soft_wrap=True)
         return {result.number: result.file for result in rounds}
 
-    return Means(world, setting, open_model, read_frozen, learn_first, decoding, workers, engine, listen, prices)
+    return Means(world, setting, open_model, read_frozen, learn_first, window, workers, engine, listen, prices)
 
 
 def _report(console: Console, folder: Path, study: Study) -> None:
@@ -182,20 +212,21 @@ def _report(console: Console, folder: Path, study: Study) -> None:
         from rpms.report.gather import gather  # noqa: PLC0415  needs the extra
         from rpms.report.pages import write_report  # noqa: PLC0415
         from rpms.report.table import terminal  # noqa: PLC0415
-        from rpms.report.tables import TABLES, main_table, make_table  # noqa: PLC0415
+        from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
     except ImportError as missing:
         console.print(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'", markup=False)
         return
     try:
         comparisons = [evidence.comparison for evidence in gather([folder])]
+        wide = max(console.width, _WIDTH)
         for name in (name for name in study.tables if name in TABLES):
-            if name == "main":
-                tables = [main_table(comparisons)]
-            else:
-                tables = [make_table(name, comparison) for comparison in comparisons]
+            tables = [main_table(comparisons)] if name == "main" else applicable(name, comparisons)
             for table in tables:
                 console.print()
-                console.print(Text(terminal(table, max(console.width, _WIDTH)).rstrip("\n")), soft_wrap=True)
+                console.print(Text(terminal(table, wide).rstrip("\n")), soft_wrap=True)
+        for line in dict.fromkeys(line for comparison in comparisons for line in left_out(comparison)):
+            console.print()
+            console.print(line, markup=False, soft_wrap=True)
         written = write_report([folder], folder / "report", title=study.title)
     except InputError as error:
         console.print(f"no page: {error}", markup=False, soft_wrap=True)

@@ -1,7 +1,9 @@
-"""`rpms worlds`: which worlds there are, and whether one keeps what every world must."""
+"""`rpms worlds`: which worlds there are, whether one keeps what every world must, and one to start from."""
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,12 +11,18 @@ from rich.table import Table
 from rich.text import Text
 
 from rpms.cli import options
-from rpms.cli.screen import make_console
-from rpms.core.errors import RPMSError
+from rpms.cli.screen import make_console, say
+from rpms.core.errors import InputError, RPMSError
+from rpms.play.setup import manual_of
 from rpms.play.world_check import Status, check_world
+from rpms.store.files import write_folder
+from rpms.worlds.base import World
+from rpms.worlds.new import new_world
 from rpms.worlds.registry import find_world, world_names
 
-app = typer.Typer(help="Which worlds are installed, and whether one is sound.", invoke_without_command=True)
+app = typer.Typer(
+    help="Which worlds are installed, whether one is sound, and a new one to start from.", invoke_without_command=True
+)
 
 _STYLES = {Status.OK: "green", Status.FAILED: "bold red", Status.SKIPPED: "yellow"}
 
@@ -27,21 +35,56 @@ def list_worlds(context: typer.Context) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("world", "splits", "engines", "steps"):
         table.add_column(heading, overflow="fold")
+    problems = []
     for name in world_names():
         try:
-            world = find_world(name)
+            world = _finished(name)
         except RPMSError as error:
-            table.add_row(Text(name), Text(str(error), style="red"))
+            problems.append(str(error))
             continue
         cells = (name, ", ".join(world.splits), ", ".join(world.engines), str(world.step_budget))
         table.add_row(*map(Text, cells))
-    make_console().print(table)
+    console = make_console()
+    console.print(table)
+    for problem in problems:
+        console.print(Text(problem, style="red"), soft_wrap=True)
+
+
+def _finished(name: str) -> World:
+    """A world that is one, and has a manual that can be read; what is wrong otherwise is one line."""
+    world = find_world(name)
+    try:
+        manual_of(world)
+    except RPMSError:
+        raise
+    except Exception as error:  # noqa: BLE001  a stranger's world may raise anything
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise InputError(f"world {world.name!r} is not finished: its manual cannot be had: {reason}") from None
+    return world
+
+
+@app.command("new")
+def new(
+    name: Annotated[str, typer.Argument(help="What the world is to be called, such as lighthouse.")],
+    out: Annotated[Path, typer.Option(help="The folder in which its own is made.")] = Path(),
+) -> None:
+    """Write a small complete world to start from: game, belief, manual, tests."""
+    texts, folder = new_world(name), out / name
+    write_folder(folder, texts)
+    say(f"{folder}: a world of {len(texts)} files. Try it, then make it yours:")
+    for command in (f"rpms worlds check {_quoted(folder)}", f"rpms play {_quoted(folder)}"):
+        say(f"  {command}")
+
+
+def _quoted(folder: Path) -> str:
+    """A folder as a shell wants it, told from a world's name."""
+    return shlex.quote(str(folder) if folder.is_absolute() else f"./{folder}")
 
 
 @app.command("check")
 def check(
     world: options.WorldName,
-    split: options.SplitName = None,
+    split: Annotated[str | None, typer.Option(help="The split; the world's own first one by default.")] = None,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     option: options.WorldOptions = None,
@@ -51,7 +94,7 @@ def check(
     only: Annotated[list[str] | None, typer.Option(help="Only this property, by name.", show_default=False)] = None,
 ) -> None:
     """Try the properties every world must have; exit code 1 if one fails."""
-    found = find_world(world)
+    found = _finished(world)
     setting = options.make_setting(found, data, engine, option)
     console = make_console(soft_wrap=True)
     failures = 0

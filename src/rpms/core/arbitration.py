@@ -1,19 +1,22 @@
 """Rules-first arbitration, φ of Algorithm 1: where memory and rules disagree, rules win.
 
 What an entry claims about actions is held against the active rules and the known facts. A claim that a rule refutes on
-known facts is a conflict; one that cannot be decided is a doubt. The hard layer drops conflicts, the soft layer tags
-what it may not or cannot drop.
+known facts is a conflict; one that cannot be decided is a doubt. The hard layer drops what conflicts in whatever room
+and state the entry is used; the soft layer tags what conflicts only here and now, and doubts. Finer judgements, past
+the paper, also drop what conflicts here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from rpms.core.anywhere import Anywhere
 from rpms.core.belief import Situation
 from rpms.core.facts import Clause, Facts, Truth
-from rpms.core.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet
+from rpms.core.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet, VerifiedSchema
 from rpms.core.rules import ActiveRules, Simulated
 from rpms.core.verdict import Candidate, Fate, Verdict
 
@@ -62,15 +65,51 @@ def arbitrate(
 def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitration) -> Verdict:
     """φ(m): the entry's fate under a mode. Critical failures are warnings themselves and are always kept."""
     if mode is Arbitration.NONE or isinstance(entry, CriticalFailure):
-        return Verdict(Fate.KEPT)
+        return _KEPT
+    goal = situation.goal.signature if isinstance(entry, VerifiedSchema) else entry.goal_signature
+    broken = object_to(entry, rules, Anywhere(situation, rules, goal))
+    if broken is not None and broken.conflict:
+        return _verdict(broken, mode)
+    here = object_to(_with_hand_of_now(entry, situation), rules, situation, strict=False) if mode.soft else None
+    return _verdict(replace(here, conflict=False), mode) if here is not None else _KEPT
+
+
+def _with_hand_of_now(entry: Entry, situation: Situation) -> Entry:
+    """A snippet with what is held now in the place of what was held then: candle 4 serves as well as candle 2."""
+    if not isinstance(entry, SuccessSnippet):
+        return entry
+    then, now = entry.state_signature.get("holding") or (), situation.belief.holding
+    if len(then) != 1 or len(now) != 1 or then == now:
+        return entry
+    name = re.compile(rf"(?<!\w){re.escape(then[0])}(?!\w)")
+    return replace(entry, actions=tuple(name.sub(lambda _: now[0], action) for action in entry.actions))
+
+
+def judge_here(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitration) -> Verdict:
+    """The same, past the paper: followed from the present state, what cannot be done here conflicts too."""
+    if mode is Arbitration.NONE or isinstance(entry, CriticalFailure):
+        return _KEPT
     objection = object_to(entry, rules, situation)
-    if objection is None:
-        return Verdict(Fate.KEPT)
-    if objection.conflict and mode.hard:
-        return Verdict(Fate.DROPPED, objection.reason, objection.rule, objection.fact)
-    if mode.soft:
-        return Verdict(Fate.WARNED, objection.reason, objection.rule, objection.fact)
-    return Verdict(Fate.KEPT)
+    return _KEPT if objection is None else _verdict(objection, mode)
+
+
+_KEPT = Verdict(Fate.KEPT)
+
+
+def _verdict(objection: Objection, mode: Arbitration) -> Verdict:
+    fate = Fate.DROPPED if objection.conflict and mode.hard else Fate.WARNED if mode.soft else None
+    return Verdict(fate, objection.reason, objection.rule, objection.fact) if fate else _KEPT
+
+
+def arbitrate_here(
+    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, mode: Arbitration
+) -> Iterator[Candidate]:
+    """M_arb by what can be done from the present state."""
+    for candidate in candidates:
+        if candidate.verdict.fate is Fate.KEPT:
+            yield candidate.judged(judge_here(candidate.entry, rules, situation, mode))
+        else:
+            yield candidate
 
 
 def arbitrate_by_action(
@@ -82,12 +121,12 @@ def arbitrate_by_action(
         if verdict.fate is not Fate.KEPT:
             yield candidate
             continue
-        verdict = judge(entry, rules, situation, mode)
+        verdict = judge_here(entry, rules, situation, mode)
         if verdict.fate is Fate.DROPPED and isinstance(entry, SuccessSnippet):
             kept, cut = _cut_plan(entry.actions, rules, situation)
             if any(rules.instance(action) is not None for action in kept):
                 entry = replace(entry, actions=kept)
-                doubt = judge(entry, rules, situation, mode)
+                doubt = judge_here(entry, rules, situation, mode)
                 warning = f"; {doubt.reason}" if doubt.fate is Fate.WARNED else ""
                 verdict = Verdict(Fate.CUT, f"cut: {'; '.join(cut)}{warning}", verdict.rule, verdict.fact)
         yield Candidate(entry, candidate.score, candidate.rank, verdict)
@@ -112,28 +151,33 @@ def _cut_plan(
     return tuple(kept), tuple(cut)
 
 
-def object_to(entry: Entry, rules: ActiveRules, situation: Situation) -> Objection | None:
-    """The gravest objection to an entry: the first conflict if there is one, else the first doubt."""
+def object_to(entry: Entry, rules: ActiveRules, facts: Facts, *, strict: bool = True) -> Objection | None:
+    """The gravest objection to an entry on some facts: the first conflict if there is one, else the first doubt.
+
+    Unless `strict`, an action whose effects hold already is none: going where one stands is merely not needed.
+    """
     match entry:
         case SuccessSnippet(actions=actions):
-            return _object_to_plan(actions, rules, situation)
+            return _object_to_plan(actions, rules, facts, strict=strict)
         case FailureLesson(failed_action=action):
-            return _object_to_lesson(action, rules, situation)
+            return _object_to_lesson(action, rules, facts)
         case CriticalFailure():
             return None
         case _:
-            return _object_to_template(entry.action_template, rules, situation)
+            return _object_to_template(entry.action_template, rules, facts)
 
 
-def _object_to_plan(actions: Iterable[str], rules: ActiveRules, situation: Situation) -> Objection | None:
-    """A snippet claims that its actions can be done one after the other from here."""
-    facts = Simulated(situation, rules)
+def _object_to_plan(actions: Iterable[str], rules: ActiveRules, known: Facts, *, strict: bool) -> Objection | None:
+    """A snippet claims that its actions can be done one after the other."""
+    facts = Simulated(known, rules)
     doubt: Objection | None = None
     for action in actions:
         instance = rules.instance(action)
         if instance is None:
             if rules.environment:
                 doubt = doubt or Objection(False, f"no rule covers `{action}`", "", "")
+            continue
+        if not strict and instance.effects and all(effect.truth(facts) is Truth.TRUE for effect in instance.effects):
             continue
         objection = objection_to_action(action, rules, facts)
         if objection is not None and objection.conflict:
@@ -143,22 +187,22 @@ def _object_to_plan(actions: Iterable[str], rules: ActiveRules, situation: Situa
     return doubt
 
 
-def _object_to_lesson(action: str, rules: ActiveRules, situation: Situation) -> Objection | None:
+def _object_to_lesson(action: str, rules: ActiveRules, facts: Facts) -> Objection | None:
     """A lesson claims that its action fails; where all its preconditions are known to hold, the rules say otherwise."""
     instance = rules.instance(action)
-    if instance is None or not instance.schema.preconditions or instance.feasible(situation) is not Truth.TRUE:
+    if instance is None or not instance.schema.preconditions or instance.feasible(facts) is not Truth.TRUE:
         return None
     clause = instance.preconditions[0]
-    fact = settled(clause, rules, situation)
+    fact = settled(clause, rules, facts)
     return Objection(True, f"the rules allow `{action}` now: its preconditions hold", instance.schema.id, fact)
 
 
-def _object_to_template(template: str, rules: ActiveRules, situation: Situation) -> Objection | None:
+def _object_to_template(template: str, rules: ActiveRules, facts: Facts) -> Objection | None:
     """A schema claims that an action works; a rule may forbid that action for this goal."""
     instance = rules.instance(template)
     if instance is None:
         return Objection(False, f"no rule covers `{template}`", "", "") if rules.environment else None
-    return prohibition(template, rules, situation)
+    return prohibition(template, rules, facts)
 
 
 def objection_to_action(command: str, rules: ActiveRules, facts: Facts) -> Objection | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Self
 from urllib.parse import unquote
 
-from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.facts import Atom, Literal, Truth, kind_of, parse_literal
 from rpms.core.goal import Goal, escape
+from rpms.core.rules import ANYTHING
 
 _EMPTY_WORDS = {"holding": "none", "inventory": "empty"}
 """How the paper writes that a field is known to be empty."""
@@ -29,6 +30,10 @@ class StateSignature:
     def of(cls, **fields: tuple[str, ...] | None) -> StateSignature:
         """Make one from named fields, in the order given; None means unknown."""
         return cls(tuple((name, values) for name, values in fields.items() if values is not None))
+
+    def at_stage(self, stage: int | None) -> StateSignature:
+        """The same with how far along a procedure is, if there is one: `progress=2`."""
+        return self if stage is None else StateSignature((*self.fields, ("progress", (str(stage),))))
 
     def get(self, name: str) -> tuple[str, ...] | None:
         """The values of a field: empty if known to be so, None if unknown."""
@@ -79,40 +84,146 @@ class StateSignature:
         return cls(tuple(fields))
 
 
-class Belief(Protocol):
-    """b = (location, hand, container states, last-seen objects), as each world's own frozen value keeps it."""
+class Belief:
+    """b = (location, hand, container states, last-seen objects), as each world's own frozen value keeps it.
+
+    A world's belief answers `truth` for the facts of its manual and says what there is by `names`; all else has a
+    default. `FactBelief` is one that keeps facts as they are, for worlds that need no more.
+    """
+
+    __slots__ = ()
 
     @property
     def location(self) -> str | None:
         """ℓ: where the agent is, by name; None if unknown or nowhere in particular."""
-        ...
+        return None
 
     @property
     def holding(self) -> tuple[str, ...]:
         """h: what the agent carries."""
-        ...
+        return ()
 
     @property
     def containers(self) -> Mapping[str, bool]:
         """C: which containers are known to be open (True) or closed (False)."""
-        ...
+        return {}
 
     @property
     def last_seen(self) -> Mapping[str, str]:
         """Π: where each object was last seen."""
-        ...
+        return {}
 
-    def truth(self, atom: Atom, /) -> Truth:
+    @property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        """What is known to be there, by the parameters it may stand for in a command: `place` → all places."""
+        return {}
+
+    def called(self, word: str) -> Sequence[str]:
+        """What is known to be there that a goal may mean by a word: every `apple N` for `apple`."""
+        known = dict.fromkeys(name for names in self.names.values() for name in names)
+        return [name for name in known if kind_of(name) == word]
+
+    def truth(self, _atom: Atom, /) -> Truth:
         """Say what is known of a fact that the world's manual names."""
-        ...
+        return Truth.UNKNOWN
 
     def signature(self) -> StateSignature:
         """σ(b)."""
-        ...
+        return StateSignature.of(holding=self.holding, location=None if self.location is None else (self.location,))
+
+    @property
+    def moment(self) -> str:
+        """What tells this moment from others of the same signature, where a signature leaves much out."""
+        return ""
 
     def lines(self) -> tuple[str, ...]:
         """The belief as the prompt shows it."""
-        ...
+        return (f"Holding: {', '.join(self.holding) or 'nothing'}", f"Location: {self.location or 'unknown'}")
+
+
+@dataclass(frozen=True)
+class FactBelief(Belief):
+    """A belief that keeps facts as they were told: true, false, or not at all, which is unknown."""
+
+    known: dict[Atom, bool] = field(default_factory=dict)
+    """Facts, and what is known of all others: `in(_, cellar)` stands for every thing that is not named otherwise."""
+    things: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What is known to be there, by the parameters it may stand for."""
+    at: str = "at"
+    """The predicate that says where the agent is."""
+    hand: str = "holding"
+    """The predicate that says what it carries."""
+
+    @property
+    def location(self) -> str | None:
+        return next(iter(self.true(self.at)), None)
+
+    @property
+    def holding(self) -> tuple[str, ...]:
+        return tuple(self.true(self.hand))
+
+    @property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        return self.things
+
+    def true(self, predicate: str) -> Iterator[str]:
+        """The first arguments of all facts of a predicate that are known to hold."""
+        return (atom.args[0] for atom in self._certain if atom.args and atom.predicate == predicate)
+
+    def truth(self, atom: Atom, /) -> Truth:
+        if atom in self.known:
+            return Truth.of(self.known[atom])
+        return Truth.of(next((holds for told, holds in self._sweeping if _covers(told, atom)), None))
+
+    @cached_property
+    def _certain(self) -> list[Atom]:
+        """What is known to hold."""
+        return [atom for atom, holds in self.known.items() if holds]
+
+    @cached_property
+    def _sweeping(self) -> list[tuple[Atom, bool]]:
+        """What is known of many things at once, told last first."""
+        return [(atom, holds) for atom, holds in reversed(self.known.items()) if ANYTHING in atom.args]
+
+    @property
+    def moment(self) -> str:
+        return str(sorted((str(atom), holds) for atom, holds in self.known.items()))
+
+    def lines(self) -> tuple[str, ...]:
+        """Where the agent is, what it carries, and all else that is known to hold, as the manual writes it."""
+        shown = [str(atom) for atom in self._certain if atom.predicate not in (self.at, self.hand)]
+        return (*super().lines(), *([f"Known: {'; '.join(sorted(shown))}"] if shown else []))
+
+    def learn(self, *facts: str | Literal, **things: Iterable[str]) -> Self:
+        """The same belief with some facts told anew, in their order, and names that were seen in some roles.
+
+        Facts are written as in a manual. `_` stands for anything: after `not in(_, cellar)` and `in(oil can, cellar)`,
+        the oil can is in the cellar, and nothing else is.
+        """
+        known = dict(self.known)
+        for fact in facts:
+            literal = parse_literal(fact) if isinstance(fact, str) else fact
+            if ANYTHING in literal.atom.args:
+                known = {atom: holds for atom, holds in known.items() if not _covers(literal.atom, atom)}
+            known[literal.atom] = not literal.negated
+        seen = {role: tuple(dict.fromkeys((*self.things.get(role, ()), *names))) for role, names in things.items()}
+        return replace(self, known=known, things={**self.things, **seen})
+
+    def contradicted_by(self, facts: Iterable[str]) -> tuple[str, ...]:
+        """What the belief holds for known that is not so, given every fact that holds in the simulator."""
+        true = {parse_literal(fact).atom for fact in facts}
+        denied = [f"{atom} holds" for atom in sorted(true, key=str) if self.truth(atom) is Truth.FALSE]
+        false = [atom for atom in self._certain if ANYTHING not in atom.args and atom not in true]
+        return (*denied, *(f"{atom} does not hold" for atom in false))
+
+
+def _covers(pattern: Atom, atom: Atom) -> bool:
+    """Whether a fact is one of those that a fact over `_` stands for."""
+    return (
+        pattern.predicate == atom.predicate
+        and len(pattern.args) == len(atom.args)
+        and all(one in (ANYTHING, other) for one, other in zip(pattern.args, atom.args, strict=True))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +236,8 @@ class Situation:
 
     belief: Belief
     goal: Goal
+    stage: int | None = None
+    """How many stages of the goal's procedure are behind, where it has one."""
 
     def truth(self, atom: Atom, /) -> Truth:
         check = _GOAL_FACTS.get(atom.predicate)

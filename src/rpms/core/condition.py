@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
-from rpms.core.advice import Adviser, Guide, no_guidance, no_notice
-from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action
-from rpms.core.belief import Belief
+from rpms.core.advise import Adviser, Spell, as_written, no_notice
+from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, arbitrate_here
 from rpms.core.consistency import Compat, accept_everything, compatible_by, executable_from_here, same_occupancy
-from rpms.core.decide import Focus, Mind, Update, show_all
-from rpms.core.enforcement import PAPER, Consistency, Enforcement, JudgedBy
+from rpms.core.decide import Arbitrate, Mind, Update
+from rpms.core.enforcement import PAPER, Consistency, Enforcement, JudgedBy, Repair
 from rpms.core.errors import InputError
-from rpms.core.goal import Goal, Progress
 from rpms.core.loops import find_loop
-from rpms.core.menu import Suggest, suggest_nothing
-from rpms.core.prompt import Budget, Layout
+from rpms.core.prompt import Budget, Form, Layout
 from rpms.core.recall import EpisodicMemory, Retrieval
-from rpms.core.rules import RuleManual
+from rpms.core.rules import RuleManual, Tier
 from rpms.core.voice import Voice
+
+
+class BeliefShown(StrEnum):
+    """How much of the belief a prompt shows."""
+
+    PAPER = "paper"
+    """What the paper's listings show: place, hand and open containers; room, inventory and progress."""
+    EXTENDED = "extended"
+    """Also what was seen where, what was not searched yet, and what objects are known to be."""
+
+
+ALL_TIERS = tuple(Tier)
 
 
 @dataclass(frozen=True)
@@ -30,8 +39,18 @@ class Condition:
     arbitration: Arbitration = Arbitration.HARD_SOFT
     state_filter: bool = True
     layout: Layout = Layout.CACHED
+    form: Form = Form.SINGLE
+    belief: BeliefShown = BeliefShown.EXTENDED
+    repair: Repair = Repair.BELIEF
+    tiers: tuple[Tier, ...] = ALL_TIERS
+    """The tiers of the manual that the prompt and arbitration have, in the manual's order."""
     enforcement: Enforcement = PAPER
     """What goes past the paper."""
+
+    @property
+    def informed(self) -> bool:
+        """Whether there is anything to know: rules or memory. Goal and belief are shown where there is."""
+        return self.rules or self.memory
 
 
 BASELINE = Condition(rules=False, memory=False)
@@ -39,8 +58,8 @@ RULES_ONLY = Condition(memory=False)
 MEMORY_ONLY = Condition(rules=False)
 FULL = Condition()
 
-COMPACT = 800
-"""Tokens that all injected blocks may have together where the rules shown are compact."""
+COMPACT = 250
+"""Tokens that all injected blocks may have together where rules and memories act and are hardly told."""
 
 CONDITIONS = {"baseline": BASELINE, "rules-only": RULES_ONLY, "memory-only": MEMORY_ONLY, "full": FULL}
 """The 2x2 ablation: (A), (B), (C) and (D)."""
@@ -61,52 +80,65 @@ class Knowledge:
     """What a world knows, before a condition decides how much of it is used."""
 
     update: Update
-    progress: Callable[[Goal, Belief], Progress]
     voice: Voice
     manual: RuleManual
     compat: Compat = same_occupancy
     retrieval: Retrieval = field(default_factory=Retrieval)
     budget: Budget = field(default_factory=Budget)
-    suggest: Suggest = suggest_nothing
-    guide: Guide = no_guidance
-    focus: Focus = show_all
+    spell: Spell = as_written
+    """How a command is written in the game at hand."""
+
+
+_JUDGEMENTS: dict[JudgedBy, Arbitrate] = {
+    JudgedBy.ENTRY: arbitrate,
+    JudgedBy.HERE: arbitrate_here,
+    JudgedBy.ACTION: arbitrate_by_action,
+}
 
 
 def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) -> Mind:
-    """Put a neutral element in place of everything that a condition leaves out.
+    """Put a neutral element in place of everything that a condition leaves out, in the prompt and beyond it.
 
-    Goal and belief are shown whenever rules or memory are on; arbitration needs rules and is off without them.
+    Goal and belief are shown whenever rules or memory are on; arbitration needs rules and is off without them. Guard,
+    guidance, a menu from the manual and consistency by preconditions need its actions. Progress is part of the goal,
+    and told by the same measure in all.
     """
-    informed = condition.rules or condition.memory
     beyond = condition.enforcement
-    finer = beyond.consistency is Consistency.PRECONDITION
+    manual = knowledge.manual.of_tiers(condition.tiers) if condition.rules else RuleManual()
+    acts = bool(manual.actions)
+    finer = beyond.consistency is Consistency.PRECONDITION and acts
     consistent = executable_from_here if finer else compatible_by(knowledge.compat)
     return Mind(
         update=knowledge.update,
-        progress=knowledge.progress,
-        voice=_voice(knowledge.voice, informed=informed, choosing=beyond.menu > 0),
-        manual=knowledge.manual if condition.rules else RuleManual(),
+        voice=_voice(knowledge.voice, condition),
+        manual=manual,
         memory=memory if condition.memory else EpisodicMemory(),
         consistent=consistent if condition.state_filter else compatible_by(accept_everything),
-        arbitrate=arbitrate_by_action if beyond.judged_by is JudgedBy.ACTION else arbitrate,
+        arbitrate=_JUDGEMENTS[beyond.judged_by],
         arbitration=condition.arbitration if condition.rules else Arbitration.NONE,
         retrieval=knowledge.retrieval,
         layout=condition.layout,
+        form=condition.form,
         budget=replace(knowledge.budget, turns=beyond.recent, injected=COMPACT if beyond.compact else 0),
         schemas=knowledge.manual,
+        plans=manual if acts else knowledge.manual.bare(),
         adviser=Adviser(
-            guide=knowledge.guide if beyond.guidance else no_guidance,
-            suggest=knowledge.suggest if beyond.menu else suggest_nothing,
-            size=beyond.menu,
+            guides=beyond.guidance and acts,
+            size=beyond.menu if condition.informed else 0,
+            slack=beyond.slack,
             ranked=beyond.ranked,
             notice=find_loop if beyond.loops else no_notice,
+            spell=knowledge.spell,
         ),
-        focus=knowledge.focus if beyond.compact else show_all,
+        compact=beyond.compact,
+        repair=condition.repair,
         enforcement=beyond,
     )
 
 
-def _voice(voice: Voice, *, informed: bool, choosing: bool) -> Voice:
+def _voice(voice: Voice, condition: Condition) -> Voice:
     """A world's voice: with the example of choosing from a menu where there is one, silent where nothing is known."""
-    spoken = replace(voice, example=voice.choosing) if choosing and voice.choosing else voice
-    return spoken if informed else spoken.silent()
+    choosing = condition.enforcement.menu > 0 and condition.informed and bool(voice.choosing)
+    spoken = replace(voice, example=voice.choosing) if choosing else voice
+    spoken = spoken.terse() if condition.belief is BeliefShown.PAPER else spoken
+    return spoken if condition.informed else spoken.silent()

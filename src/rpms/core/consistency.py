@@ -31,6 +31,20 @@ def same_occupancy(belief: Belief, entry: Entry) -> str:
     return f"learned with {'something' if then else 'nothing'} in hand, now holding {held}"
 
 
+LARGEST_LEAD = 1
+"""How many stages ahead of the present one an experience may have been made."""
+
+
+def learned_ahead(situation: Situation, entry: Entry) -> str:
+    """The progress condition of Appendix A.2, for goals with a procedure in stages: why an entry is too far ahead."""
+    if situation.stage is None or isinstance(entry, VerifiedSchema):
+        return ""
+    then = "".join(entry.state_signature.get("progress") or ())
+    if not then.isdecimal() or len(then) > 9 or int(then) <= situation.stage + LARGEST_LEAD:
+        return ""
+    return f"learned at progress step {then}, now at step {situation.stage}: more than {LARGEST_LEAD} ahead"
+
+
 def accept_everything(_belief: Belief, _entry: Entry) -> str:
     """The neutral element: filtering switched off."""
     return ""
@@ -47,6 +61,8 @@ class compatible_by:  # noqa: N801  used as a function that can be compared
     ) -> Iterator[Candidate]:
         for candidate in candidates:
             reason = self.compat(situation.belief, candidate.entry)
+            if not reason and self.compat is not accept_everything:
+                reason = learned_ahead(situation, candidate.entry)
             yield candidate.judged(Verdict(Fate.FILTERED, reason)) if reason else candidate
 
 

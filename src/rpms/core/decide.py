@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from rpms.core.advice import Advice, Adviser
+from rpms.core.advise import Advice, Adviser, Menu, focus, plan_for, reasoner_of, turn_state
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.consistency import compatible_by, same_occupancy
-from rpms.core.enforcement import PAPER, Enforcement
+from rpms.core.enforcement import PAPER, Enforcement, Repair
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
-from rpms.core.menu import Menu
-from rpms.core.prompt import Block, Budget, Layout, Part, Prompt, Turn, build, make_block, transcript
+from rpms.core.moment import for_the_moment
+from rpms.core.prompt import Block, Budget, Form, Layout, Part, Prompt, Turn, build, make_block, transcript
+from rpms.core.reason import Plan
 from rpms.core.recall import EpisodicMemory, Retrieval, Walk
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.tokens import TokenCounter, estimate_tokens
@@ -26,15 +27,6 @@ Consistent = Callable[[Iterable[Candidate], Situation, ActiveRules], Iterator[Ca
 """M_filt: marks the candidates that do not suit the situation."""
 Arbitrate = Callable[[Iterable[Candidate], ActiveRules, Situation, Arbitration], Iterator[Candidate]]
 """M_arb: judges the candidates that are left against the active rules."""
-Focus = Callable[[ActiveRules, Progress], ActiveRules]
-"""What of the rules is shown at a sub-goal."""
-
-
-def show_all(rules: ActiveRules, _progress: Progress) -> ActiveRules:
-    """The neutral element: every active rule is shown."""
-    return rules
-
-
 Update = Callable[[Belief, str | None, str], Belief]
 """f_UPD of Eq. 1: the belief before, the action (None at the start) and the observation give the belief after."""
 
@@ -47,7 +39,6 @@ class Mind:
     """All that a step is decided with. A condition is a Mind with neutral elements in some places."""
 
     update: Update
-    progress: Callable[[Goal, Belief], Progress]
     voice: Voice
     manual: RuleManual = field(default_factory=RuleManual)
     memory: EpisodicMemory = field(default_factory=EpisodicMemory)
@@ -56,12 +47,18 @@ class Mind:
     arbitration: Arbitration = Arbitration.HARD_SOFT
     retrieval: Retrieval = field(default_factory=Retrieval)
     layout: Layout = Layout.CACHED
+    form: Form = Form.SINGLE
     budget: Budget = field(default_factory=Budget)
     count: TokenCounter = estimate_tokens
     schemas: RuleManual = field(default_factory=RuleManual)
-    """What actions are checked against outside the prompt, whatever the prompt shows of the manual."""
+    """What progress and mistakes are measured by, the same in every condition: the world's whole manual."""
+    plans: RuleManual = field(default_factory=RuleManual)
+    """What plans are made with: the manual, or what every player has read of it where rules are off."""
     adviser: Adviser = field(default_factory=Adviser)
-    focus: Focus = show_all
+    compact: bool = False
+    """Whether only the rules that matter to what is to be done now are shown."""
+    repair: Repair = Repair.BELIEF
+    """What the caller is to forgive in an action."""
     enforcement: Enforcement = PAPER
     """What the caller is to do with the model's answer: guard, re-asks, replacement."""
 
@@ -83,6 +80,8 @@ class Decision:
     gave_up: tuple[Kind, ...]
     """The kinds of which `Retrieval.examined` candidates were judged without finding enough; more may be sound."""
     prompt: Prompt
+    plan: Plan
+    """What rules and memories say is to be done, for a model that is no LLM."""
     advice: Advice
     schemas: ActiveRules
     left_out: tuple[str, ...] = ()
@@ -116,27 +115,30 @@ def decide(
     `told` is the observation as the model reads it, where advice was added to it.
     """
     belief = mind.update(prior, action, observation)  # 1
-    state_signature, goal_signature = belief.signature(), goal.signature  # 2
-    rules = mind.manual.active(goal.type, goal.object)  # 3
-    situation, schemas = Situation(belief, goal), mind.schemas.active(goal.type, goal.object)
+    named = (goal.type, goal.object, goal.destination)
+    rules, schemas = mind.manual.active(*named), mind.schemas.active(*named)  # 3
+    tracked = plan_for(schemas, Situation(belief, goal))
+    situation = Situation(belief, goal, tracked.stage)
+    state_signature, goal_signature = belief.signature().at_stage(situation.stage), goal.signature  # 2
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
     filtered = {kind: mind.consistent(recalled[kind], situation, schemas) for kind in Kind}  # 5
     arbitrated = {kind: mind.arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
-    candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind.retrieval)
+    progress, state = tracked.progress, turn_state(belief, tracked.progress)
+    candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind.retrieval, progress)
     memories = [candidate for candidate in candidates if candidate.verdict.fate.shown]
-    progress = mind.progress(goal, belief)
-    advice = mind.adviser.advise(situation, progress, schemas, memories, history)
+    plan = _plan(mind, tracked, situation, memories, [turn for turn in history if turn.state == state])
+    advice = mind.adviser.advise(situation, rules, plan, memories, history, state)
     lines = {
         Part.SITUATION: situation_lines(rules, situation),
         Part.GOAL: (*mind.voice.goal(goal, progress), *advice.guidance),
         Part.BELIEF: mind.voice.belief(belief, progress),
         Part.MEMORY: [memory_line(candidate) for candidate in memories],
         Part.NOTICE: [advice.notice] if advice.notice else [],
-        Part.MENU: [f"  - {command}" for command in advice.menu.commands],
+        Part.MENU: advice.menu.lines(),
     }
-    shown = mind.focus(rules, progress)
+    shown = focus(rules, plan) if mind.compact else rules
     blocks = _serialise(mind, shown, lines, told or observation, history)  # 7
-    prompt = build(blocks, mind.layout, mind.budget, mind.count)  # 8
+    prompt = build(blocks, mind.layout, mind.budget, mind.count, mind.form)  # 8
     return Decision(
         goal=goal,
         belief=belief,
@@ -148,21 +150,40 @@ def decide(
         unlisted=unlisted,
         gave_up=gave_up,
         prompt=prompt,
+        plan=plan,
         advice=advice,
         schemas=schemas,
         left_out=_left_out(rules, shown),
     )
 
 
+def _plan(mind: Mind, tracked: Plan, situation: Situation, memories: Sequence[Candidate], here: Sequence[Turn]) -> Plan:
+    """What to do as far as this mind knows; where that is all there is to know and no more, as it was tracked."""
+    goal, belief = situation.goal, situation.belief
+    plan, rules = tracked, mind.plans.active(goal.type, goal.object, goal.destination)
+    if memories or mind.plans is not mind.schemas:
+        plan = plan_for(rules, situation, memories)
+    failed = {turn.action for turn in here if turn.failed}
+    plan = plan.respelled(lambda command: mind.adviser.spell(command, belief), failed)
+    if not plan.options or plan.options[0].command not in failed:
+        return plan
+    done = [turn.action for turn in here]  # nothing works as planned: look, and look again
+    glances = sorted(reasoner_of(rules).glances, key=lambda option: done.count(option.command))
+    return replace(plan, options=(*glances, *plan.options))
+
+
 def _take_the_best(
-    judged: Mapping[Kind, Iterator[Candidate]], walks: Mapping[Kind, Walk], retrieval: Retrieval
+    judged: Mapping[Kind, Iterator[Candidate]], walks: Mapping[Kind, Walk], retrieval: Retrieval, progress: Progress
 ) -> tuple[tuple[Candidate, ...], int, tuple[Kind, ...]]:
     """The first k sound candidates of each kind, with those that were rejected before them."""
     listed: list[Candidate] = []
     gave_up: list[Kind] = []
     unlisted = 0
-    for kind, candidates in judged.items():
+    for kind in Kind:
         wanted, rejected, examined = retrieval.top.get(kind, 0), 0, 0
+        candidates = judged[kind]
+        if kind is Kind.SCHEMA and wanted:
+            candidates = for_the_moment(candidates, listed, progress.sub_goal, retrieval.examined)
         for candidate in islice(candidates, retrieval.examined) if wanted else ():
             examined += 1
             if candidate.verdict.fate.shown:
@@ -178,7 +199,16 @@ def _take_the_best(
         if wanted and examined == retrieval.examined:
             gave_up.append(kind)
         listed.extend(walks[kind].missed(_MISSED_LISTED))
-    return tuple(listed), unlisted, tuple(gave_up)
+    return _make_room(listed, retrieval.warnings), unlisted, tuple(gave_up)
+
+
+def _make_room(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:
+    """Of critical failures and lessons together, keep only so many: those highest in rank."""
+    failures = (Kind.CRITICAL_FAILURE, Kind.FAILURE)
+    warnings = [each for each in candidates if each.verdict.fate.shown and each.entry.kind in failures]
+    rest = sorted(warnings, key=lambda candidate: -candidate.rank)[most:]
+    no_room = Verdict(Fate.CROWDED, f"{most} critical failures and lessons rank higher")
+    return tuple(each.judged(no_room) if each in rest else each for each in candidates)
 
 
 def _serialise(

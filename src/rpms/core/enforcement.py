@@ -28,10 +28,25 @@ class Consistency(StrEnum):
 
 
 class JudgedBy(StrEnum):
-    """What arbitration judges: whole entries, as in the paper, or each action of an entry."""
+    """How arbitration judges an entry."""
 
     ENTRY = "entry"
+    """The paper's: dropped for what breaks a rule in whatever room and state it is used."""
+    HERE = "here"
+    """As a whole, followed from the present state: dropped for what cannot be done here as well."""
     ACTION = "action"
+    """Each action, followed from the present state: what cannot be done is cut, what survives is kept."""
+
+
+class Repair(StrEnum):
+    """What is forgiven in an action before it reaches the world."""
+
+    OFF = "off"
+    """Nothing."""
+    FORM = "form"
+    """Letter case, signs, articles, synonyms of the same command."""
+    BELIEF = "belief"
+    """Also what the belief can add: a missing number, place or tool, where only one fits."""
 
 
 class Constrained(StrEnum):
@@ -55,6 +70,8 @@ class Enforcement:
     """Whether an answer that still fails is replaced by the menu's best entry; otherwise it is executed."""
     menu: int = 0
     """Entries of the menu; 0 for none."""
+    slack: int = 0
+    """How many steps longer than the best a plan may be whose beginning the menu holds; 0 for any number."""
     ranked: bool = True
     """Whether the menu's entries are chosen by the sub-goal; otherwise they are taken as they come."""
     constrained: Constrained = Constrained.OFF
@@ -76,11 +93,10 @@ PAPER = Enforcement()
 STRICT = Enforcement(
     guard=GuardMode.BLOCK,
     menu=5,
+    slack=4,
     constrained=Constrained.AUTO,
     guidance=True,
     loops=True,
-    consistency=Consistency.PRECONDITION,
-    judged_by=JudgedBy.ACTION,
     compact=True,
     recent=3,
 )
@@ -104,6 +120,7 @@ ALONE = {
     "guidance": replace(PAPER, guidance=True),
     "loops": replace(PAPER, loops=True),
     "consistency": replace(PAPER, consistency=Consistency.PRECONDITION),
+    "judged-here": replace(PAPER, judged_by=JudgedBy.HERE),
     "by-action": replace(PAPER, judged_by=JudgedBy.ACTION),
     "compact": replace(PAPER, compact=True),
     "recent": replace(PAPER, recent=3),
@@ -111,17 +128,8 @@ ALONE = {
 """Each part by itself, for measuring what it adds."""
 
 
-def named_enforcement(name: str) -> Enforcement:
-    """Find a preset or a single part by its name."""
-    named = PRESETS | ALONE
-    if name not in named:
-        names = ", ".join(repr(each) if "," in each else each for each in named)
-        raise InputError(f"unknown enforcement {name!r}; choose one of {names}")
-    return named[name]
-
-
 PARTS = tuple(field.name for field in fields(Enforcement))
-_MOST = {"menu": 100, "reasks": 10, "recent": 1_000_000}
+_MOST = {"menu": 100, "slack": 100, "reasks": 10, "recent": 1_000_000}
 
 
 def with_part(enforcement: Enforcement, name: str, value: object) -> Enforcement:

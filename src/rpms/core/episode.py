@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from rpms.core.advise import chain_of
 from rpms.core.decide import Decision
+from rpms.core.prompt import Part
 from rpms.core.usage import Usage
 
 
@@ -66,15 +68,24 @@ class Step:
         return self.objection if self.infeasible and self.command else ""
 
     @property
+    def plan(self) -> tuple[str, ...]:
+        """The plan that the command begins, from the goal back to it; nothing without rules to plan by."""
+        rules = self.decision.rules
+        begun = [option for option in self.decision.plan.options if option.command == self.command]
+        return chain_of(begun[0], rules) if begun and rules.environment else ()
+
+    @property
     def extras(self) -> dict[str, object]:
         """What goes past the paper, as far as it was used."""
         decision = self.decision
         found: dict[str, object] = {
-            "menu": list(decision.menu.commands),
+            "plan": list(self.plan),
+            "menu": [{"command": item.command, "reason": item.reason} for item in decision.menu.items],
             "notice": decision.notice,
             "refused": [{"command": command, "reason": reason} for command, reason in self.refusals],
             "forbidden": [{"command": command, "rule": rule} for command, rule in self.forbidden],
             "replaced": self.replaced,
+            "no_room": {str(part): count for part, count in decision.prompt.no_room},
             "notes": list(self.notes),
         }
         return {name: value for name, value in found.items() if value}
@@ -122,6 +133,16 @@ class Episode:
     def replaced(self) -> int:
         """Actions that were not the model's own: an answer refused to the last, or a loop broken in its place."""
         return sum(bool(step.replaced) for step in self.steps)
+
+    @property
+    def shortened(self) -> int:
+        """Steps whose prompt left out turns of the history for want of room."""
+        return sum(any(part is Part.HISTORY for part, _ in step.decision.prompt.no_room) for step in self.steps)
+
+    @property
+    def crowded(self) -> int:
+        """Steps whose prompt left out knowledge for want of room, since even without history it did not fit."""
+        return sum(step.decision.prompt.crowded for step in self.steps)
 
     @property
     def contradictions(self) -> int:

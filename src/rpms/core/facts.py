@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import Protocol
 
 
@@ -121,10 +122,11 @@ def parse_clause(text: str) -> Clause:
     return Clause(tuple(parse_literal(piece) for piece in re.split(r"\sor\s", text)))
 
 
-_NUMBERED = re.compile(r"(.*\S)\s+\d+")
+_NUMBERED = re.compile(r"(.*\S)\s+(?:\d+|\?+)")
 
 
+@lru_cache(maxsize=65_536)
 def kind_of(name: str) -> str:
-    """Say what sort of thing a name is: `apple 1` is an `apple`, `metal pot` a `metal pot`."""
+    """Say what sort of thing a name is: `apple 1` is an `apple`, as is `apple ?`, which nobody has seen yet."""
     match = _NUMBERED.fullmatch(name)
     return match[1] if match else name

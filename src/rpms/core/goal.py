@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from urllib.parse import unquote
 
@@ -55,6 +56,14 @@ class Goal:
     text: str = ""
     """The goal as the world put it."""
 
+    def named(self, field_name: str) -> str:
+        """The word that a field of the goal has; nothing where it has none."""
+        return {"object": self.object, "state": self.state, "destination": self.destination}.get(field_name, "")
+
+    def places(self) -> Mapping[str, Sequence[str]]:
+        """Where the goal itself says that things are: thing → places, likeliest first."""
+        return {}
+
     @cached_property
     def signature(self) -> GoalSignature:
         return GoalSignature(self.type, self.object, self.state, self.destination)
@@ -70,9 +79,6 @@ class Progress:
     """What it is about: `apple`."""
     done: int
     total: int
-    moment: str = field(default="", compare=False)
-    """What tells this moment from others that look alike, in a world whose signature leaves much out. Two moments are
-    the same state only if this is the same."""
 
     @property
     def text(self) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, StrEnum
+from itertools import takewhile
 
 from rpms.core.tokens import TokenCounter, estimate_tokens
 
@@ -32,24 +33,24 @@ SHARED = frozenset({Part.INSTRUCTION, Part.EXAMPLE, Part.HISTORY, Part.OBSERVATI
 
 
 class Layout(Enum):
-    """The order of the blocks."""
+    """The order of the blocks. What stands before the example is the system's to say."""
 
     PAPER = (
         Part.INSTRUCTION,
-        Part.EXAMPLE,
+        Part.BELIEF,
+        Part.GOAL,
         Part.UNIVERSAL,
         Part.DOMAIN,
         Part.ENVIRONMENT,
         Part.SITUATION,
-        Part.GOAL,
-        Part.BELIEF,
         Part.MEMORY,
+        Part.EXAMPLE,
         Part.HISTORY,
         Part.OBSERVATION,
         Part.NOTICE,
         Part.MENU,
     )
-    """Eq. 7: knowledge before history."""
+    """Appendix D: all knowledge is appended to the system prompt, in the order of its listing."""
     CACHED = (
         Part.INSTRUCTION,
         Part.EXAMPLE,
@@ -67,6 +68,20 @@ class Layout(Enum):
     )
     """What never changes, then what only grows, then what changes at each step: a server can reuse the prefix."""
 
+    @property
+    def system(self) -> frozenset[Part]:
+        """What the system says."""
+        return frozenset(self.value[: self.value.index(Part.EXAMPLE)])
+
+
+class Form(StrEnum):
+    """How a prompt is sent, after the system's message."""
+
+    CHAT = "chat"
+    """As a conversation: one message for each thing the world said, one for each thing the model did."""
+    SINGLE = "single"
+    """As one message of the user's, with the turns so far as a transcript in it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -76,10 +91,28 @@ class Block:
     heading: str
     items: tuple[str, ...]
     tokens: int
+    spoken: tuple[int, ...] = ()
+    """Of a history: where in each item the world has spoken and the model's own words begin; 0 where it has none."""
 
     @property
     def text(self) -> str:
         return "\n".join((self.heading, *self.items)) if self.heading else "\n".join(self.items)
+
+    def keeping(self, places: Iterable[int], count: TokenCounter = estimate_tokens) -> Block:
+        """The same block with some of its items, by their indices."""
+        kept = tuple(places)
+        spoken = [self.spoken[place] for place in kept] if self.spoken else ()
+        return make_block(self.part, self.heading, [self.items[place] for place in kept], count, spoken)
+
+    def opening_alone(self, count: TokenCounter = estimate_tokens) -> Block:
+        """A history that turns after the first are left out of: nor does it tell what was done in the first one.
+
+        No action is to stand beside an observation that did not follow it.
+        """
+        if not any(self.spoken[:1]):
+            return self
+        items = (self.items[0][: self.spoken[0] - 1], *self.items[1:])
+        return make_block(self.part, self.heading, items, count, (0, *self.spoken[1:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +138,13 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Hard limits, in tokens. Cut first are memories, then domain rules, then the oldest history; nothing else."""
+    """Limits, in tokens. History gives way first, the oldest turns first; knowledge only if it alone does not fit."""
 
-    prompt: int = 8_192
-    """The whole prompt: fits the smallest context windows in use with room for an answer."""
+    prompt: int = 0
+    """The whole prompt, as `prompt_limit` finds it for a model's context window; 0 for no limit."""
+    knowledge: int = 1_600
+    """What of it history never takes, in any condition: with the same room, all of them show the same turns. The
+    paper's blocks have 800 to 1200 tokens; more than a quarter of the prompt is never kept."""
     memory: int = 280
     """The memory block alone, which keeps the injected blocks within the paper's 800 to 1200 tokens."""
     turns: int = 0
@@ -124,10 +160,19 @@ class Prompt:
     blocks: tuple[Block, ...]
     cut: tuple[tuple[Part, str], ...] = ()
     """The items that the budget removed, so that a page can show them."""
+    no_room: tuple[tuple[Part, int], ...] = ()
+    """What lost items because the model's context window has no room for all, and how many: history first."""
+    layout: Layout = Layout.CACHED
+    form: Form = Form.SINGLE
 
     @property
     def tokens(self) -> int:
         return sum(block.tokens for block in self.blocks)
+
+    @property
+    def crowded(self) -> bool:
+        """Whether knowledge was left out for want of room: even without history, not all of it fits."""
+        return any(part not in SHARED for part, _ in self.no_room)
 
     @property
     def text(self) -> str:
@@ -135,23 +180,23 @@ class Prompt:
         return _join(self.blocks)
 
     def messages(self) -> tuple[Message, ...]:
-        """The prompt as a chat request: the instruction speaks as the system, all else as the user."""
-        system = [block for block in self.blocks if block.part is Part.INSTRUCTION]
-        user = [block for block in self.blocks if block.part is not Part.INSTRUCTION]
-        messages = [Message("system", _join(system))] if system else []
-        return (*messages, Message("user", _join(user)))
+        """The prompt as a chat request, in its form. The system's words are those before the example."""
+        said = sum(1 for _ in takewhile(lambda block: block.part in self.layout.system, self.blocks))
+        system = (Message("system", _join(self.blocks[:said])),) if said else ()
+        rest = self.blocks[said:]
+        return (*system, *(_conversation(rest) if self.form is Form.CHAT else (Message("user", _join(rest)),)))
 
     def injected(self) -> tuple[Block, ...]:
         """The knowledge blocks: what sets this prompt apart from the baseline's."""
         return tuple(block for block in self.blocks if block.part not in SHARED)
 
-    def noticing(self, text: str, heading: str, layout: Layout, count: TokenCounter = estimate_tokens) -> Prompt:
+    def noticing(self, text: str, heading: str, count: TokenCounter = estimate_tokens) -> Prompt:
         """The same prompt with one more item in its notice, for asking again."""
         parts = {block.part: block for block in self.blocks}
         known = parts.get(Part.NOTICE)
         items = (*known.items, text) if known else (text,)
         parts[Part.NOTICE] = make_block(Part.NOTICE, heading, items, count)
-        return replace(self, blocks=_in_order(parts, layout))
+        return replace(self, blocks=_in_order(parts, self.layout))
 
     def without(self, parts: Iterable[Part]) -> Prompt:
         """The same prompt with some parts left out."""
@@ -168,9 +213,31 @@ def _join(blocks: Sequence[Block]) -> str:
     return text
 
 
-def make_block(part: Part, heading: str, items: Sequence[str], count: TokenCounter = estimate_tokens) -> Block:
+def _conversation(blocks: Sequence[Block]) -> Iterator[Message]:
+    """Blocks as messages, the user's and the model's in turn; the user has the first word and the last."""
+    waiting = ""
+    for block in blocks:
+        if block.part is not Part.HISTORY or not block.spoken:
+            waiting += ("\n\n" if waiting else "") + block.text
+            continue
+        for item, begin in zip(block.items, block.spoken, strict=True):
+            waiting += ("\n\n" if waiting else "") + (item[: begin - 1] if begin else item)
+            if begin:
+                yield Message("user", waiting)
+                yield Message("assistant", item[begin:])
+                waiting = ""
+    yield Message("user", waiting)
+
+
+def make_block(
+    part: Part,
+    heading: str,
+    items: Sequence[str],
+    count: TokenCounter = estimate_tokens,
+    spoken: Sequence[int] = (),
+) -> Block:
     """Make a block with its token count."""
-    return Block(part, heading, tuple(items), count(heading) + sum(map(count, items)))
+    return Block(part, heading, tuple(items), count(heading) + sum(map(count, items)), tuple(spoken))
 
 
 def transcript(
@@ -182,11 +249,14 @@ def transcript(
     states the task, is the first item of the history and the last that a budget would cut.
     """
     items: list[str] = []
+    spoken: list[int] = []
     for number, turn in enumerate(history):
         thought = f"Thought: {turn.thought}\n" if turn.thought and thoughts else ""
-        items.append(f"{_heard(number, turn.observation)}\n{thought}Action: {turn.action}")
+        heard = f"{_heard(number, turn.observation)}\n"
+        items.append(f"{heard}{thought}Action: {turn.action}")
+        spoken.append(len(heard))
     return (
-        make_block(Part.HISTORY, "", items, count),
+        make_block(Part.HISTORY, "", items, count, spoken),
         make_block(Part.OBSERVATION, "", (_heard(len(history), observation),), count),
     )
 
@@ -195,12 +265,27 @@ def _heard(number: int, observation: str) -> str:
     return f"Obs: {observation}" if number else observation
 
 
-def build(blocks: Iterable[Block], layout: Layout, budget: Budget, count: TokenCounter = estimate_tokens) -> Prompt:
+def prompt_limit(window: int, answer: int) -> int:
+    """How long a prompt may be for a context window that also holds the answer; 0, for no limit, where it is 0.
+
+    A tenth is left free, for what the estimate of tokens misses and for what a server puts around each message.
+    """
+    return max(1, (window - answer) * 9 // 10) if window else 0
+
+
+def build(
+    blocks: Iterable[Block],
+    layout: Layout,
+    budget: Budget,
+    count: TokenCounter = estimate_tokens,
+    form: Form = Form.SINGLE,
+) -> Prompt:
     """BUILD of Algorithm 1: order the blocks, leave out the empty ones, and cut to the budget.
 
-    Of the memories, those that do not fit their own limit are left out one by one, in order. Then, last item first:
-    memories, domain rules, and the oldest turns after the opening one. Everything else always stays; a prompt that is
-    still too long is the model's to refuse.
+    Of the memories, those that do not fit their own limit are left out one by one, in order. Where the whole does not
+    fit, the oldest turns after the opening one go first. Only if all of them are gone and it still does not fit do
+    memories go, then rules, last item first, and the prompt says so. A prompt that is too long even then is the model's
+    to refuse.
     """
     parts = {block.part: block for block in blocks if block.items}
     cut: list[tuple[Part, str]] = []
@@ -209,14 +294,24 @@ def build(blocks: Iterable[Block], layout: Layout, budget: Budget, count: TokenC
     if Part.HISTORY in parts and budget.turns:
         parts[Part.HISTORY] = _keep_last(parts[Part.HISTORY], budget.turns, cut, count)
     for part in (Part.MEMORY, Part.DOMAIN) if budget.injected else ():
-        spare = budget.injected - sum(block.tokens for block in parts.values() if block.part not in SHARED)
-        if spare < 0 and part in parts:
-            _trim(parts, part, parts[part].tokens + spare, -1, cut, count)
-    for part, at, keep in ((Part.MEMORY, -1, 0), (Part.DOMAIN, -1, 0), (Part.HISTORY, 1, 1)):
-        spare = budget.prompt - sum(block.tokens for block in parts.values() if block.items)
-        if spare < 0 and part in parts:
-            _trim(parts, part, parts[part].tokens + spare, at, cut, count, keep)
-    return Prompt(_in_order({part: block for part, block in parts.items() if block.items}, layout), tuple(cut))
+        _trim(parts, part, budget.injected - _tokens(parts, injected=True), cut, count)
+    no_room: dict[Part, int] = {}
+    if budget.prompt:
+        kept = min(budget.knowledge, budget.prompt // 4)
+        spare = budget.prompt - _tokens(parts, injected=False) - max(kept, _tokens(parts, injected=True))
+        no_room[Part.HISTORY] = _trim(parts, Part.HISTORY, spare, cut, count)
+        for part in (Part.MEMORY, Part.DOMAIN, Part.UNIVERSAL, Part.ENVIRONMENT):
+            spare = budget.prompt - sum(block.tokens for block in parts.values())
+            no_room[part] = _trim(parts, part, spare, cut, count)
+    ordered = _in_order({part: block for part, block in parts.items() if block.items}, layout)
+    cut.sort(key=lambda item: item[0] is Part.HISTORY)  # as an episode's file tells it
+    missed = tuple((part, fewer) for part, fewer in no_room.items() if fewer)
+    return Prompt(ordered, tuple(cut), missed, layout, form)
+
+
+def _tokens(parts: Mapping[Part, Block], *, injected: bool) -> int:
+    """Tokens of the injected knowledge, or of all the rest."""
+    return sum(block.tokens for part, block in parts.items() if (part not in SHARED) == injected)
 
 
 def _in_order(parts: Mapping[Part, Block], layout: Layout) -> tuple[Block, ...]:
@@ -245,26 +340,29 @@ def _keep_last(block: Block, turns: int, cut: list[tuple[Part, str]], count: Tok
     """Keep the first item and so many of the last."""
     kept = max(len(block.items) - turns, 1)
     cut.extend((block.part, item) for item in block.items[1:kept])
-    return make_block(block.part, block.heading, (*block.items[:1], *block.items[kept:]), count)
+    shown = block.keeping((0, *range(kept, len(block.items))), count)
+    return shown.opening_alone(count) if kept > 1 else shown
 
 
-def _trim(
-    parts: dict[Part, Block],
-    part: Part,
-    limit: int,
-    at: int,
-    cut: list[tuple[Part, str]],
-    count: TokenCounter,
-    keep: int = 0,
-) -> None:
-    """Drop items of one block, each time the one at index `at`, until it fits its limit or only `keep` are left."""
+def _trim(parts: dict[Part, Block], part: Part, spare: int, cut: list[tuple[Part, str]], count: TokenCounter) -> int:
+    """Drop items of one block while room is missing, and say how many: the last ones, of a history the oldest turns.
+
+    A history keeps its first item, which states the task. What is left without items is gone, heading and all.
+    """
     block = parts.get(part)
-    if block is None or block.tokens <= limit:
-        return
-    items = list(block.items)
-    tokens = block.tokens
-    while tokens > limit and len(items) > keep:
-        item = items.pop(at)
-        tokens -= count(item)
-        cut.append((part, item))
-    parts[part] = make_block(part, block.heading, items, count)
+    if block is None or spare >= 0:
+        return 0
+    history = part is Part.HISTORY
+    droppable = range(1, len(block.items)) if history else range(len(block.items) - 1, -1, -1)
+    dropped: set[int] = set()
+    for place in droppable:
+        if spare >= 0:
+            break
+        spare += count(block.items[place])
+        dropped.add(place)
+        cut.append((part, block.items[place]))
+    kept = block.keeping((place for place in range(len(block.items)) if place not in dropped), count)
+    parts[part] = kept.opening_alone(count) if dropped else kept
+    if not parts[part].items:
+        del parts[part]
+    return len(dropped)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush, nlargest
 from itertools import count
 from operator import itemgetter
+from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
@@ -17,12 +18,25 @@ from rpms.core.memory import Entry, Kind, VerifiedSchema
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 
+class Field(NamedTuple):
+    """One field of two goals: what it adds to their likeness, and the most it could."""
+
+    part: float
+    weight: float
+
+
+_NO_FIELD = Field(0.0, 0.0)
+
+
 @dataclass(frozen=True)
 class Similarity:
-    """d_γ: how alike two goals are, field by field, from 0 to 1."""
+    """d_γ: how alike two goals are, field by field, from 0 to 1.
+
+    A field that neither goal has says nothing: its weight goes to the other fields below the type.
+    """
 
     type: float = 0.5
-    """Weight of the same goal type: with θ = 0.5, experience of the same type is always a candidate."""
+    """Weight of the same goal type, which alone must stay below θ."""
     object: float = 0.3
     state: float = 0.0
     """The state follows from the type in ALFWorld; ScienceWorld keeps its substance here."""
@@ -58,12 +72,20 @@ class Similarity:
     def __call__(self, goal: GoalSignature, other: GoalSignature) -> float:
         if UNKNOWN_GOAL in (goal.type, other.type):
             return 0.0  # nothing is known of an unknown goal, least of all that it is like another
-        return (
-            self.type * (goal.type == other.type)
-            + self.object * self.alike(goal.object, other.object)
-            + self.state * self.alike(goal.state, other.state)
-            + self.destination * self.alike(goal.destination, other.destination)
+        return self.type * (goal.type == other.type) + self.below_type(
+            self.field(self.object, goal.object, other.object),
+            self.field(self.state, goal.state, other.state),
+            self.field(self.destination, goal.destination, other.destination),
         )
+
+    def field(self, weight: float, one: str, other: str) -> Field:
+        """What one field adds, and how much it weighs."""
+        return Field(weight * self.alike(one, other), weight) if weight and (one or other) else _NO_FIELD
+
+    def below_type(self, *fields: Field) -> float:
+        """What the fields below the type add up to; where there are none, all that they could."""
+        most, weights = 1.0 - self.type, sum(field.weight for field in fields)
+        return most * sum(field.part for field in fields) / weights if weights else most
 
 
 @dataclass(frozen=True)
@@ -71,12 +93,16 @@ class Retrieval:
     """Which entries come to mind, and how many of them."""
 
     similarity: Similarity = field(default_factory=Similarity)
-    threshold: float = 0.5
-    """θ: entries of goals less alike are no candidates."""
+    threshold: float = 0.6
+    """θ: entries of goals less alike are no candidates. The same type alone gives 0.5, with an object of the same
+    category 0.68, with the same destination 0.7."""
     top: Mapping[Kind, int] = field(
         default_factory=lambda: {Kind.CRITICAL_FAILURE: 2, Kind.SUCCESS: 3, Kind.FAILURE: 3, Kind.SCHEMA: 2}
     )
     """How many of each kind enter a prompt: together they fit the memory budget."""
+    warnings: int = 3
+    """How many critical failures and lessons enter a prompt together. The highest in rank do: a critical failure's
+    weight of 2 puts it before lessons with as much evidence."""
     examined: int = 100
     """How many candidates of each kind are judged at most before giving up on finding enough."""
     listed: int = 12
@@ -95,6 +121,7 @@ class _Group:
 class _Branch:
     """The signatures of one type, or of one type and object, with the strength of the best entry below."""
 
+    name: str = ""
     below: dict[str, _Branch] = field(default_factory=dict)
     groups: dict[tuple[str, str], _Group] = field(default_factory=dict)
     best: float = 0.0
@@ -127,8 +154,8 @@ class EpisodicMemory:
     def _place(self, entry: Entry) -> None:
         signature = _NO_GOAL if isinstance(entry, VerifiedSchema) else entry.goal_signature
         root = self._roots[entry.kind]
-        branch = root.below.setdefault(signature.type, _Branch())
-        leaf = branch.below.setdefault(signature.object, _Branch())
+        branch = root.below.setdefault(signature.type, _Branch(signature.type))
+        leaf = branch.below.setdefault(signature.object, _Branch(signature.object))
         group = leaf.groups.setdefault((signature.state, signature.destination), _Group())
         group.entries.append(entry)
         for node in (root, branch, leaf, group):
@@ -141,19 +168,24 @@ class EpisodicMemory:
 
 _Waiting = tuple[float, int, str, int, "_Branch | _Group", float, int]
 """What a walk has yet to look at: minus the rank it can reach, 1 for an entry, its id, an order among equals, the
-branch, or the entry's group, the score of the fields known there, and the entry's index in its group."""
+branch with the score of the type, or the entry's group with its whole score, and the entry's index in its group."""
 
 
-class _Parts(dict[str, float]):
-    """What each name adds to a score in one field of a goal, worked out when it is first met."""
+class _Fields(dict[str, Field]):
+    """One field of a goal beside each name that it is compared with, worked out when the name is first met."""
 
     def __init__(self, similarity: Similarity, weight: float, name: str) -> None:
         super().__init__()
         self._similarity, self._weight, self._name = similarity, weight, name
 
-    def __missing__(self, other: str) -> float:
-        part = self[other] = self._weight and self._weight * self._similarity.alike(self._name, other)
-        return part
+    @property
+    def same(self) -> Field:
+        """Beside its own name: the best it can do."""
+        return self[self._name]
+
+    def __missing__(self, other: str) -> Field:
+        field = self[other] = self._similarity.field(self._weight, self._name, other)
+        return field
 
 
 class Walk(Iterator[Candidate]):
@@ -164,13 +196,11 @@ class Walk(Iterator[Candidate]):
     """
 
     def __init__(self, root: _Branch, goal: GoalSignature, retrieval: Retrieval) -> None:
-        similarity = retrieval.similarity
-        self._objects = _Parts(similarity, similarity.object, goal.object)
-        self._states = _Parts(similarity, similarity.state, goal.state)
-        self._destinations = _Parts(similarity, similarity.destination, goal.destination)
+        self._similarity = similarity = retrieval.similarity
+        self._objects = _Fields(similarity, similarity.object, goal.object)
+        self._states = _Fields(similarity, similarity.state, goal.state)
+        self._destinations = _Fields(similarity, similarity.destination, goal.destination)
         self._threshold = retrieval.threshold
-        self._rest = similarity.state + similarity.destination
-        """The most that the fields below a branch of one object can add."""
         self._heap: list[_Waiting] = []
         self._order = count()
         self._missed: list[tuple[float, _Branch | _Group, float]] = []
@@ -178,7 +208,7 @@ class Walk(Iterator[Candidate]):
             if name and UNKNOWN_GOAL in (name, goal.type):
                 continue
             score = 1.0 if not name else similarity.type if name == goal.type else 0.0
-            self._push([(branch, score, score + similarity.object + self._rest)])
+            self._push([(branch, score, score + 1.0 - similarity.type)])
 
     def _push(self, places: Iterable[tuple[_Branch | _Group, float, float]]) -> None:
         heap, order, threshold = self._heap, self._order, self._threshold
@@ -210,12 +240,15 @@ class Walk(Iterator[Candidate]):
         if score == 1.0:  # bound to no goal, and so alike to all
             places: list[_Branch | _Group] = [*branch.below.values(), *branch.groups.values()]
             return [(place, 1.0, 1.0) for place in places]
+        below_type = self._similarity.below_type
         if branch.below:
-            known = [(below, score + self._objects[name]) for name, below in branch.below.items()]
-            return [(below, value, value + self._rest) for below, value in known]
-        states, destinations = self._states, self._destinations
+            best = self._states.same, self._destinations.same
+            return [
+                (leaf, score, score + below_type(self._objects[leaf.name], *best)) for leaf in branch.below.values()
+            ]
+        thing, states, destinations = self._objects[branch.name], self._states, self._destinations
         return [
-            (group, value := score + states[state] + destinations[destination], value)
+            (group, value := score + below_type(thing, states[state], destinations[destination]), value)
             for (state, destination), group in branch.groups.items()
         ]
 

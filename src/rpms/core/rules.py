@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -31,6 +31,9 @@ class Predicate:
     exclusive: str = ""
     """At most one such fact holds at a time (one place, one hand). `always`, or the name of a two-place predicate
     that says when two of them hold together: being `at` a drawer is being at all that share its location."""
+    lasting: bool = False
+    """Whether it follows from the kinds of its arguments and the goal alone, so that it is the same in every room and
+    state: a microwave heats an egg wherever it stands."""
 
     def say(self, atom: Atom, value: Truth) -> str:
         """One fact in words, such as `drawer 3 is closed`."""
@@ -74,11 +77,71 @@ class Rule:
     forbids: tuple[Prohibition, ...] = ()
     locality: Locality | None = None
 
-    def concerns(self, goal_type: str, goal_object: str) -> bool:
+    def concerns(self, goal_type: str, *named: str) -> bool:
         """Whether it belongs to R_D(type); what is known of where things are is left out for other things."""
         if self.goals and goal_type not in self.goals:
             return False
-        return self.locality is None or not goal_object or goal_object in self.locality.objects
+        return self.locality is None or not any(named) or not set(named).isdisjoint(self.locality.objects)
+
+
+ANYTHING = "_"
+"""Stands in what an action reveals for whatever there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revelation:
+    """Facts that an action makes known, true or false: `in(_, place)`. What is no parameter stands for any name."""
+
+    atom: Atom
+    given: tuple[Clause, ...] = ()
+    """Only where these hold: a closed cabinet hides what is in it."""
+
+    def __str__(self) -> str:
+        return f"{self.atom} if {' and '.join(map(str, self.given))}" if self.given else str(self.atom)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A stage of a procedure, and the facts that end it."""
+
+    name: str
+    until: tuple[Clause, ...]
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What goals of a type want: facts over variables, each bound to a thing that a field of the goal names.
+
+    Variables of one field are different things. Of a goal's facts all must hold in the end, and they are worked on in
+    their order; a procedure's steps are stages: one is passed when its facts hold, or those of a later one.
+    """
+
+    name: str
+    over: Mapping[str, str]
+    """Variable → field of the goal: `{x: object, p: destination}`; a field that the goal has not is a word itself."""
+    steps: tuple[Step, ...]
+    goals: frozenset[str] = frozenset()
+    objects: frozenset[str] = frozenset()
+    """The goal's objects it is for; none means all."""
+    staged: bool = False
+    """Whether it is a procedure."""
+    each: Mapping[str, str] = field(default_factory=dict)
+    """Like `over`, for variables that stand for every such thing, not for one: `{i: ingredients}`."""
+
+    @cached_property
+    def interchangeable(self) -> bool:
+        """Whether variables of one field may trade places: two mugs in one cabinet are the same two either way."""
+        holds = {clause for step in self.steps for clause in step.until}
+        for one, field_one in self.over.items():
+            for other, field_other in self.over.items():
+                swap = {one: other, other: one}
+                if field_one == field_other and {clause.bind(swap) for clause in holds} != holds:
+                    return False
+        return not self.staged
+
+    def serves(self, goal_type: str, goal_object: str = "") -> bool:
+        """Whether it is what a goal wants."""
+        return goal_type in self.goals and (not self.objects or goal_object in self.objects)
 
 
 _LONGEST_COMMAND = 300
@@ -108,6 +171,14 @@ class ActionSchema:
     effects: tuple[Literal, ...] = ()
     warnings: tuple[str, ...] = ()
     id: str = ""
+    observes: tuple[Revelation, ...] = ()
+    """What it makes known."""
+    plan: tuple[Clause, ...] = ()
+    """What a plan sees to before it, beyond what it strictly needs: that the pot is carried before it is moved."""
+    steps: float = 1.0
+    """What it costs, in steps: a process takes its time."""
+    others: tuple[str, ...] = ()
+    """What its facts are about beyond what its command names: waiting heats what is in the pot on the stove."""
     _patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -117,6 +188,11 @@ class ActionSchema:
     @property
     def parameters(self) -> frozenset[str]:
         return frozenset(name for syntax in self.syntax for name in PARAMETER.findall(syntax))
+
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """All that a plan has to find names for."""
+        return (*PARAMETER.findall(self.syntax[0]), *self.others)
 
     def match(self, command: str) -> dict[str, str] | None:
         """The names a command puts in place of the parameters; None if it is another action."""
@@ -150,6 +226,22 @@ class Instance:
         return value
 
 
+@dataclass(frozen=True)
+class Lore:
+    """What plans know beyond the actions: how things go on, what never changes, what comes before all else."""
+
+    processes: tuple[ActionSchema, ...] = ()
+    """What time does, and what commands are good for in particular: `wait` where a pot stands on a hot stove melts
+    what is in it. Plans use them; commands are not checked against them."""
+    facts: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    """What holds for ever, by predicate and first name: `adjoins` → `hallway` → every room next to it. Of a predicate
+    that stands here, nothing else is true."""
+    always: tuple[Clause, ...] = ()
+    """What has to hold before anything else can be done: `not asked`."""
+    localities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Where things are usually found, likeliest first."""
+
+
 @dataclass(frozen=True, eq=False)
 class ActiveRules:
     """R_active = R_U ∪ R_D(type) ∪ R_E: what the manual says for one goal. One object for all steps of an episode."""
@@ -158,6 +250,9 @@ class ActiveRules:
     domain: tuple[Rule, ...] = ()
     environment: tuple[ActionSchema, ...] = ()
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
+    purpose: Purpose | None = None
+    """What the goal wants, as facts: its procedure if the manual has one, else the facts that must hold."""
+    lore: Lore = field(default_factory=lambda: Lore())
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
     _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -175,6 +270,8 @@ class ActiveRules:
                 tuple(filter(rules, self.domain)),
                 tuple(filter(schemas, self.environment)),
                 self.predicates,
+                self.purpose,
+                self.lore,
             )
         return self._narrowed[name]
 
@@ -186,6 +283,22 @@ class ActiveRules:
             for ban in rule.forbids:
                 bans[ban.action] = (*bans.get(ban.action, ()), (rule, ban))
         return bans
+
+    @cached_property
+    def deeds(self) -> frozenset[str]:
+        """What actions bring about and none needs, such as that an object was heated, by its predicate.
+
+        That it was not done yet, an action may need: no file is signed twice.
+        """
+        made = {effect.atom.predicate for schema in self.environment for effect in schema.effects if not effect.negated}
+        needed = {
+            literal.atom.predicate
+            for schema in self.environment
+            for clause in schema.preconditions
+            for literal in clause.literals
+            if not (literal.negated and Literal(literal.atom) in schema.effects)
+        }
+        return frozenset(made - needed)
 
     def instance(self, command: str) -> Instance | None:
         """Read a command as an instance of an action; None if no schema fits."""
@@ -219,19 +332,39 @@ class RuleManual:
     actions: tuple[ActionSchema, ...] = ()
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
     world: str = ""
-    _active: dict[tuple[str, str], ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
+    purposes: tuple[Purpose, ...] = ()
+    """What goals want, procedures first."""
+    lore: Lore = field(default_factory=Lore)
+    _active: dict[tuple[str, ...], ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
-    def active(self, goal_type: str, goal_object: str = "") -> ActiveRules:
-        """Assemble R_active for a goal type; with an object, the localities of other objects are left out."""
-        key = (goal_type, goal_object)
+    def of_tiers(self, tiers: Iterable[Tier]) -> RuleManual:
+        """The same manual with some of its tiers; what its facts are called stays."""
+        kept = frozenset(tiers)
+        if kept.issuperset(Tier):
+            return self
+        rules = tuple(rule for rule in self.rules if rule.tier in kept)
+        if Tier.ENVIRONMENT in kept:
+            return replace(self, rules=rules)
+        return replace(self, rules=rules, actions=(), lore=Lore())
+
+    def active(self, goal_type: str, *named: str) -> ActiveRules:
+        """Assemble R_active for a goal type; with the things it names, the localities of other things are left out."""
+        key = (goal_type, *named)
         if key not in self._active:
             self._active[key] = ActiveRules(
                 tuple(rule for rule in self.rules if rule.tier is Tier.UNIVERSAL),
                 tuple(rule for rule in self.rules if rule.tier is Tier.DOMAIN and rule.concerns(*key)),
                 self.actions,
                 self.predicates,
+                next((purpose for purpose in self.purposes if purpose.serves(goal_type, *named[:1])), None),
+                self.lore,
             )
         return self._active[key]
+
+    def bare(self) -> RuleManual:
+        """What anybody knows who has read how commands are written: no rules, no procedures."""
+        goals = tuple(each for each in self.purposes if not each.staged)
+        return replace(self, rules=(), purposes=goals, lore=Lore())
 
 
 class Simulated:

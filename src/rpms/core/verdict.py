@@ -17,13 +17,13 @@ class Fate(StrEnum):
     CUT = "kept in part"
     """The actions that break a rule were cut; what is left is shown."""
     DROPPED = "dropped"
-    """Its advice breaks an active rule on known facts."""
+    """Its advice breaks an active rule."""
     FILTERED = "filtered by state"
     """It was learned in a state that is not like this one."""
     BELOW = "below θ"
     """Its goal is not enough like this one."""
     CROWDED = "crowded out"
-    """Sound, but the budget had no room for it."""
+    """Sound, but there was no room for it."""
 
     @property
     def shown(self) -> bool:
@@ -51,7 +51,8 @@ class Candidate:
     score: float
     """d_γ; 1 for an entry that is bound to no goal."""
     rank: float
-    """Score times strength (retrieval weight and evidence): what candidates are ordered by."""
+    """What candidates are ordered by: score times strength (retrieval weight and evidence); for schemas, how much they
+    matter now."""
     verdict: Verdict
 
     def judged(self, verdict: Verdict) -> Candidate:

@@ -52,10 +52,16 @@ class Voice:
     headings: Mapping[Part, str] = field(default_factory=lambda: HEADINGS)
     goal: Callable[[Goal, Progress], tuple[str, ...]] = goal_lines
     belief: Callable[[Belief, Progress], tuple[str, ...]] = belief_lines
+    brief: Callable[[Belief, Progress], tuple[str, ...]] | None = None
+    """The belief as the paper's listings have it, where that is less than all there is to say."""
     choosing: str = ""
     """The example where actions are chosen from a menu; the usual one without it."""
     assumed: frozenset[str] = frozenset()
     """Predicates that nearly every action needs: the heading says so once, and the actions do not repeat it."""
+
+    def terse(self) -> Voice:
+        """The same voice with no more of the belief than the paper's prompts show."""
+        return replace(self, belief=self.brief) if self.brief is not None else self
 
     def silent(self) -> Voice:
         """The same voice without a word on goal and belief: the baseline's."""

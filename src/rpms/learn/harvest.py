@@ -1,6 +1,8 @@
 """What one episode teaches: snippets by sub-goal, lessons from refusals, schemas with evidence, critical failures.
 
-Pure, and the same for every world: all it reads are the steps, their decisions, and the world's whole manual.
+Pure, and the same for every world: all it reads are the steps, their decisions, and the world's whole manual. The
+manual gives schemas their form; lessons are worded from what was seen alone, so that no rule enters by memory a prompt
+that has none.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from rpms.core.episode import Ending, Episode, Step
 from rpms.core.facts import Atom, Truth
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema, merge
 from rpms.core.rules import ActiveRules, Instance, RuleManual
-from rpms.learn.wording import cause_of_end, in_words, schema_effects, template_of
+from rpms.learn.wording import in_words, schema_effects, template_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,9 @@ class Harvest:
     longest_command: int = 120
     """Characters. What a model wrote beyond it is no command, and has no place in later prompts."""
     longest_message: int = 160
-    """Characters of a world's answer that a lesson repeats."""
+    """Characters of a world's answer that a lesson keeps."""
+    longest_quote: int = 60
+    """Characters of a world's answer that a lesson's rule repeats."""
 
 
 PAPER = Harvest()
@@ -51,11 +55,16 @@ class _Episode:
         if self.episode.ending is not Ending.LOST:
             # what an episode that ended in disaster took for progress may have led there
             yield from self._snippets()
-        for step in self.episode.steps:
+        for step in self._survived:
             if step.command and self._usable(step) and not self._asked(step) and not self._answers(step):
                 yield from self._of_step(step)
         if self.episode.ending is Ending.LOST:
             yield self._critical(self.episode.steps[-1])
+
+    @property
+    def _survived(self) -> Sequence[Step]:
+        """All steps but one that ended the episode for good: the world took it, but it confirms no action."""
+        return self.episode.steps[:-1] if self.episode.ending is Ending.LOST else self.episode.steps
 
     def _usable(self, step: Step) -> bool:
         return len(step.command) <= self.how.longest_command and step.command.isprintable()
@@ -117,18 +126,19 @@ class _Episode:
         belief = first.decision.belief
         held = list(belief.holding)
         before: dict[str, object] = {"holding": (held[0] if len(held) == 1 else held) if held else None}
-        if belief.location is not None:
-            before["location"] = belief.location
         name, binding = (instance.schema.name, instance.binding) if instance else (last.command.split()[0], {})
         before["action_type"] = name
-        before.update({f"action_{key}": value for key, value in binding.items() if key != "object"})
+        thing = _object_of(binding)
+        tool = next((value for value in binding.values() if value != thing), "")
+        if tool:
+            before["tool_location"] = tool
         return SuccessSnippet(
             goal_signature=first.decision.goal_signature,
             state_signature=first.decision.state_signature,
             sub_goal_type=sub_goal,
             actions=tuple(step.command for step in steps),
             precondition=before,
-            outcome={name: _object_of(binding)},
+            outcome={name: thing},
             origins=self._origins(last),
         )
 
@@ -137,7 +147,7 @@ class _Episode:
         rules = self._rules(step)
         instance = rules.instance(step.command)
         if step.infeasible:
-            yield self._lesson(step, rules, instance)
+            yield self._lesson(step, instance)
         if instance is None or not (instance.schema.preconditions or instance.schema.effects):
             return
         situation = Situation(step.decision.belief, step.decision.goal)
@@ -160,31 +170,48 @@ class _Episode:
         facts = Situation(after, step.decision.goal)
         return any(literal.truth(facts) is Truth.FALSE for literal in instance.effects)
 
-    def _lesson(self, step: Step, rules: ActiveRules, instance: Instance | None) -> FailureLesson:
-        situation = Situation(step.decision.belief, step.decision.goal)
-        if instance is None:
-            failure, rule = "unknown_action", "this is no action here; write one of the known actions, names and all"
-        else:
-            failure, rule = _blame(instance, rules, situation)
+    def _lesson(self, step: Step, instance: Instance | None) -> FailureLesson:
         return FailureLesson(
             goal_signature=step.decision.goal_signature,
             state_signature=step.decision.state_signature,
             failed_action=step.command,
-            corrective_rule=rule,
-            failure_type=failure,
-            failure_message=" ".join(step.result.split())[: self.how.longest_message],
+            corrective_rule=f"{self._what_happened(step)}; {self._what_worked(step)}",
+            failure_type=_failure_type(step, instance),
+            failure_message=_one_line(step.result, self.how.longest_message),
             origins=self._origins(step),
         )
+
+    def _what_happened(self, step: Step) -> str:
+        """The world's answer, and the state in which it came."""
+        belief = step.decision.belief
+        where = f" at {belief.location}" if belief.location else ""
+        answer = _one_line(step.result, self.how.longest_quote)
+        return f'answered "{answer}"{where} with {", ".join(belief.holding) or "nothing"} in hand'
+
+    def _what_worked(self, step: Step) -> str:
+        """What the episode did after a failure that worked: the same after something else, or else the next thing."""
+        later = [each for each in self._survived[step.number :] if not each.infeasible and self._usable(each)]
+        later = [each for each in later if each.command and not self._asked(each) and not self._answers(each)]
+        again = next((place for place, each in enumerate(later) if each.command == step.command), None)
+        if again:
+            return f"it worked after `{later[again - 1].command}`"
+        if again == 0:
+            return "later it worked"
+        return f"`{later[0].command}` worked instead" if later else "nothing that worked came after it"
 
     def _critical(self, step: Step) -> CriticalFailure:
         return CriticalFailure(
             goal_signature=step.decision.goal_signature,
             state_signature=step.decision.state_signature,
             failed_action=step.command if self._usable(step) else step.command[: self.how.longest_command],
-            corrective_rule=cause_of_end(self._rules(step), step.command),
+            corrective_rule="it ended the task for good; before such a step, make sure that the task asks for it",
             failure_message=f"score = {step.score:g}, terminated",
             origins=self._origins(step),
         )
+
+
+def _one_line(text: str, most: int) -> str:
+    return " ".join(text.split())[:most]
 
 
 _ASKED = Atom("asked", ())
@@ -199,15 +226,9 @@ def _object_of(binding: Mapping[str, str]) -> str:
     return binding.get("object") or next(iter(binding.values()), "")
 
 
-def _blame(instance: Instance, rules: ActiveRules, situation: Situation) -> tuple[str, str]:
-    """Why an action failed, as far as the manual and the belief tell, and what to see to next time."""
-    values = [clause.truth(situation) for clause in instance.preconditions]
-    worded = [in_words(clause, rules) for clause in instance.schema.preconditions]
-    broken = [text for text, value in zip(worded, values, strict=True) if value is Truth.FALSE]
-    unsure = [text for text, value in zip(worded, values, strict=True) if value is Truth.UNKNOWN]
-    name = instance.schema.name.replace("_", " ")
-    if broken:
-        return "precondition_not_met", f"{name} only when {' and '.join(broken)}"
-    if unsure:
-        return "precondition_unverified", f"before {name}, make sure that {' and '.join(unsure)}"
-    return "unexplained", f"{name} only things that are here, by their exact names; or try something else"
+def _failure_type(step: Step, instance: Instance | None) -> str:
+    """What kind of failure it was, as far as the manual and the belief tell; no prompt shows it."""
+    if instance is None:
+        return "unknown_action"
+    feasible = instance.feasible(Situation(step.decision.belief, step.decision.goal))
+    return {Truth.FALSE: "precondition_not_met", Truth.UNKNOWN: "precondition_unverified"}.get(feasible, "unexplained")

@@ -17,7 +17,6 @@ from itertools import count, takewhile
 from pathlib import Path
 
 from rpms.core.condition import FULL, RULES_ONLY, Condition
-from rpms.core.enforcement import PAPER, Enforcement
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, Origin, merge
@@ -31,6 +30,7 @@ from rpms.models.base import Decoding
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.setup import manual_of
+from rpms.play.sources import ManualChoice, Sources
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, remove_leftovers, write_whole
 from rpms.store.memories import parse_memory, record, write_memory
@@ -47,10 +47,11 @@ class Harvester:
     """Makes of each finished episode the text that is kept beside it; goes to wherever episodes are played."""
 
     world: World
+    manual: ManualChoice = field(default_factory=ManualChoice)
 
     @cached_property
     def _manual(self) -> RuleManual:
-        return manual_of(self.world)
+        return manual_of(self.world, self.manual)
 
     def __call__(self, episode: Episode) -> str:
         entries = harvest(episode, self._manual)
@@ -75,10 +76,13 @@ class LearningPlan:
     """With a temperature above 0, its seed grows by one from round to round."""
     step_budget: int | None = None
     seed: int = 0
+    first: Condition = RULES_ONLY
+    """The condition of the first round: Rules-only, with what else is switched."""
     later: Condition = FULL
-    """The condition of the rounds after the first, which is always Rules-only."""
-    enforcement: Enforcement = PAPER
-    """How far actions are enforced in all rounds; a model too weak to win anything teaches only what fails."""
+    """The condition of the rounds after it. A model too weak to win where nothing is enforced teaches only failures."""
+    sources: Sources = field(default_factory=Sources)
+    start: EpisodicMemory | None = None
+    """A memory to go on from; an empty one by default."""
 
     def run_plan(self, number: int, memory: EpisodicMemory) -> RunPlan:
         """The run of one round, counted from 1, with the memory of the rounds before it."""
@@ -92,13 +96,14 @@ class LearningPlan:
             split=self.split,
             tasks=self.tasks,
             limit=self.limit,
-            condition=replace(self.later if number > 1 else RULES_ONLY, enforcement=self.enforcement),
+            condition=self.later if number > 1 else self.first,
             memory=memory,
             setting=self.setting,
             decoding=decoding,
             step_budget=self.step_budget,
+            sources=self.sources,
             seed=self.seed,
-            keep={EXPERIENCE: Harvester(self.world)},
+            keep={EXPERIENCE: Harvester(self.world, self.sources.manual)},
         )
 
 
@@ -154,7 +159,7 @@ def learn(
     check_workers(workers)
     _refuse_foreign(out)
     remove_leftovers(out.parent, out.stem)
-    memory = EpisodicMemory(world=plan.world.name)
+    memory = plan.start or EpisodicMemory(world=plan.world.name)
     known: dict[str, set[str]] = {}
     results: list[Round] = []
     for number in range(1, plan.rounds + 1):

@@ -1,4 +1,4 @@
-"""Preconditions, effects and causes in words without the names of instances, so that they hold in other rooms."""
+"""Preconditions and effects in words without the names of instances, so that they hold in other rooms."""
 
 from __future__ import annotations
 
@@ -49,15 +49,3 @@ def template_of(schema: ActionSchema, command: str) -> str:
 @lru_cache(maxsize=512)
 def _one_way(syntax: str) -> ActionSchema:
     return ActionSchema("one", (syntax,))
-
-
-def cause_of_end(rules: ActiveRules, command: str) -> str:
-    """The rule that would have avoided an action that ended everything."""
-    instance = rules.instance(command)
-    if instance is None:
-        return "never do this: it ended the task for good"
-    forbidding = rules.prohibitions.get(instance.schema.name, ())
-    if forbidding:
-        return forbidding[0][0].text
-    name = instance.schema.name.replace("_", " ")
-    return f"before {name}, verify that it is about just what the task names: it can end the task for good"

@@ -14,7 +14,7 @@ from rpms.models.controls import menu_best, menu_first, menu_random
 from rpms.models.guard import check_base_url
 from rpms.models.overflow import ShorteningModel
 from rpms.models.patience import Patience
-from rpms.models.policy import Policy, PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.providers import NO_LLM, Kind, ModelName, Provider, base_url_of, parse_model_name
 from rpms.models.recorded import AnswerStore, RecordedModel, ReplayModel
 from rpms.models.scripted import read_script
@@ -44,13 +44,12 @@ def open_model(
     text: str,
     options: ModelOptions | None = None,
     *,
-    policy: Policy | None = None,
     open_answers: Callable[[Path], AnswerStore] | None = None,
     record: AnswerStore | None = None,
 ) -> Model:
     """Open the model that `provider/name` names.
 
-    `policy` is the world's planner, for `planner`; `open_answers` opens a folder of recorded answers, for `replay/`;
+    `open_answers` opens a folder of recorded answers, for `replay/`;
     with `record`, answers are taken from that store where it holds them and kept in it where it does not. An LLM whose
     context window is too small is asked again with a shorter history.
     """
@@ -62,9 +61,7 @@ def open_model(
         )
     match name.provider.kind:
         case Kind.PLANNER:
-            if policy is None:
-                raise InputError("--model planner: this world has no planner")
-            return PolicyModel(str(name), policy)
+            return PolicyModel(str(name), follow_plan)
         case Kind.SCRIPTED:
             return read_script(Path(name.rest), str(name))
         case Kind.REPLAY:

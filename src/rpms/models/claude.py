@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import ModelUnavailable
-from rpms.core.prompt import Part, Prompt
+from rpms.core.prompt import Form, Part, Prompt
 from rpms.models.base import Answer, Usage
 from rpms.models.caller import Caller
 from rpms.models.failures import Endpoint
@@ -22,6 +23,8 @@ ADAPTABLE: dict[str, str | None] = {"temperature": None, "top_p": None, "stop_se
 UNCHANGING = frozenset({Part.INSTRUCTION, Part.EXAMPLE, Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT})
 """Blocks that are the same at each step of an episode, and mostly between episodes of one task type."""
 
+Pieces = list[dict[str, Any]]
+"""Content blocks, as the provider takes them."""
 _MARK = {"type": "ephemeral"}
 _FINISH = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length"}
 
@@ -66,11 +69,11 @@ class ClaudeModel:
 
     def answer(self, request: Request) -> Answer:
         decoding = request.decoding
-        system, user = cached_pieces(request.prompt)
+        system, messages = cached_pieces(request.prompt)
         arguments: dict[str, Any] = {
             "model": self._model,
             "max_tokens": decoding.max_tokens,
-            "messages": [{"role": "user", "content": user}],
+            "messages": messages,
             "temperature": decoding.temperature,
         }
         if system:
@@ -113,52 +116,70 @@ class ClaudeModel:
         return "".join(text for text in texts if isinstance(text, str)), finish, usage
 
 
-def cached_pieces(prompt: Prompt) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The system's and the user's text as content blocks, marked where the provider should keep its work.
+def cached_pieces(prompt: Prompt) -> tuple[Pieces, list[dict[str, Any]]]:
+    """The system's text as content blocks, and the messages, marked where the provider should keep its work.
 
     Joined, the blocks are the texts of `Prompt.messages()` to the letter. A mark stands at the end of what never
     changes and, where nothing that changes comes before it (the `cached` layout), after the latest turn: each turn is
     a block of its own, because a provider finds kept work at the ends of blocks only.
     """
-    messages = prompt.messages()
-    system = [{"type": "text", "text": m.content} for m in messages if m.role == "system" and m.content]
-    content = "\n\n".join(m.content for m in messages if m.role != "system")
-    ends, marks = _cuts(prompt, content)
-    user: list[dict[str, Any]] = []
+    spoken = prompt.messages()
+    system = spoken[0].content if spoken[0].role == "system" else ""
+    said = [message for message in spoken if message.role != "system"]
+    told = [block for block in prompt.blocks if block.part in prompt.layout.system]
+    if any(block.part not in UNCHANGING for block in told):  # the paper's layout: what follows changes at each step
+        end = len(told[0].text) if told[0].part is Part.INSTRUCTION else 0
+        return _pieces(system, {end}, {end}), [_message(message.role, _pieces(message.content)) for message in said]
+    opening = said[0].content
+    ends, marks = _cuts(prompt, opening)
+    messages = [_message(said[0].role, _pieces(opening, set(ends), marks))]
+    messages += [_message(message.role, _pieces(message.content)) for message in said[1:]]
+    if len(messages) > 1:
+        messages[-2]["content"][-1]["cache_control"] = _MARK  # the model's latest turn
+    return _pieces(system, set(), set() if marks else {len(system)}), messages
+
+
+def _message(role: str, content: Pieces) -> dict[str, Any]:
+    return {"role": role, "content": content}
+
+
+def _pieces(text: str, ends: AbstractSet[int] = frozenset(), marks: AbstractSet[int] = frozenset()) -> Pieces:
+    """A text as content blocks: cut at some places, with a mark after some of them."""
+    pieces: Pieces = []
     start = 0
-    for end in sorted({*ends, len(content)}):
+    for end in sorted({*ends, len(text)}):
         if end > start:
-            user.append({"type": "text", "text": content[start:end]})
+            pieces.append({"type": "text", "text": text[start:end]})
             if end in marks:
-                user[-1]["cache_control"] = _MARK
+                pieces[-1]["cache_control"] = _MARK
             start = end
-    if system and not marks:
-        system[-1]["cache_control"] = _MARK  # type: ignore[assignment]
-    return system, user
+    return pieces
 
 
 def _cuts(prompt: Prompt, content: str) -> tuple[list[int], set[int]]:
-    """Where the user's text is cut into blocks, and after which of these cuts a mark stands."""
+    """Where the first message is cut into blocks, and after which of these cuts a mark stands."""
     ends: list[int] = []
     marks: set[int] = set()
     at = 0
     unchanged = True
     for block in prompt.blocks:
-        if block.part is Part.INSTRUCTION:
+        if block.part in prompt.layout.system:
             continue
-        begin = content.find(block.text, at)
-        if begin < 0:
-            break
         if unchanged and block.part is Part.HISTORY:
+            if prompt.form is Form.CHAT:
+                break  # its turns are messages of their own
             for item in block.items:
                 at = content.find(item, at) + len(item)
                 ends.append(at)
             unchanged = False  # the observation after it becomes a turn, with its action, one step later
-        else:
-            at = begin + len(block.text)
-            unchanged = unchanged and block.part in UNCHANGING
-            if unchanged:
-                ends.append(at)
-                marks = {at}
+            continue
+        begin = content.find(block.text, at)
+        if begin < 0:
+            break
+        at = begin + len(block.text)
+        unchanged = unchanged and block.part in UNCHANGING
+        if unchanged:
+            ends.append(at)
+            marks = {at}
     turns = [end for end in ends if end > max(marks, default=0)]
     return ends, marks | set(turns[-1:])

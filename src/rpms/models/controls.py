@@ -35,8 +35,8 @@ class MenuModel:
     def answer(self, request: Request) -> Answer:
         if request.decision is None:
             raise ModelError(f"{self._name} reads the step's menu, and the request carries none")
-        commands = request.decision.menu.commands
-        return Answer(f"Action: {commands[self._choose(request, len(commands))]}" if commands else NO_MENU)
+        choices = request.decision.menu.choices
+        return Answer(f"Action: {choices[self._choose(request, len(choices))]}" if choices else NO_MENU)
 
     def close(self) -> None:
         """Nothing is held."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rpms.core.errors import ContextOverflow
-from rpms.core.prompt import Part, Prompt, make_block
+from rpms.core.prompt import Part, Prompt
 from rpms.models.base import can_constrain
 
 if TYPE_CHECKING:
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 class ShorteningModel:
     """Asks a model again with a shorter history where its context window is too small.
 
-    The policy: the opening observation, which states the task, always stays; of the turns after it, the older half is
-    dropped, again and again, until the model answers or none is left. The answer's notes say how many were dropped.
+    The rule is that of `core.prompt.build`: the opening observation, which states the task, always stays; of the turns
+    after it the oldest are dropped, here half of them at a time, until the model answers or none is left. It is needed
+    only where a window is not known or an estimate was short. The answer's notes say how many were dropped.
     """
 
     def __init__(self, inner: Model) -> None:
@@ -58,7 +59,7 @@ def drop_older_half(prompt: Prompt) -> tuple[Prompt, int]:
             continue
         fewer = len(block.items) // 2
         cut = block.items[1 : 1 + fewer]
-        blocks[index] = make_block(block.part, block.heading, (block.items[0], *block.items[1 + fewer :]))
+        blocks[index] = block.keeping((0, *range(1 + fewer, len(block.items))))
         noted = tuple((block.part, item) for item in cut)
         return replace(prompt, blocks=tuple(blocks), cut=prompt.cut + noted), fewer
     return prompt, 0

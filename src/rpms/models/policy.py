@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from rpms.models.base import Request
 
 Policy = Callable[["Decision"], tuple[str, str]]
-"""From the step's decision to a thought and an action. A world supplies the one called `planner`."""
+"""From the step's decision to a thought and an action."""
+
+
+def follow_plan(decision: Decision) -> tuple[str, str]:
+    """The policy called `planner`: begin the best plan. What the decision does not know, it does not know."""
+    for option in decision.plan.options:
+        return f"I want to {decision.progress.text}.", option.command
+    waiting = (schema.syntax[0] for schema in decision.schemas.environment if not schema.parameters)
+    return "Nothing is left to try.", next(waiting, "")
 
 
 class PolicyModel:

@@ -8,7 +8,6 @@ from pathlib import Path
 from rpms.models.base import Model
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.store.answers import FolderOfAnswers
-from rpms.worlds.registry import find_world
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,6 @@ class NamedModel:
         return open_model(
             self.name,
             self.options,
-            policy=find_world(self.world).planner,
             open_answers=FolderOfAnswers,
             record=FolderOfAnswers(self.record) if self.record is not None else None,
         )

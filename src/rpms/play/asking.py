@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rpms.core.belief import Situation
+from rpms.core.belief import Belief, Situation
 from rpms.core.decide import Decision
-from rpms.core.enforcement import Constrained, Enforcement, GuardMode
+from rpms.core.enforcement import Constrained, Enforcement, GuardMode, Repair
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.core.guard import Refusal, ask_again, review, review_rules
-from rpms.core.prompt import Layout, Part
+from rpms.core.prompt import Part
 from rpms.core.usage import Usage
 from rpms.core.voice import HEADINGS
 from rpms.models.answers import ParsedAnswer, parse_answer
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, can_constrain
 from rpms.models.constraint import NOT_HELD
-from rpms.play.setup import has_menu
 from rpms.worlds.base import Command, World
 
 NO_ACTION = Refusal("there was no action in your answer; write one after `Action:`", "")
@@ -48,7 +47,7 @@ class Asker:
     model: Model
     decoding: Decoding
     enforcement: Enforcement
-    layout: Layout
+    repair: Repair = Repair.BELIEF
 
     def ask(self, decision: Decision, episode: str) -> Asked:
         """Ask, and ask again while the guard refuses, as often as the enforcement allows."""
@@ -70,18 +69,19 @@ class Asker:
             usage = usage + answer.usage
             notes |= dict.fromkeys(answer.notes)
             parsed = parse_answer(answer.text)
-            command = self.world.command(parsed.action, decision.belief) if parsed.action else Command("")
+            action = decision.menu.meant(parsed.action) if parsed.action else ""
+            command = self._command(action, decision.belief) if action else Command("")
             refusal = review(command.text, decision.schemas, situation) if parsed.action else NO_ACTION
             breach = None if refusal else review_rules(command.text, decision.schemas, situation)
             if breach is not None:
                 forbidden.append((command.text, breach.rule))
             against = refusal or breach
-            if against is None or rules.guard is not GuardMode.BLOCK or len(refused) >= rules.reasks:
+            if against is None or not self._blocks(decision) or len(refused) >= rules.reasks:
                 break
             refused.append((command.text, against.text))
-            prompt = prompt.noticing(ask_again(command.text, against), HEADINGS[Part.NOTICE], self.layout)
+            prompt = prompt.noticing(ask_again(command.text, against), HEADINGS[Part.NOTICE])
         replaced = self._reason_to_replace(decision, against)
-        best = decision.menu.best or (refusal.remedy if refusal else "")
+        best = decision.menu.best or (refusal.remedy if refusal and decision.rules.environment else "")
         if replaced and best and best != command.text:
             command, refusal = Command(best), None
         else:
@@ -90,11 +90,24 @@ class Asker:
             answer.text, parsed, command, usage, refusal, tuple(refused), tuple(forbidden), replaced, tuple(notes)
         )
 
+    def _blocks(self, decision: Decision) -> bool:
+        """Whether the guard holds back what it objects to: it knows what the condition's rules say, or nothing."""
+        return self.enforcement.guard is GuardMode.BLOCK and bool(decision.rules.environment)
+
+    def _command(self, action: str, belief: Belief) -> Command:
+        """The action as the world is given it, with as much repaired as was asked for."""
+        match self.repair:
+            case Repair.OFF:
+                return Command(action)
+            case Repair.FORM:
+                return self.world.form(action, belief)
+        return self.world.command(action, belief)
+
     def _held_to(self, decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The menu, or in a run without one the templates of all actions, where the answer is to be held to them."""
-        wanted, choices = self.enforcement.constrained, decision.menu.commands
-        without = not has_menu(self.world, self.enforcement) and not choices
-        templates = tuple(way for schema in decision.schemas.environment for way in schema.syntax) if without else ()
+        wanted, choices = self.enforcement.constrained, decision.menu.choices
+        without = not self.enforcement.menu
+        templates = tuple(way for schema in decision.rules.environment for way in schema.syntax) if without else ()
         if wanted is Constrained.OFF or not (choices or templates):
             return (), ()
         if can_constrain(self.model):
@@ -119,7 +132,7 @@ class Asker:
         return answer
 
     def _reason_to_replace(self, decision: Decision, refusal: Refusal | None) -> str:
-        if refusal is not None and self.enforcement.replace and self.enforcement.guard is GuardMode.BLOCK:
+        if refusal is not None and self.enforcement.replace and self._blocks(decision):
             return f"refused to the last: {refusal.text}"
         if decision.notice and self.enforcement.unstick:
             return f"stuck: {decision.notice}"

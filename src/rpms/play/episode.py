@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from rpms.core.advice import turn_state
+from rpms.core.advise import turn_state
 from rpms.core.decide import Mind, decide
 from rpms.core.enforcement import GuardMode
 from rpms.core.episode import Ending, Episode, Step
@@ -18,8 +18,6 @@ from rpms.worlds.base import Command, Game, Outcome, Task, World
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
 """What a model is told when its answer names no action."""
-_THOUGHT_KEPT = 600
-"""Characters of a thought that the history repeats; models rarely write more, and some never stop."""
 
 
 @dataclass
@@ -51,7 +49,7 @@ class Play:
         self._command: str | None = None
         self._history: list[Turn] = []
         self._advice = ""
-        self._asker = Asker(self.world, self.model, self.decoding, self.mind.enforcement, self.mind.layout)
+        self._asker = Asker(self.world, self.model, self.decoding, self.mind.enforcement, self.mind.repair)
 
     def _stop(self, ending: Ending, error: str = "") -> None:
         self.ending, self.error = ending, error
@@ -97,10 +95,10 @@ class Play:
             notes=asked.notes,
         )
         self.steps.append(step)
-        state = turn_state(decision.state_signature, decision.progress)
-        self._history.append(Turn(told, command.text, parsed.thought[:_THOUGHT_KEPT], state, infeasible))
+        state = turn_state(decision.belief, decision.progress)
+        self._history.append(Turn(told, command.text, parsed.thought, state, infeasible))
         self._belief, self._command, self._outcome = decision.belief, command.text, outcome
-        advise = self.mind.enforcement.guard is GuardMode.ADVISE
+        advise = self.mind.enforcement.guard is GuardMode.ADVISE and bool(decision.rules.environment)
         self._advice = step.advice if advise else ""
         self._judge_end(outcome)
 

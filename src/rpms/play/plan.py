@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -11,15 +10,18 @@ from enum import Enum, StrEnum
 from importlib.metadata import version
 from typing import Any
 
-from rpms.core.condition import FULL, Condition
+from rpms.core.condition import FULL, Condition, Knowledge
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.models.base import Answer, Decoding, Model, Request
-from rpms.play.setup import universal_tier
+from rpms.play.setup import knowledge_of
+from rpms.play.sources import Sources, retrieval_settings
+from rpms.play.tasks import limited
 from rpms.store.memories import memory_hash
+from rpms.store.prompts import prompts_hash
 from rpms.store.runs import Protocol
 from rpms.worlds.base import Setting, Task, World
 
@@ -44,6 +46,7 @@ class RunPlan:
     setting: Setting
     decoding: Decoding
     step_budget: int
+    sources: Sources = field(default_factory=Sources)
     stuck_after: int = 0
     seed: int = 0
     """What the task list was drawn with, where it was drawn; recorded only."""
@@ -67,17 +70,23 @@ class RunPlan:
                 "hash": memory_hash(self.memory) if remembering else "",
                 "entries": len(self.memory) if remembering else 0,
             },
-            "manual": manual_hash(self.world),
+            "manual": {"name": self.sources.manual.name, "hash": self.sources.manual.hash(self.world)},
+            "prompts": prompts_hash(self.sources.prompts.over(self.world.voice)),
+            "retrieval": (retrieval_settings(self.sources.recalling.over(self.world.retrieval)) if remembering else {}),
+            "context": self.sources.context,
             "step_budget": self.step_budget,
             "stuck_after": self.stuck_after,
             "seed": self.seed,
         }
         return Protocol(tuple(task.id for task in self.tasks), settings)
 
+    def knowledge(self) -> Knowledge:
+        """What the world knows, of the sources of this plan."""
+        return knowledge_of(self.world, self.sources, self.decoding.max_tokens)
+
     def _edition(self) -> dict[str, str]:
         """What the world says of the games themselves, beyond their names: a dialect, a hash of their files."""
-        tell = getattr(self.world, "edition", None)
-        return dict(tell(self.tasks, self.setting)) if tell is not None else {}
+        return dict(self.world.edition(self.tasks, self.setting))
 
 
 def plan_run(
@@ -93,6 +102,7 @@ def plan_run(
     setting: Setting | None = None,
     decoding: Decoding | None = None,
     step_budget: int | None = None,
+    sources: Sources | None = None,
     stuck_after: int = 0,
     seed: int = 0,
     keep: Mapping[str, Keep] | None = None,
@@ -101,9 +111,7 @@ def plan_run(
     setting = setting or Setting()
     split = split or world.splits[0]
     chosen = tuple(world.tasks(split, setting) if tasks is None else tasks)
-    if limit is not None:
-        check_limit(limit)
-        chosen = chosen[:limit]
+    chosen = tuple(limited(chosen, limit))
     if not chosen:
         raise InputError(f"{world.name}: no tasks to run in the split {split!r}")
     twice = [task for task, times in Counter(task.id for task in chosen).items() if times > 1]
@@ -130,16 +138,11 @@ def plan_run(
         setting=setting,
         decoding=decoding,
         step_budget=budget,
+        sources=sources or Sources(),
         stuck_after=stuck_after,
         seed=seed,
         keep=keep or {},
     )
-
-
-def check_limit(limit: int) -> None:
-    """Refuse a number of tasks that leaves none; a negative one would drop tasks from the end."""
-    if limit < 1:
-        raise InputError(f"a limit of {limit} leaves nothing to run")
 
 
 def _check_ranges(decoding: Decoding, budget: int, seed: int, stuck_after: int) -> None:
@@ -155,15 +158,6 @@ def _check_ranges(decoding: Decoding, budget: int, seed: int, stuck_after: int) 
     for number in (decoding.max_tokens, budget, seed, stuck_after, decoding.seed or 0):
         if abs(number) > LONGEST_NUMBER:
             raise InputError(f"{excerpt(number, 40)} is beyond what can be recorded; give a smaller number")
-
-
-def manual_hash(world: World) -> str:
-    """The same hash, the same rules, all tiers together."""
-    tier = universal_tier()
-    digest = hashlib.sha256()
-    for text in (tier.text, *(text for _, text in world.manual())):
-        digest.update(hashlib.sha256(text.encode()).digest())
-    return digest.hexdigest()
 
 
 def _settings_of(value: Any) -> dict[str, Any]:

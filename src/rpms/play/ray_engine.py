@@ -19,7 +19,7 @@ from rpms.models.base import Model
 from rpms.play.plan import RunPlan
 from rpms.play.seat import Finished, Seat, finish
 from rpms.worlds.base import Task, World
-from rpms.worlds.registry import find_world
+from rpms.worlds.registry import find_world, world_names
 
 LOSSES = 4
 """How often an episode may be lost with its node or process before it counts as one in which the world broke down."""
@@ -148,11 +148,7 @@ class _Parcel:
 
     @classmethod
     def of(cls, plan: RunPlan) -> _Parcel:
-        try:
-            installed = find_world(plan.world.name) is plan.world
-        except InputError:
-            installed = False
-        if not installed:
+        if plan.world.name not in world_names() or find_world(plan.world.name) is not plan.world:
             return cls(plan, "")
         by_name: World = _ByName()  # type: ignore[assignment]
         return cls(replace(plan, world=by_name), plan.world.name)

@@ -13,7 +13,6 @@ from rpms.core.usage import Usage
 from rpms.models.base import Model
 from rpms.play.episode import Play
 from rpms.play.plan import RunPlan
-from rpms.play.setup import knowledge_of
 from rpms.store.episode_text import episode_text
 from rpms.store.episodes import EpisodeRow, row_of
 from rpms.store.runs import Timing
@@ -57,7 +56,7 @@ class Seat:
         """`knowledge` is the world's, where it was read before; what it remembers of its use is not shared."""
         self._plan = plan
         self._model = model
-        knowledge = knowledge or knowledge_of(plan.world)
+        knowledge = knowledge or plan.knowledge()
         knowledge = replace(knowledge, manual=replace(knowledge.manual))
         self._mind = compose(plan.condition, knowledge, plan.memory)
 

@@ -4,57 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial
-from importlib.resources import files
 
-from rpms.core.advice import no_guidance
 from rpms.core.condition import Knowledge
-from rpms.core.decide import show_all
 from rpms.core.enforcement import Constrained, Enforcement, GuardMode
-from rpms.core.menu import suggest_nothing
+from rpms.core.prompt import Budget, prompt_limit
 from rpms.core.rules import RuleManual
 from rpms.models.providers import chooses_from_menu
-from rpms.store.manuals import ManualText, read_manual
+from rpms.play.sources import ManualChoice, Sources
+from rpms.store.manuals import read_manual
 from rpms.worlds.base import World
 
-
-def universal_tier() -> ManualText:
-    """Tier 1, which every world shares unchanged."""
-    file = files("rpms.worlds").joinpath("universal.yaml")
-    return ManualText("universal.yaml", file.read_text(encoding="utf-8"))
+_COMPLETE = Sources()
 
 
-def manual_of(world: World) -> RuleManual:
-    """A world's whole manual."""
-    return read_manual(universal_tier(), *(ManualText(name, text) for name, text in world.manual()))
+def manual_of(world: World, choice: ManualChoice = _COMPLETE.manual) -> RuleManual:
+    """A world's whole manual: its complete one, or the one that is chosen."""
+    return read_manual(*choice.texts(world))
 
 
-def knowledge_of(world: World) -> Knowledge:
-    """What a world knows, ready for a condition to choose from.
-
-    A world may also have the methods `suggest`, `guide` and `focus`, without which menu, guidance and compact rules
-    have nothing to add in it.
-    """
+def knowledge_of(world: World, sources: Sources = _COMPLETE, answer: int = 0) -> Knowledge:
+    """What a world knows, ready for a condition to choose from. `answer`: tokens of the context window it needs."""
     return Knowledge(
         update=world.update,
-        progress=world.progress,
-        voice=world.voice,
-        manual=manual_of(world),
+        voice=sources.prompts.over(world.voice),
+        manual=manual_of(world, sources.manual),
         compat=world.compat,
-        retrieval=world.retrieval,
-        suggest=getattr(world, "suggest", suggest_nothing),
-        guide=getattr(world, "guide", no_guidance),
-        focus=getattr(world, "focus", show_all),
+        retrieval=sources.recalling.over(world.retrieval),
+        budget=Budget(prompt=prompt_limit(sources.context, answer)),
+        spell=lambda command, belief: world.command(command, belief).text,
     )
 
 
-def has_menu(world: World, enforcement: Enforcement) -> bool:
-    """Whether there is a menu: it is wanted, and the world can make one."""
-    return enforcement.menu > 0 and hasattr(world, "suggest")
-
-
-def can_play(world: World, enforcement: Enforcement, model: str) -> bool:
+def can_play(enforcement: Enforcement, model: str) -> bool:
     """Whether a model of that name can do anything: what chooses from a menu needs one."""
-    return has_menu(world, enforcement) or not chooses_from_menu(model)
+    return enforcement.menu > 0 or not chooses_from_menu(model)
 
 
 def weakness_of_guard(manual: RuleManual) -> str:
@@ -77,9 +60,6 @@ def _idle_parts(world: World, enforcement: Enforcement, manual: Callable[[], Rul
     weak = weakness_of_guard(manual()) if enforcement.guard is not GuardMode.OFF else ""
     idle = {
         weak: bool(weak),
-        "there is no menu: it has no method `suggest`": not no_menu and not has_menu(world, enforcement),
-        "there is no guidance: it has no method `guide`": enforcement.guidance and not hasattr(world, "guide"),
-        "its rules stay whole: it has no method `focus`": enforcement.compact and not hasattr(world, "focus"),
         "unstick does nothing without loops=on": enforcement.unstick and not enforcement.loops,
         "unstick has no menu to fall back on, only what a refusal names: add menu=5": enforcement.unstick and no_menu,
         "replace does nothing without guard=block": enforcement.replace and enforcement.guard is not GuardMode.BLOCK,
@@ -88,7 +68,7 @@ def _idle_parts(world: World, enforcement: Enforcement, manual: Callable[[], Rul
         and no_menu,
         "ranked=off does nothing without a menu": no_menu and not enforcement.ranked,
         f"constrained={enforcement.constrained} does nothing: there is no menu, and its manual has no actions": (
-            enforcement.constrained is not Constrained.OFF and not has_menu(world, enforcement) and not manual().actions
+            enforcement.constrained is not Constrained.OFF and no_menu and not manual().actions
         ),
     }
     yield from (f"{world.name}: {words}" for words, holds in idle.items() if holds)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from rpms.models.base import Model
 from rpms.play.plan import RunPlan
 from rpms.play.seat import Finished, Seat
-from rpms.play.setup import knowledge_of
 from rpms.worlds.base import Task
 
 GRACE = 1.5
@@ -31,7 +30,7 @@ class Threads:
             self._tasks.put(task)
         self._count = len(tasks)
         self._done: queue.Queue[Finished | BaseException] = queue.Queue(_AHEAD * workers)
-        self._knowledge = knowledge_of(plan.world)
+        self._knowledge = plan.knowledge()
         self._model: Model = plan.open_model()
         # daemons: one that waits for an answer that never comes must not keep the process alive
         self._threads = [

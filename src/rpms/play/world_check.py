@@ -12,7 +12,7 @@ from rpms.core.errors import InputError, RPMSError
 from rpms.play import world_claims as claims
 from rpms.play.world_claims import Failed, Skipped
 from rpms.play.world_walk import Broken, Subject
-from rpms.worlds.base import Setting, World
+from rpms.worlds.base import Setting, World, lacking
 
 
 class Status(StrEnum):
@@ -48,16 +48,18 @@ def check_world(
     seed: int = 0,
     only: Collection[str] = (),
 ) -> Iterator[Finding]:
-    """Check one property after the other, or `only` some; one that fails does not keep the rest from being tried."""
+    """Check one property after the other, or `only` some; one that fails does not keep the rest from being tried.
+
+    Of what is no World there is nothing to try but that.
+    """
     unknown = sorted(set(only) - {check.__name__ for check in PROPERTIES})
     if unknown:
         names = ", ".join(check.__name__ for check in PROPERTIES)
         raise InputError(f"no property is called {unknown[0]!r}; choose from {names}")
-    subject = Subject(
-        world, setting or Setting(), split or next(iter(getattr(world, "splits", ())), ""), games, steps, seed
-    )
-    for check in PROPERTIES:
-        if not only or check.__name__ in only:
+    sound = not lacking(world)
+    subject = Subject(world, setting or Setting(), split or (world.splits[0] if sound else ""), games, steps, seed)
+    for check in PROPERTIES if sound else (claims.members,):
+        if not only or not sound or check.__name__ in only:
             yield _try(check, subject)
 
 
@@ -100,6 +102,6 @@ PROPERTIES: tuple[Check, ...] = (
     claims.commands,
     claims.prompts,
     claims.planner,
-    claims.extras,
+    claims.plans,
 )
 """What is tried, in this order. A property goes by its function's name and claims what the docstring says."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rpms.core.advise import plan_for
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import BASELINE, FULL, compose
 from rpms.core.decide import Decision, decide
@@ -15,11 +16,11 @@ from rpms.core.guard import review
 from rpms.core.prompt import SHARED, Layout, Part, Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding, Request
+from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play
-from rpms.play.setup import knowledge_of
 from rpms.play.world_walk import NONSENSE, Moment, Subject, Walk, truth_of, view
-from rpms.worlds.base import Outcome, World
+from rpms.worlds.base import Outcome, World, lacking
 
 
 class Failed(Exception):
@@ -38,13 +39,9 @@ def require(holds: bool, otherwise: str) -> None:
 
 def members(subject: Subject) -> str:
     """It has everything a World has."""
-    world = subject.world
-    wanted = [*World.__annotations__, *(name for name in vars(World) if not name.startswith("_"))]
-    missing = [name for name in wanted if getattr(world, name, None) is None]
-    require(not missing, f"it has no {', '.join(missing)}")
-    require(bool(world.name) and bool(world.splits) and bool(world.engines), "name, splits or engines are empty")
-    require(world.step_budget > 0 and world.max_tokens > 0, "step_budget and max_tokens must be above zero")
-    return f"{len(wanted)} members; splits {', '.join(world.splits)}"
+    problem = lacking(subject.world)
+    require(not problem, problem)
+    return f"splits {', '.join(subject.world.splits)}"
 
 
 def tasks(subject: Subject) -> str:
@@ -289,6 +286,8 @@ def effects(subject: Subject) -> str:
 
 def drift(subject: Subject) -> str:
     """The belief never contradicts the game."""
+    if type(subject.world).contradictions is World.contradictions:
+        raise Skipped("the world has no method `contradictions`, so nothing compares its belief with the game")
     count = 0
     for walk, moment in subject.moments():
         count += 1
@@ -304,7 +303,7 @@ def progress(subject: Subject) -> str:
     states = [(walk.goal, moment.belief) for walk, moment in subject.moments()]
     states += [(goal, belief) for goal, belief, _ in subject.strange_beliefs]
     for goal, belief in states:
-        found = subject.world.progress(goal, belief)
+        found = plan_for(subject.rules(goal), Situation(belief, goal)).progress
         require(bool(found.sub_goal) and 0 <= found.done <= found.total, f"{found} is no progress")
     return f"{len(states)} states"
 
@@ -332,7 +331,7 @@ def commands(subject: Subject) -> str:
 
 def prompts(subject: Subject) -> str:
     """The baseline's prompt is the full one with blocks left out."""
-    knowledge, count = knowledge_of(subject.world), 0
+    knowledge, count = subject.knowledge, 0
     for layout in Layout:
         full, base = (
             compose(type(condition)(condition.rules, condition.memory, layout=layout), knowledge, EpisodicMemory())
@@ -361,22 +360,18 @@ def _compare(full: Decision, base: Decision, where: str) -> None:
 
 
 def planner(subject: Subject) -> str:
-    """The planner answers the same way to the same decision, and wins; or it says nothing."""
+    """Whoever follows the plans that the manual gives wins; a manual without goals gives none."""
     world, ended = subject.world, dict[str, int]()
-    mind = compose(FULL, knowledge_of(world), EpisodicMemory())
+    if not subject.manual.purposes:
+        raise Skipped("the manual has no goals")
+    mind = compose(FULL, subject.knowledge, EpisodicMemory())
 
     def answer(request: Request) -> str:
         assert request.decision is not None
-        try:
-            thought, action = world.planner(request.decision)
-        except InputError as reason:
-            raise Skipped(f"the planner says nothing: {reason}") from None
-        require(world.planner(request.decision) == (thought, action), "the same decision gives another action")
-        if not action:
-            raise Skipped("the planner says nothing")
+        thought, action = follow_plan(request.decision)
         return f"Thought: {thought}\nAction: {action}"
 
-    for task in subject.tasks:
+    for task in (walk.task for walk in subject.walks):
         game = world.open(task, subject.setting)
         try:
             play = Play(world, game, task, mind, FunctionModel(answer), Decoding(), world.step_budget)
@@ -391,22 +386,19 @@ def planner(subject: Subject) -> str:
     return summary
 
 
-def extras(subject: Subject) -> str:
-    """Where there are suggest, guide and focus, they work in every state."""
-    knowledge = knowledge_of(subject.world)
-    there = [name for name in ("suggest", "guide", "focus") if hasattr(subject.world, name)]
-    if not there:
-        raise Skipped("it has none of suggest, guide and focus")
+def plans(subject: Subject) -> str:
+    """What the manual plans in a state is the same each time, and can be done as far as is known."""
     states = [(walk.goal, moment.belief) for walk, moment in subject.moments()]
     states += [(goal, belief) for goal, belief, _ in subject.strange_beliefs]
+    options = 0
     for goal, belief in states:
         rules, situation = subject.rules(goal), Situation(belief, goal)
-        first, again = (list(knowledge.suggest(situation, rules, ())) for _ in range(2))
-        require(first == again, f"another menu the second time: {first[:2]}, then {again[:2]}")
-        require(all(isinstance(line, str) for line in knowledge.guide(situation, rules, (), ())), "guide: not all text")
-        shown = knowledge.focus(rules, subject.world.progress(goal, belief))
-        require(
-            {*shown.rules} <= {*rules.rules} and {*shown.environment} <= {*rules.environment},
-            "focus shows rules that are not active",
-        )
-    return f"{', '.join(there)} in {len(states)} states"
+        plan = plan_for(rules, situation)
+        require(plan == plan_for(rules, situation), "another plan the second time")
+        for option in plan.options:
+            refusal = review(option.command, rules, situation)
+            require(refusal is None, f"{option.command!r} is planned, and known to fail: {refusal}")
+        options += len(plan.options)
+    if not options:
+        raise Skipped("no plan begins anywhere: the manual has no goals, or says of no action what it does or reveals")
+    return f"{options} choices in {len(states)} states"

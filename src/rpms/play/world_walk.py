@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from random import Random
 from typing import Any
 
 from rpms.core.belief import Belief
-from rpms.core.condition import FULL, compose
+from rpms.core.condition import FULL, Knowledge, compose
 from rpms.core.decide import Mind, decide
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules, RuleManual
-from rpms.play.setup import knowledge_of, manual_of
+from rpms.models.policy import follow_plan
+from rpms.play.setup import knowledge_of
 from rpms.worlds.base import Outcome, Setting, Task, World
 
 NONSENSE = (
@@ -96,13 +97,23 @@ class Subject:
         return tuple(listed[place * len(listed) // count] for place in range(count))
 
     @cached_property
+    def knowledge(self) -> Knowledge:
+        """What the world knows; Broken where its manual cannot be read, which is one failure and not one of each."""
+        try:
+            return knowledge_of(self.world)
+        except Exception as error:
+            raise Broken("manual", error) from error
+
+    @property
     def manual(self) -> RuleManual:
-        return manual_of(self.world)
+        return self.knowledge.manual
 
     @cached_property
     def _walked(self) -> tuple[Walk, ...] | Broken:
         try:
             return tuple(self._walk(task, guided=number % 3 < 2) for number, task in enumerate(self.tasks))
+        except Broken as broken:
+            return broken
         except Exception as error:  # noqa: BLE001  a stranger's world may raise anything
             return Broken(self._part, error)
 
@@ -141,10 +152,13 @@ class Subject:
                 self._part = "belief"
                 prior, belief = belief, world.update(belief, action, outcome.observation)
                 shown = view(belief)
-                self._part = "drift"
-                drift = world.contradictions(belief, game)
                 self._part = "games"
-                moments.append(Moment(action, outcome, tuple(game.admissible()), belief, drift, shown))
+                moment = Moment(action, outcome, tuple(game.admissible()), belief, (), shown)
+                self._part = "facts"
+                for atom in self.atoms(moment):
+                    truth_of(belief, atom)
+                self._part = "drift"
+                moments.append(replace(moment, contradictions=world.contradictions(belief, game)))
                 if outcome.done or len(moments) > self.steps:
                     return Walk(task, goal, tuple(moments))
                 self._part = "manual"
@@ -159,13 +173,13 @@ class Subject:
         """What the planner would do; nothing where it cannot say, which is for its own property to judge."""
         try:
             decision = decide(self._mind, goal, prior, moment.action, moment.outcome.observation, ())
-            return self.world.planner(decision)[1]
+            return follow_plan(decision)[1]
         except Exception:  # noqa: BLE001  a stranger's world may raise anything
             return ""
 
     @cached_property
     def _mind(self) -> Mind:
-        return compose(FULL, knowledge_of(self.world), EpisodicMemory())
+        return compose(FULL, self.knowledge, EpisodicMemory())
 
     def _choose(self, goal: Goal, moment: Moment) -> str:
         dice = self._rng.random()
@@ -248,6 +262,7 @@ def names_of(moment: Moment) -> tuple[str, ...]:
     belief = moment.belief
     known = [*belief.holding, *belief.containers, *belief.last_seen, *belief.last_seen.values()]
     known += [belief.location] if belief.location else []
+    known += [name for names in belief.names.values() for name in names]
     known += [match[0].strip() for match in _NAME.finditer(moment.outcome.observation)]
     return tuple(dict.fromkeys(known)) or ("thing 1",)
 
@@ -259,6 +274,7 @@ def view(belief: Belief, atoms: Sequence[Atom] = ()) -> tuple[Any, ...]:
         tuple(belief.holding),
         dict(belief.containers),
         dict(belief.last_seen),
+        {role: tuple(names) for role, names in belief.names.items()},
         str(belief.signature()),
         tuple(belief.lines()),
         tuple(_said(belief, atom) for atom in atoms),

@@ -188,7 +188,8 @@ def significance_table(comparison: Comparison, *, with_published: bool = False) 
         notes.append("Provisional: a run is still going, and only tasks that both conditions have played are paired.")
     return Table(
         "significance",
-        f"Paired by task. Δ in {'points of score' if scored else 'percentage points'} with its bootstrap interval.",
+        f"Paired by task. Δ in {'points of score, negatives as 0,' if scored else 'percentage points'} with its "
+        "bootstrap interval.",
         ("Comparison", "Pairs", "n01/n10", "Δ", "95% interval", "p exact", "p Holm", "p χ² corr."),
         groups(measured, printed),
         (*notes, *omissions(comparison)),

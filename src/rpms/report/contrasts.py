@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from rpms.report.outcomes import Comparison, Results, paired
+from rpms.report.outcomes import Comparison, Results, Row, paired
 from rpms.report.statistics import (
     ALPHA,
     Interval,
@@ -29,7 +30,7 @@ class Contrast:
     success: Interval
     """Second minus first, as a fraction."""
     score: Interval
-    """Second minus first, on the world's own scale."""
+    """Second minus first, on the world's own scale, negative scores counted as 0."""
     adjusted: float = 1.0
     """The exact p-value after Holm's correction over all contrasts of the comparison."""
     warning: str = ""
@@ -47,13 +48,19 @@ class Contrast:
 
 
 def pairs_to_compare(comparison: Comparison) -> tuple[tuple[Results, Results], ...]:
-    """The paper's pairs where the 2x2 is there, and the first condition against every other besides."""
+    """The paper's pairs where they are there, and the first condition against every other besides.
+
+    The pairs are those of the 2x2, and those of Appendix G: soft-only arbitration against
+    each of its other cells; and conditions with the state filter against the same without it.
+    """
     wanted: dict[tuple[str, str], tuple[Results, Results]] = {}
     cells = comparison.ablation
     if cells:
         a, b, c, d = cells
         for first, second in ((a, b), (a, c), (a, d), (b, d), (c, d)):
             wanted[first.name, second.name] = (first, second)
+    for first, second in (*comparison.soft_pairs, *comparison.filter_pairs):
+        wanted.setdefault((first.name, second.name), (first, second))
     conditions = list(comparison)
     reference = cells[0] if cells else (conditions[0] if conditions else None)
     for other in conditions:
@@ -78,7 +85,7 @@ def _contrast(first: Results, second: Results) -> Contrast:
         len(rows),
         test,
         paired_bootstrap([float(two.won) - float(one.won) for one, two in rows]),
-        paired_bootstrap([two.score - one.score for one, two in rows]),
+        paired_bootstrap([two.floored - one.floored for one, two in rows]),
         warning=power_warning(test),
         provisional=first.going or second.going,
     )
@@ -93,7 +100,7 @@ def interaction_of(comparison: Comparison, *, by_score: bool = False) -> Interva
     if any(cell.going for cell in cells):
         tasks = [task for task in tasks if not any(cell.rows[task].missing for cell in cells)]
     a, b, c, d = (
-        [cell.rows[task].score if by_score else float(cell.rows[task].won) for task in tasks] for cell in cells
+        [cell.rows[task].floored if by_score else float(cell.rows[task].won) for task in tasks] for cell in cells
     )
     return interaction(a, b, c, d)
 
@@ -120,10 +127,22 @@ def omissions(comparison: Comparison) -> tuple[str, ...]:
         if replaced := sum(row.replaced for row in results):
             steps = sum(row.steps for row in results)
             notes.append(f"{name}: {replaced} of {steps} actions were not the model's own (`replace` or `unstick`)")
+        notes.extend(f"{name}: {words}" for words in lack_of_room(results))
         if results.stray:
             count = _counted(len(results.stray), "episode")
             notes.append(f"{name}: {count} of other tasks not counted: {_listed(results.stray)}")
     return tuple(map(plain, notes))
+
+
+def lack_of_room(rows: Iterable[Row]) -> tuple[str, ...]:
+    """What prompts left out because the model's context window had no room, in words."""
+    each = tuple(rows)
+    steps, shortened, crowded = (sum(getattr(row, name) for row in each) for name in ("steps", "shortened", "crowded"))
+    words = {
+        f"{crowded:,} of {steps:,} prompts left out rules or memories: the context window has no room": crowded,
+        f"{shortened:,} of {steps:,} prompts left out the oldest turns to fit the context window": shortened,
+    }
+    return tuple(text for text, count in words.items() if count)
 
 
 def _counted(count: int, what: str) -> str:

@@ -112,7 +112,7 @@ def _rate(results: Results) -> tuple[float, float, float]:
 
 
 def _score(results: Results) -> tuple[float, float, float]:
-    interval = paired_bootstrap([row.score for row in results])
+    interval = paired_bootstrap([row.floored for row in results])
     return interval.estimate, interval.low, interval.high
 
 
@@ -143,7 +143,7 @@ def _ablation_panel(axes: Any, comparison: Comparison) -> None:
     axes.plot([-0.5, 3.5], [expected] * 2, color="#222222", linestyle=(0, (1, 1.6)), linewidth=1.3, label=label)
     axes.legend(loc="upper left", frameon=False, fontsize=8, borderaxespad=0.2)
     axes.set_xticks(range(4), [_broken(results.name) for results in (a, c, b, d)])
-    axes.set_ylabel("Average score" if comparison.scored else "Success (%)")
+    axes.set_ylabel("Average score (negatives as 0)" if comparison.scored else "Success (%)")
     if comparison.title:
         axes.set_title(_wrapped(comparison.title))
     top = max([high for _, _, high in measured.values()] + [expected])

@@ -21,7 +21,7 @@ from rpms.store.lock import LOCK
 from rpms.store.runs import EPISODES, PRICE, PROTOCOL, RunFolder
 from rpms.store.study_index import INDEX, read_study_index
 
-VARIES = ("condition", "memory")
+VARIES = ("condition", "memory", "retrieval")
 """What conditions of one comparison may differ in; everything else of their protocols must be the same."""
 UNKNOWN_TYPE = "unknown"
 """The type of a task that nobody has played: a protocol names tasks, episodes tell their types."""
@@ -66,13 +66,14 @@ def compare(
     varies: Sequence[str] = VARIES,
     about: str = "",
     tables: Sequence[str] = (),
+    model: str = "",
 ) -> Evidence:
     """Read runs as the conditions of one comparison, in the order given."""
     _refuse_mixed(runs, varies)
     results = {name: read_results(name, run) for name, run in runs.items()}
     types = {row.task: row.type for each in results.values() for row in each if row.type != UNKNOWN_TYPE}
     conditions = {name: _typed(each, types) for name, each in results.items()}
-    return Evidence(Comparison(conditions, title, about, tuple(tables)), runs)
+    return Evidence(Comparison(conditions, title, about, tuple(tables), model), runs)
 
 
 def read_results(name: str, run: RunFolder) -> Results:
@@ -201,7 +202,8 @@ def _study(file: Path, varies: Sequence[str]) -> list[Evidence]:
     for group in study.comparisons:
         runs = {name: RunFolder(file.parent / where) for name, where in group.runs.items()}
         if runs:
-            evidence = compare(runs, group.title or study.title, allowed, study.about, study.tables)
+            model = group.model if len(study.comparisons) > 1 else ""
+            evidence = compare(runs, group.title or study.title, allowed, study.about, study.tables, model)
             found.append(replace(evidence, study=study.title))
     if not found:
         raise FileError(file, None, "is not the index of a study: it names no runs")

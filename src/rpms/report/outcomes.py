@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS
 from rpms.core.episode import Ending
 from rpms.store.episodes import EpisodeRow
@@ -42,6 +43,8 @@ class Row:
     reasks: int = 0
     written_tokens: int = 0
     replaced: int = 0
+    shortened: int = 0
+    crowded: int = 0
 
     @classmethod
     def of(cls, row: EpisodeRow) -> Row:
@@ -64,7 +67,14 @@ class Row:
             row.reasks,
             row.usage.written_tokens,
             row.replaced,
+            row.shortened,
+            row.crowded,
         )
+
+    @property
+    def floored(self) -> float:
+        """The score with a negative one counted as 0, as the papers on ScienceWorld count it."""
+        return max(self.score, 0.0)
 
     @property
     def missing(self) -> bool:
@@ -133,8 +143,13 @@ class Results:
 
     @property
     def score(self) -> float:
-        """The mean over all tasks; a missing episode scores 0."""
+        """The mean over all tasks as the world gives it, -100 included; a missing episode scores 0."""
         return sum(row.score for row in self) / len(self) if self.rows else 0.0
+
+    @property
+    def floored(self) -> float:
+        """The mean with negative scores counted as 0."""
+        return sum(row.floored for row in self) / len(self) if self.rows else 0.0
 
     def of_type(self, kind: str) -> tuple[Row, ...]:
         return tuple(row for row in self if row.type == kind)
@@ -181,6 +196,8 @@ class Comparison:
     """What the numbers mean and do not mean, as the study's author put it."""
     tables: tuple[str, ...] = ()
     """The tables that the study is about: a report shows them first."""
+    model: str = ""
+    """The model, where the study has several: its tables name it."""
 
     def __iter__(self) -> Iterator[Results]:
         return iter(self.conditions.values())
@@ -217,6 +234,30 @@ class Comparison:
             if a and b and pairs:
                 return a[0], b[0], *pairs[0]
         return None
+
+    @property
+    def soft_pairs(self) -> tuple[tuple[Results, Results], ...]:
+        """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against the other three cells."""
+        for alike in _alike(self):
+            soft = next((each for each in alike if _is_soft(each)), None)
+            cells = {name: next((each for each in alike if _is_cell(each, name)), None) for name in CONDITIONS}
+            base, rules, memory = (cells[name] for name in ("baseline", "rules-only", "memory-only"))
+            if soft is not None:
+                pairs = ((base, rules), (base, soft), (memory, soft), (rules, soft))
+                return tuple((one, two) for one, two in pairs if one is not None and two is not None)
+        return ()
+
+    @property
+    def filter_pairs(self) -> tuple[tuple[Results, Results], ...]:
+        """Conditions that differ in nothing but the state filter: with it, and without."""
+        return tuple(
+            (one, two)
+            for alike in _alike(self)
+            for one in alike
+            for two in alike
+            if one.switches.get("state_filter") and {**one.switches, "state_filter": False} == two.switches
+            if _memory(one) == _memory(two)
+        )
 
     @property
     def arbitrations(self) -> Mapping[str, Results]:
@@ -278,9 +319,16 @@ def _alike(comparison: Comparison) -> Iterator[list[Results]]:
     groups: dict[str, list[Results]] = {}
     for results in comparison:
         rest = {name: value for name, value in results.switches.items() if name not in _FACTORS}
-        key = json.dumps([rest, results.model], sort_keys=True, default=str)
+        given = [results.protocol.get(name) for name in ("manual", "prompts", "decoding")]
+        key = json.dumps([rest, results.model, given], sort_keys=True, default=str)
         groups.setdefault(key, []).append(results)
     return iter(groups.values())
+
+
+def _is_soft(results: Results) -> bool:
+    """Whether it is the full system with soft-only arbitration."""
+    on = all(results.switches.get(name) for name in ("rules", "memory", "state_filter"))
+    return on and results.switches.get("arbitration") == Arbitration.SOFT
 
 
 def _memory(results: Results) -> object:

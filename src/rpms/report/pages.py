@@ -22,7 +22,7 @@ from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.page_data import Index, episode_data, episode_path, script
 from rpms.report.statistics import wilson
 from rpms.report.table import Table, comma_separated, latex, markdown
-from rpms.report.tables import all_tables, main_table, methods_table
+from rpms.report.tables import all_tables, left_out, main_table, methods_table
 from rpms.store.episodes import read_episode
 from rpms.store.swap import folder_beside
 
@@ -219,7 +219,7 @@ class _Writer:
         comparison = self._comparison
         damaged = [f"{r.label}: {name} {why}" for r in comparison for name, why in r.damaged.items()]
         return {
-            "notes": omissions(comparison),
+            "notes": (*omissions(comparison), *left_out(comparison)),
             "about": comparison.about,
             "cards": _cards(comparison),
             "tables": tables,
@@ -264,7 +264,7 @@ def _cards(comparison: Comparison) -> list[dict[str, Any]]:
                 "going": results.going,
                 "low": round(100 * interval.low, 1),
                 "high": round(100 * interval.high, 1),
-                "score": f"{results.score:.1f}" if comparison.scored else "",
+                "score": f"{results.floored:.1f} (raw {results.score:.1f})" if comparison.scored else "",
                 "steps": f"{steps / len(results.played):.1f}" if results.played else "—",
                 "infeasible": f"{100 * sum(row.infeasible for row in results) / steps:.1f}" if steps else "—",
             }

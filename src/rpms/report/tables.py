@@ -146,20 +146,35 @@ def ablation_table(comparison: Comparison, *, with_published: bool = False) -> T
 def score_table(comparison: Comparison, *, with_published: bool = False) -> Table:
     """The 2x2 by average score: the paper's Table 5, for ScienceWorld."""
     cells = _in_paper_order(comparison)
-    best = Best(results.score for results in cells)
-    measured = [line(*_switches(results), best.cell(results.score, f"{results.score:.1f}")) for results in cells]
+    best, raw = Best(results.floored for results in cells), Best(results.score for results in cells)
+    measured = [
+        line(
+            *_switches(results),
+            best.cell(results.floored, f"{results.floored:.1f}"),
+            raw.cell(results.score, f"{results.score:.1f}"),
+        )
+        for results in cells
+    ]
     printed = [
-        line(*_printed_switches(name), f"{score:.1f}", published=True)
+        line(*_printed_switches(name), f"{score:.1f}", "", published=True)
         for name, score in (published.SCIENCEWORLD.items() if with_published else ())
     ]
     return Table(
         "scores",
-        f"Average score over {len(comparison.tasks)} episodes.",
-        ("Condition", "Rules", "Mem.", "Avg. score"),
+        f"Average score over {len(comparison.tasks)} episodes, {_simplified(comparison)}: with negative scores counted "
+        "as 0, as the papers on this world do, and raw, as the simulator gives them.",
+        ("Condition", "Rules", "Mem.", "Score (negatives as 0)", "Score (raw)"),
         groups(measured, printed),
         (*_interaction_note(comparison, by_score=True), *omissions(comparison)),
         words=3,
     )
+
+
+def _simplified(comparison: Comparison) -> str:
+    """Under which simplifications the games were played, as all protocols of a comparison say alike."""
+    editions = [results.protocol.get("edition") for results in comparison]
+    names = {str(edition.get("simplifications", "none")) for edition in editions if isinstance(edition, Mapping)}
+    return f"simplifications: {', '.join(sorted(names))}" if names - {"none"} else "no simplifications"
 
 
 def _in_paper_order(comparison: Comparison) -> list[Results]:
@@ -305,6 +320,21 @@ def make_table(name: str, comparison: Comparison, *, with_published: bool = Fals
     return _made(_MAKERS[name], comparison, with_published)
 
 
+def applicable(name: str, comparisons: Sequence[Comparison]) -> tuple[Table, ...]:
+    """One table by its name, for each comparison that has something to put in."""
+    return tuple(make_table(name, each) for each in comparisons if _MAKERS[name].applies(each))
+
+
+def left_out(comparison: Comparison) -> tuple[str, ...]:
+    """A line for each table that the study is about and has nothing to put in."""
+    wanted = {name: _MAKERS[name] for name in comparison.tables if name in _MAKERS}
+    return tuple(
+        f"The table {name!r} is left out: {maker.needs}."
+        for name, maker in wanted.items()
+        if not maker.applies(comparison)
+    )
+
+
 def all_tables(comparison: Comparison, *, with_published: bool = False) -> tuple[Table, ...]:
     """Every table that the comparison has something to put in, those that its study is about first."""
     names = [*(name for name in comparison.tables if name in _MAKERS), *_MAKERS]
@@ -316,6 +346,8 @@ def _made(maker: _Maker, comparison: Comparison, with_published: bool) -> Table:
     """A table, with published numbers only where they are of the same world."""
     worlds = {str(results.protocol.get("world", "")) for results in comparison}
     table = maker.make(comparison, with_published=with_published and worlds <= {maker.world, ""})
+    if comparison.model:
+        table = replace(table, caption=f"{table.caption} Model: {comparison.model}.")
     if any(entry.published for entry in table.lines):
         table = replace(
             table, notes=(*table.notes, f"Published rows are as the paper prints them: {SETTINGS[maker.world]}.")

@@ -92,6 +92,8 @@ class MetricsForm(Form):
     contradictions: Count
     reasks: Count = 0
     replaced: Count = 0
+    shortened: Count = 0
+    crowded: Count = 0
     usage: TokensForm
 
 
@@ -137,6 +139,8 @@ class HistoryForm(Form):
 
     tokens: Count
     dropped: Count = 0
+    alone: bool = False
+    """Whether the opening one is shown without its action."""
     text: Count | None = None
 
 
@@ -172,7 +176,9 @@ class StepForm(Form):
     repairs: tuple[Text, ...] = ()
     result: Count
     turn: Count | None = None
-    """How later histories tell of this step, where they leave out a part of its thought."""
+    """How later histories tell of this step, where they tell it otherwise than its observation, thought and command."""
+    spoken: Count = 0
+    """Where in that text the model's own words begin."""
     score: Number = 0.0
     infeasible: bool = False
     objection: Text = ""
@@ -190,6 +196,8 @@ class StepForm(Form):
 class FileForm(HeadForm):
     """The whole file, less its checksum."""
 
+    layout: Text = "CACHED"
+    form: Text = "single"
     rules: dict[Text, tuple[Text, ...]]
     candidates: tuple[CandidateForm, ...]
     blocks: tuple[BlockForm, ...]

@@ -9,7 +9,7 @@ from typing import Any
 from rpms.core.belief import Belief
 from rpms.core.decide import Decision
 from rpms.core.episode import Episode, Step
-from rpms.core.prompt import Block, Part
+from rpms.core.prompt import Block, Part, Prompt
 from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate
 from rpms.core.voice import memory_line
@@ -62,9 +62,18 @@ def _head(episode: Episode) -> dict[str, Any]:
             "contradictions": episode.contradictions,
             "reasks": episode.reasks,
             "replaced": episode.replaced,
+            **_filled(shortened=episode.shortened, crowded=episode.crowded),
             "usage": _tokens(episode.usage),
         },
+        **_arrangement(episode.steps),
     }
+
+
+def _arrangement(steps: Sequence[Step]) -> dict[str, str]:
+    """How the prompts of an episode were put together, where that is not the usual way."""
+    usual, prompt = Prompt(()), steps[0].decision.prompt if steps else Prompt(())
+    layout = {} if prompt.layout is usual.layout else {"layout": prompt.layout.name}
+    return layout if prompt.form is usual.form else {**layout, "form": str(prompt.form)}
 
 
 def _rules(steps: Sequence[Step]) -> dict[str, list[str]]:
@@ -119,8 +128,9 @@ class _Scribe:
     def __init__(self, steps: Sequence[Step]) -> None:
         self.texts, self.candidates, self.blocks = _Table(), _Table(), _Table()
         self._steps = steps
-        self._turns = list(usual_turns(steps))
-        self._told: dict[int, int] = {}
+        self._turns = list(usual_turns(steps).items)
+        self._told: dict[int, dict[str, int]] = {}
+        """Steps, by their index, of which histories tell in other words than usual: the text and where they begin."""
         self._containers: Mapping[str, bool] = _NOTHING
         self._last_seen: Mapping[str, str] = _NOTHING
         self._hear_thoughts_left_out()
@@ -128,11 +138,11 @@ class _Scribe:
     def _hear_thoughts_left_out(self) -> None:
         """Find the turns that histories tell in other words than usual, as they do of very long thoughts."""
         for number, step in enumerate(self._steps[1:], start=1):
-            items = _history_of(step).items
-            shown = items[-1] if len(items) > 1 or number == 1 else None
+            history = _history_of(step)
+            shown = history.items[-1] if len(history.items) > 1 or number == 1 else None
             if shown is not None and shown != self._turns[number - 1]:
                 self._turns[number - 1] = shown
-                self._told[number - 1] = self.texts.place(shown)
+                self._told[number - 1] = {"turn": self.texts.place(shown), "spoken": history.spoken[-1]}
 
     def step(self, step: Step) -> dict[str, Any]:
         """One step as JSON."""
@@ -157,7 +167,7 @@ class _Scribe:
             **({} if step.action is None else {"action": step.action}),
             **_filled(command=step.command, repairs=list(step.repairs)),
             "result": text(step.result),
-            **({"turn": self._told[step.number - 1]} if step.number - 1 in self._told else {}),
+            **self._told.get(step.number - 1, {}),
             **_filled(
                 score=step.score,
                 infeasible=step.infeasible,
@@ -175,10 +185,11 @@ class _Scribe:
             return {}, False
         before = self._turns[: step.number - 1]
         dropped = [item for part, item in step.decision.prompt.cut if part is Part.HISTORY]
-        kept = before[:1] + before[1 + len(dropped) :]
+        alone = block.spoken[:1] == (0,) and before[0].startswith(f"{block.items[0]}\n")
+        kept = [block.items[0] if alone else before[0], *before[1 + len(dropped) :]]
         if block.heading or list(block.items) != kept or dropped != before[1 : 1 + len(dropped)]:
             return {"tokens": block.tokens, "text": self.texts.place(block.text)}, True
-        return {"tokens": block.tokens, **_filled(dropped=len(dropped))}, False
+        return {"tokens": block.tokens, **_filled(dropped=len(dropped), alone=alone)}, False
 
     def _belief(self, decision: Decision) -> dict[str, Any]:
         belief: Belief = decision.belief

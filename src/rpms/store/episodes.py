@@ -8,7 +8,7 @@ steps before it say the same. The last field is a checksum of all that is before
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +18,8 @@ from pydantic import ValidationError
 from rpms.core.episode import Ending, Episode
 from rpms.core.errors import FileError
 from rpms.core.goal import Progress
-from rpms.core.prompt import Block, Part, Prompt, Turn, transcript
+from rpms.core.prompt import Block, Layout, Part, Prompt, Turn, transcript
+from rpms.core.prompt import Form as PromptForm
 from rpms.core.usage import Usage
 from rpms.foreign.json_text import NotJson, first_mistake, loads
 from rpms.store.episode_form import HISTORY_HERE, FileForm, HeadForm, StepForm, sound_bytes
@@ -46,6 +47,10 @@ class EpisodeRow:
     """How often the guard had the model asked again."""
     replaced: int = 0
     """Actions that were not the model's own."""
+    shortened: int = 0
+    """Steps whose prompt left out turns of the history for want of room."""
+    crowded: int = 0
+    """Steps whose prompt left out knowledge for want of room."""
 
     @property
     def won(self) -> bool:
@@ -73,6 +78,8 @@ def row_of(episode: Episode) -> EpisodeRow:
         episode.error,
         episode.reasks,
         episode.replaced,
+        episode.shortened,
+        episode.crowded,
     )
 
 
@@ -160,13 +167,13 @@ class EpisodeRecord:
         return self.row.task
 
     @cached_property
-    def _turns(self) -> tuple[str, ...]:
-        """The history's items, of which a step's prompt shows those of the steps before it."""
-        raw = self._file.steps
-        return tuple(
-            self._file.texts[said.turn] if said.turn is not None else usual
-            for said, usual in zip(raw, usual_turns(self.steps), strict=True)
-        )
+    def _turns(self) -> Block:
+        """The history of the whole episode, of which a step's prompt shows the turns before it."""
+        usual = usual_turns(self.steps)
+        told = {place: step for place, step in enumerate(self._file.steps) if step.turn is not None}
+        items = [self._file.texts[told[n].turn or 0] if n in told else item for n, item in enumerate(usual.items)]
+        spoken = [told[n].spoken if n in told else begin for n, begin in enumerate(usual.spoken)]
+        return Block(Part.HISTORY, "", tuple(items), 0, tuple(spoken))
 
     def prompt(self, number: int) -> Prompt:
         """The whole prompt of a step, from 1, to the letter; what stood in a block is one item here."""
@@ -180,18 +187,20 @@ class EpisodeRecord:
                 continue
             assert step.history is not None
             if step.history.text is not None:
-                items: tuple[str, ...] = (texts[step.history.text],)
-            else:
-                before, dropped = self._turns[: number - 1], step.history.dropped
-                items = before[:1] + before[1 + dropped :]
-                cut.extend((Part.HISTORY, item) for item in before[1 : 1 + dropped])
-            blocks.append(Block(Part.HISTORY, "", items, step.history.tokens))
-        return Prompt(tuple(blocks), tuple(cut))
+                blocks.append(Block(Part.HISTORY, "", (texts[step.history.text],), step.history.tokens))
+                continue
+            dropped = range(1, 1 + step.history.dropped)
+            shown = self._turns.keeping(place for place in range(number - 1) if place not in dropped)
+            shown = shown.opening_alone() if step.history.alone else shown
+            cut.extend((Part.HISTORY, self._turns.items[place]) for place in dropped)
+            blocks.append(replace(shown, tokens=step.history.tokens))
+        no_room = tuple((Part(part), fewer) for part, fewer in step.extras.get("no_room", {}).items())
+        return Prompt(tuple(blocks), tuple(cut), no_room, Layout[self._file.layout], PromptForm(self._file.form))
 
 
-def usual_turns(steps: Sequence[Any]) -> tuple[str, ...]:
-    """The items by which a history tells of steps, where nothing of a thought was left out."""
-    return transcript([Turn(step.observation, step.command, step.thought) for step in steps], "")[0].items
+def usual_turns(steps: Sequence[Any]) -> Block:
+    """The history that tells of steps in the usual way: the observation, and the whole thought and command."""
+    return transcript([Turn(step.observation, step.command, step.thought) for step in steps], "")[0]
 
 
 def read_row(file: Path) -> EpisodeRow:
@@ -239,6 +248,8 @@ def _row(head: HeadForm) -> EpisodeRow:
         head.error,
         counts.reasks,
         counts.replaced,
+        counts.shortened,
+        counts.crowded,
     )
 
 

@@ -6,6 +6,7 @@ import glob
 import hashlib
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from rpms.core.errors import FileError, InputError
@@ -39,6 +40,24 @@ def write_whole(file: Path, text: str) -> None:
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
         raise InputError(f"{file}: cannot be written: {why}; nothing was changed") from None
+
+
+def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
+    """Write a new folder of files, by their paths in it: all of them, or nothing where it cannot be done."""
+    if folder.exists() or folder.is_symlink():
+        raise InputError(f"{folder} exists already; nothing was changed")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part") as beside:
+            whole = Path(beside, folder.name)
+            for path, text in texts.items():
+                file = whole / path
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8", newline="\n")
+            whole.rename(folder)
+    except (OSError, ValueError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        raise InputError(f"{folder}: cannot be written: {why}; nothing was changed") from None
 
 
 def remove_leftovers(folder: Path, beginning: str) -> None:

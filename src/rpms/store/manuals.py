@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,14 +14,28 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
-from rpms.core.rules import PARAMETER, ActionSchema, Locality, Predicate, Prohibition, Rule, RuleManual, Tier
+from rpms.core.rules import (
+    PARAMETER,
+    ActionSchema,
+    Locality,
+    Lore,
+    Predicate,
+    Prohibition,
+    Purpose,
+    Revelation,
+    Rule,
+    RuleManual,
+    Step,
+    Tier,
+)
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.store.files import read_text
 from rpms.store.pages import Page, PageKind, plain, read_page
 
 _TIERS = tuple(tier.value for tier in Tier)
-_KEYS = ("world", "predicates", *_TIERS)
+_LORE = ("processes", "facts", "always", "localities")
+_KEYS = ("world", "predicates", "goals", "procedures", *_LORE, *_TIERS)
 MANUAL = PageKind("a manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
 _ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
 _NAME = re.compile(r"[a-z][a-z_]*")
@@ -35,6 +49,9 @@ class ManualText:
 
     name: str
     text: str
+    own: bool = False
+    """A user's own, laid over a world's: a tier of rules in it stands in place of the world's, and its actions and
+    predicates in place of those of the same name."""
 
 
 class _Strict(BaseModel):
@@ -66,8 +83,32 @@ class _Action(_Strict):
     effects: list[str] = Field(default_factory=list)
     critical: list[str] = Field(default_factory=list)
     id: str = ""
+    observes: list[str] = Field(default_factory=list)
+    plan: list[str] = Field(default_factory=list)
+    steps: float = Field(default=1.0, gt=0, le=1_000)
 
     _lists = field_validator("syntax", "critical", mode="before")(_listed)
+
+
+class _Process(_Strict):
+    command: str
+    needs: list[str] = Field(default_factory=list)
+    effects: list[str] = Field(default_factory=list)
+    observes: list[str] = Field(default_factory=list)
+    steps: float = Field(default=1.0, gt=0, le=1_000)
+
+
+class _Goal(_Strict):
+    over: dict[str, str]
+    holds: list[str] = Field(min_length=1)
+
+
+class _Procedure(_Strict):
+    goals: list[str] = Field(min_length=1)
+    objects: list[str] = Field(default_factory=list)
+    over: dict[str, str] = Field(default_factory=dict)
+    each: dict[str, str] = Field(default_factory=dict)
+    steps: list[dict[str, str | list[str]]] = Field(min_length=1)
 
 
 class _Predicate(_Strict):
@@ -75,6 +116,13 @@ class _Predicate(_Strict):
     yes: str = ""
     no: str = ""
     exclusive: str = ""
+    lasting: bool = False
+
+
+def _bare_words(text: str) -> Iterator[str]:
+    """The arguments of a condition that stand for something: all that are not in quotes."""
+    for inside in re.findall(r"\(([^()]*)\)", text):
+        yield from (arg.strip() for arg in inside.split(",") if arg.strip() and not arg.strip().startswith('"'))
 
 
 _Model = TypeVar("_Model", bound=_Strict)
@@ -109,6 +157,18 @@ def _validate(page: Page, model: type[_Model], value: object, path: tuple[object
         raise page.error((*path, *first["loc"]), f"{path[-1]}: {place or 'entry'}: {problem}") from None
 
 
+def _give_way(pages: Sequence[Page], own: Page) -> None:
+    """Take out of a world's pages what a user's own page brings instead."""
+    for page in pages:
+        for tier in (Tier.UNIVERSAL.value, Tier.DOMAIN.value):
+            if tier in own.tree:
+                page.tree.pop(tier, None)
+        for section in ("predicates", Tier.ENVIRONMENT.value):
+            theirs, mine = page.tree.get(section), own.tree.get(section)
+            for name in mine if isinstance(theirs, Mapping) and isinstance(mine, Mapping) else ():
+                theirs.pop(name, None)
+
+
 @dataclass
 class _Reader:
     """Builds one manual out of several pages."""
@@ -117,6 +177,11 @@ class _Reader:
     predicates: dict[str, Predicate] = field(default_factory=dict)
     rules: list[Rule] = field(default_factory=list)
     actions: dict[str, ActionSchema] = field(default_factory=dict)
+    purposes: list[Purpose] = field(default_factory=list)
+    processes: list[ActionSchema] = field(default_factory=list)
+    facts: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
+    always: list[Clause] = field(default_factory=list)
+    localities: dict[str, tuple[str, ...]] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
     syntax: dict[str, str] = field(default_factory=dict)
     """Commands, with their parameters left blank, and the action each belongs to."""
@@ -130,6 +195,8 @@ class _Reader:
         for source in sources:
             with self._noting():
                 pages.append(read_page(source.name, source.text, MANUAL))
+                if source.own:
+                    _give_way(pages[:-1], pages[-1])
         for page in pages:
             with self._noting():
                 self._check_keys(page)
@@ -143,12 +210,21 @@ class _Reader:
         for page, name, value in self._all(pages, Tier.ENVIRONMENT):
             with self._noting(name):
                 self._action(page, name, value)
+        self._lore(pages)
+        self._purposes(pages)
         for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
             for page, group, _ in self._all(pages, tier):
                 for _, name, value in self._all([page], tier, group):
                     with self._noting():
                         self._rule(page, tier, group, name, value)
-        return RuleManual(tuple(self.rules), tuple(self.actions.values()), self.predicates, self.world)
+        return RuleManual(
+            tuple(self.rules),
+            tuple(self.actions.values()),
+            self.predicates,
+            self.world,
+            tuple(self.purposes),
+            Lore(tuple(self.processes), self.facts, tuple(self.always), self.localities),
+        )
 
     def _all(self, pages: Sequence[Page], *path: str) -> Iterator[tuple[Page, str, Any]]:
         """The entries of one section on all pages."""
@@ -174,6 +250,8 @@ class _Reader:
         world = page.tree.get("world")
         if world is not None and not isinstance(world, str):
             raise page.error(("world",), "`world` must be a text")
+        if world and self.world and str(world) != self.world:
+            raise page.error(("world",), f"this is a manual of {world}, not of {self.world}")
         self.world = str(world) if world else self.world
 
     def _claim(self, page: Page, path: tuple[str, ...], id_: str) -> None:
@@ -188,7 +266,7 @@ class _Reader:
         if not _NAME.fullmatch(name) or name in GOAL_PREDICATES:
             raise page.error(path, f"{name!r} cannot name a predicate")
         self._claim(page, path, name)
-        self.predicates[name] = Predicate(name, tuple(read.args), read.yes, read.no, read.exclusive)
+        self.predicates[name] = Predicate(name, tuple(read.args), read.yes, read.no, read.exclusive, read.lasting)
 
     def _check_exclusive(self, page: Page, predicate: Predicate) -> None:
         together = self.predicates.get(predicate.exclusive)
@@ -221,7 +299,117 @@ class _Reader:
         gives = [self._literal(page, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
         self._check_agreement(page, (*path, "preconditions"), needs)
         self._check_agreement(page, (*path, "effects"), [Clause((literal,)) for literal in gives])
-        self.actions[name] = ActionSchema(name, schema.syntax, tuple(needs), tuple(gives), schema.warnings, schema.id)
+        observes = [
+            self._revelation(page, (*path, "observes", place), text, names) for place, text in enumerate(read.observes)
+        ]
+        plan = [self._clause(page, (*path, "plan", place), text, names) for place, text in enumerate(read.plan)]
+        self.actions[name] = replace(
+            schema,
+            preconditions=tuple(needs),
+            effects=tuple(gives),
+            observes=tuple(observes),
+            plan=tuple(plan),
+            steps=read.steps,
+        )
+
+    def _revelation(self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Revelation:
+        """Read `in(_, place)` or `in(_, place) if not closed(place)`. Names that are no parameters stand for any."""
+        seen, _, given = text.partition(" if ")
+        try:
+            free = frozenset(parse_literal(seen).atom.args)
+        except ValueError as error:
+            raise page.error(path, str(error)) from None
+        literal = self._literal(page, path, seen, names | free)
+        if literal.negated:
+            raise page.error(path, "an action reveals whether a fact holds; leave out `not`")
+        clauses = [self._clause(page, path, piece, names | free) for piece in given.split(" and ") if piece.strip()]
+        return Revelation(literal.atom, tuple(clauses))
+
+    def _lore(self, pages: Sequence[Page]) -> None:
+        for page, name, value in self._all(pages, "processes"):
+            with self._noting():
+                self._process(page, name, value)
+        for page, name, value in self._all(pages, "facts"):
+            with self._noting():
+                self._lasting_facts(page, name, value)
+        for page, name, value in self._all(pages, "localities"):
+            with self._noting():
+                self.localities[name] = self._names(page, ("localities", name), value)
+        for page in pages:
+            with self._noting():
+                texts = self._names(page, ("always",), page.tree.get("always") or [])
+                self.always += [
+                    self._clause(page, ("always", place), text, frozenset()) for place, text in enumerate(texts)
+                ]
+
+    def _names(self, page: Page, path: tuple[object, ...], value: object) -> tuple[str, ...]:
+        names = plain(value)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise page.error(path, f"`{path[-1]}` must be a list of texts")
+        return tuple(names)
+
+    def _lasting_facts(self, page: Page, predicate: str, value: object) -> None:
+        path = ("facts", predicate)
+        declared = self.predicates.get(predicate)
+        if declared is None or len(declared.args) != 2:
+            raise page.error(path, f"{predicate!r} is no predicate of two arguments")
+        rows = {name: frozenset(self._names(page, (*path, name), others)) for name, others in _section(page, path)}
+        self.facts[predicate] = {**self.facts.get(predicate, {}), **rows}
+
+    def _process(self, page: Page, name: str, value: object) -> None:
+        """Read what a command is good for in particular. Every bare word in its facts is a variable."""
+        path = ("processes", name)
+        read = _validate(page, _Process, value, path)
+        free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in _bare_words(text))
+        names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
+        needs = [self._clause(page, (*path, "needs", place), text, names) for place, text in enumerate(read.needs)]
+        gives = [self._literal(page, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
+        observes = [
+            self._revelation(page, (*path, "observes", place), text, names) for place, text in enumerate(read.observes)
+        ]
+        if not gives and not observes:
+            raise page.error(path, f"{name}: write what it brings about, as `effects` or `observes`")
+        others = tuple(word for word in free if f"<{word}>" not in read.command)
+        process = ActionSchema(name, (read.command,), tuple(needs), tuple(gives), steps=read.steps, others=others)
+        self.processes.append(replace(process, observes=tuple(observes)))
+
+    def _purposes(self, pages: Sequence[Page]) -> None:
+        for section in ("procedures", "goals"):
+            for page, name, value in self._all(pages, section):
+                with self._noting():
+                    self._purpose(page, section, name, value)
+
+    def _purpose(self, page: Page, section: str, name: str, value: object) -> None:
+        """Read what goals of a type want: the facts of `goals`, or the stages of `procedures`."""
+        path = (section, name)
+        if section == "goals":
+            goal = _validate(page, _Goal, value, path)
+            variables = frozenset(goal.over)
+            steps = [
+                Step("", (self._clause(page, (*path, "holds", place), text, variables),))
+                for place, text in enumerate(goal.holds)
+            ]
+            self.purposes.append(Purpose(name, goal.over, tuple(steps), frozenset({name})))
+            return
+        read = _validate(page, _Procedure, value, path)
+        variables = frozenset((*read.over, *read.each))
+        stages = []
+        for place, step in enumerate(read.steps):
+            for title, until in step.items():
+                here = (*path, "steps", place, title)
+                texts = [until] if isinstance(until, str) else until
+                stages.append(Step(title, tuple(self._clause(page, here, text, variables) for text in texts)))
+        self.purposes.append(
+            Purpose(
+                name,
+                read.over,
+                tuple(stages),
+                frozenset(read.goals),
+                frozenset(read.objects),
+                staged=True,
+                each=read.each,
+            )
+        )
 
     def _claim_syntax(self, page: Page, path: tuple[object, ...], syntax: str, action: str) -> None:
         """Two schemas of one command would contradict each other wherever they differ."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rpms.core.condition import Knowledge, compose
+from rpms.core.condition import compose
 from rpms.core.decide import decide
 from rpms.core.errors import RPMSError
 from rpms.core.recall import EpisodicMemory
@@ -14,7 +14,6 @@ from rpms.core.usage import Usage
 from rpms.models.accounting import Price, list_cost
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.plan import RunPlan
-from rpms.play.setup import knowledge_of
 from rpms.store.runs import RunFolder
 from rpms.study.run import Layout, Means, cases_of, finished, learner, plan_cell, plan_round, read_learned
 from rpms.study.values import Case, Learning, Study
@@ -53,7 +52,7 @@ class Estimate:
 
 def estimate_study(study: Study, models: Sequence[str], means: Means, layout: Layout) -> tuple[Estimate, ...]:
     """Every run of a study, the learning rounds included, without asking a model or writing anything."""
-    estimator = _Estimator(study, means, layout, knowledge_of(means.world))
+    estimator = _Estimator(study, means, layout)
     return tuple(estimate for model in models for estimate in estimator.of(model))
 
 
@@ -62,14 +61,13 @@ class _Estimator:
     study: Study
     means: Means
     layout: Layout
-    knowledge: Knowledge
     seen: set[object] = field(default_factory=set)
     """Runs that are counted already."""
 
     def of(self, model: str) -> Iterator[Estimate]:
         learning = self.study.learning
-        cases = cases_of(self.study, model, self.means.world)
-        who = learner(self.study, model, self.means.world)
+        cases = cases_of(self.study, model)
+        who = learner(self.study, model)
         if learning is not None and who and any(case.condition.memory and case.memory is None for case in cases):
             out = self.layout.learned(self.study, self.means, who)
             if out not in self.seen:
@@ -90,7 +88,7 @@ class _Estimator:
         memory = self._memory(case, model)
         plan = plan_cell(self.study, case, model, self.means, memory or EpisodicMemory(world=self.means.world.name))
         folder = self.layout.run_folder(plan) if memory is not None else None
-        key: object = folder or (model, case.condition, case.round)
+        key: object = folder or (model, str(case.settings), case.round)
         shared = key in self.seen
         self.seen.add(key)
         done = finished(folder) if folder is not None else 0
@@ -109,7 +107,7 @@ class _Estimator:
         if case.memory is not None:
             return self.means.read_memory(case.memory, world)
         assert learning is not None
-        who = learner(self.study, model, self.means.world)
+        who = learner(self.study, model)
         if not who:
             return EpisodicMemory(world=world)
         out = self.layout.learned(self.study, self.means, who)
@@ -123,7 +121,7 @@ class _Estimator:
         steps = max(1, round(plan.step_budget * STEPS))
         first = self._first_prompt(plan)
         if plan.condition.memory and not plan.memory.entries:
-            first += self.knowledge.budget.memory
+            first += plan.knowledge().budget.memory
         prompt = steps * first + TURN * steps * (steps - 1) // 2
         return Usage(prompt_tokens=prompt, completion_tokens=steps * ANSWER)
 
@@ -142,7 +140,7 @@ class _Estimator:
         except RPMSError:
             return FALLBACK
         goal = world.goal(opening)
-        mind = compose(plan.condition, self.knowledge, plan.memory)
+        mind = compose(plan.condition, plan.knowledge(), plan.memory)
         return decide(mind, goal, world.start(goal), None, opening, ()).prompt.tokens
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from rpms.core.arbitration import Arbitration
-from rpms.core.condition import LATER, Condition, named_condition
-from rpms.core.enforcement import Enforcement, named_enforcement, preset, with_part
+from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import FileError, InputError
-from rpms.core.prompt import Layout
+from rpms.core.names import nearest
 from rpms.foreign.limits import LARGEST_STUDY
+from rpms.play.settings import KNOBS, SettingError, Settings
 from rpms.store.files import read_text
 from rpms.store.pages import Page, PageKind, plain, read_page
 from rpms.study.values import Case, Choice, Learning, Part, Study
@@ -28,9 +27,7 @@ class _Strict(BaseModel):
 
 
 class _Choice(_Strict):
-    split: str | None = None
     part: str = "1/1"
-    limit: int | None = Field(default=None, ge=1)
     options: dict[str, str | int] = Field(default_factory=dict)
 
     @field_validator("part")
@@ -41,17 +38,16 @@ class _Choice(_Strict):
             raise ValueError(f"{value!r}: write it like 1/2, the first of two parts")
         return value
 
-    def choice(self) -> Choice:
+    def choice(self, settings: Settings) -> Choice:
         number, _, of = self.part.partition("/")
         options = {name: str(value) for name, value in self.options.items()}
-        return Choice(self.split, Part(int(number), int(of)), self.limit, options)
+        return Choice(settings.only(tasks=True), Part(int(number), int(of)), options)
 
 
 class _Learn(_Choice):
     rounds: int = Field(default=1, ge=1, le=20)
     later: str = "full"
     model: str | None = None
-    enforcement: str | dict[str, object] = "paper"
 
     @field_validator("later")
     @classmethod
@@ -62,12 +58,6 @@ class _Learn(_Choice):
 
 
 class _Case(_Strict):
-    condition: str = ""
-    arbitration: str = Arbitration.HARD_SOFT.value
-    state_filter: bool = True
-    layout: str = "cached"
-    enforcement: str | dict[str, object] = "paper"
-    memory: str | None = None
     round: int | None = Field(default=None, ge=1)
 
 
@@ -76,55 +66,96 @@ class _Study(_Choice):
     about: str = ""
     world: Name
     engine: str = "native"
-    steps: int | None = Field(default=None, ge=1)
     models: list[Name] = Field(default_factory=list)
-    memory: str | None = None
-    learn: _Learn | None = None
+    learn: dict[str, Any] | None = None
     tables: list[Name] = Field(default_factory=list)
-    conditions: dict[Name, _Case | None] = Field(min_length=1)
+    conditions: dict[Name, dict[str, Any] | None] = Field(min_length=1)
 
-    @model_validator(mode="after")
-    def _one_memory(self) -> _Study:
-        if self.memory and self.learn:
-            raise ValueError("`memory` and `learn` cannot both be given: one reads a memory, the other makes it")
-        return self
+
+_Form = TypeVar("_Form", bound=_Strict)
+_OF_TASKS = tuple(name for name, each in KNOBS.items() if each.metadata["tasks"])
+"""The settings that choose tasks: all conditions of a study play the same ones."""
 
 
 def read_study(file: Path) -> Study:
-    """Read a study; the first mistake is a FileError with its line. Paths in it are relative to the file."""
+    """Read a study; the first mistake is a FileError with its line. Paths in it are relative to the file.
+
+    A setting of the study holds for all its conditions and for learning, unless they have one of their own.
+    """
     page = read_page(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
-    try:
-        form = _Study.model_validate(plain(page.tree, _key))
-    except ValidationError as error:
-        raise _mistake(page, error) from None
+    reader = _Reader(page, file.parent)
+    form, common = reader.read(_Study, plain(page.tree, _key), (), without=("condition",))
+    if common.memory and form.learn is not None:
+        raise page.error(
+            ("memory",), "`memory` and `learn` cannot both be given: one reads a memory, the other makes it"
+        )
+    shared = common.only(tasks=False)
+    learning = None
+    if form.learn is not None:
+        learn, own = reader.read(_Learn, form.learn, ("learn",), without=("condition", "memory"))
+        settings = own.only(tasks=False).over(shared)
+        learning = Learning(learn.choice(own.over(_steps(common))), learn.rounds, learn.later, learn.model, settings)
     cases = []
     for name, given in form.conditions.items():
-        case = given or _Case()
-        enforcement = _enforcement(case.enforcement, page, "conditions", name, "enforcement")
+        case, own = reader.read(_Case, given or {}, ("conditions", name), without=_OF_TASKS)
+        settings = own.over(Settings(condition=own.condition or name)).over(shared)
         try:
-            cases.append(_case(name, case, enforcement, form, file))
+            cases.append(_case(name, settings, case.round, learning))
         except InputError as error:
             raise page.error(("conditions", name), f"{name}: {error}") from None
-    if len({case.name for case in cases}) < len(cases):
-        raise page.error(("conditions",), "two conditions have one name")
     return Study(
         title=form.title,
         about=" ".join(form.about.split()),
         world=form.world,
-        choice=form.choice(),
+        choice=form.choice(common),
         engine=form.engine,
-        steps=form.steps,
         models=tuple(form.models),
-        learning=_learning(form.learn, page) if form.learn is not None else None,
+        learning=learning,
         tables=tuple(form.tables),
         cases=tuple(cases),
         file=file,
     )
 
 
-def _learning(form: _Learn, page: Page) -> Learning:
-    enforcement = _enforcement(form.enforcement, page, "learn", "enforcement")
-    return Learning(form.choice(), form.rounds, named_condition(form.later), form.model, enforcement)
+class _Reader:
+    """Reads the sections of one file: the fields that are a section's own, and the settings in it."""
+
+    def __init__(self, page: Page, folder: Path) -> None:
+        self._page, self._folder = page, folder
+
+    def read(
+        self, form: type[_Form], given: object, path: tuple[str, ...], without: Collection[str]
+    ) -> tuple[_Form, Settings]:
+        entries = given if isinstance(given, Mapping) else {}
+        knobs = {name: value for name, value in entries.items() if name in KNOBS and name not in without}
+        own = {name: value for name, value in entries.items() if name not in knobs}
+        names = (*form.model_fields, *(name for name in KNOBS if name not in without))
+        try:
+            read = form.model_validate(own)
+        except ValidationError as error:
+            raise self._mistake(error, path, names) from None
+        try:
+            return read, Settings.read(knobs, self._folder)
+        except SettingError as error:
+            where = (*path, error.name, *((error.inner,) if error.inner else ()))
+            raise self._page.error(where, f"{'.'.join(where)}: {error.problem}") from None
+
+    def _mistake(self, error: ValidationError, path: tuple[str, ...], names: Collection[str]) -> FileError:
+        first = error.errors(include_url=False)[0]
+        where = (*path, *first["loc"])
+        problem = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "missing":
+            problem = "is missing"
+        elif first["type"] == "extra_forbidden":
+            chooses = ": all conditions of a study play the same tasks" if where[-1] in _OF_TASKS else ""
+            problem = f"is not a known field{chooses or '; ' + nearest(str(where[-1]), names)}"
+        place = ".".join(map(str, where))
+        return self._page.error(where, f"{place}: {problem}" if place else problem)
+
+
+def _steps(settings: Settings) -> Settings:
+    """Of a study's choice of tasks, what holds for learning too: how games are played, not which."""
+    return Settings(steps=settings.steps, simplifications=settings.simplifications)
 
 
 def _key(name: object) -> object:
@@ -132,59 +163,12 @@ def _key(name: object) -> object:
     return name if isinstance(name, int | float) else str(name)
 
 
-def _mistake(page: Page, error: ValidationError) -> FileError:
-    first = error.errors(include_url=False)[0]
-    path = tuple(step for step in first["loc"] if step not in ("str", "dict[str,object]"))
-    problem = {
-        "extra_forbidden": "is not a known field",
-        "missing": "is missing",
-    }.get(first["type"], first["msg"].removeprefix("Value error, "))
-    place = ".".join(str(step) for step in path)
-    return page.error(path, f"{place}: {problem}" if place else problem)
-
-
-def _case(name: str, form: _Case, enforcement: Enforcement, study: _Study, file: Path) -> Case:
+def _case(name: str, settings: Settings, number: int | None, learning: Learning | None) -> Case:
     """One condition: by its own name where that is one of the 2x2's, else as its fields say."""
-    base = named_condition(form.condition or name)
-    try:
-        arbitration = Arbitration(form.arbitration)
-    except ValueError:
-        modes = ", ".join(mode.value for mode in Arbitration)
-        raise InputError(f"unknown arbitration {form.arbitration!r}; choose one of {modes}") from None
-    try:
-        layout = Layout[form.layout.upper()]
-    except KeyError:
-        raise InputError(f"unknown layout {form.layout!r}; choose cached or paper") from None
-    if form.round is not None and (study.learn is None or form.round > study.learn.rounds):
-        rounds = study.learn.rounds if study.learn else 0
-        raise InputError(f"wants the memory after round {form.round}, but the study learns {rounds} rounds")
-    condition = Condition(base.rules, base.memory, arbitration, form.state_filter, layout, enforcement)
-    memory = form.memory or study.memory
-    if base.memory and not memory and study.learn is None:
+    base = named_condition(settings.condition or name)
+    rounds = learning.rounds if learning is not None else 0
+    if number is not None and number > rounds:
+        raise InputError(f"wants the memory after round {number}, but the study learns {rounds} rounds")
+    if base.memory and settings.memory is None and learning is None:
         raise InputError("uses memory; give the study a `memory` file or a `learn` block")
-    return Case(name, normal(condition), file.parent / memory if memory else None, form.round)
-
-
-def normal(condition: Condition) -> Condition:
-    """The same condition with every switch that makes no difference at its default, so that equal ones are equal."""
-    if not condition.memory:
-        condition = replace(condition, state_filter=True, arbitration=Arbitration.HARD_SOFT)
-    if not condition.rules:
-        condition = replace(condition, arbitration=Arbitration.HARD_SOFT)
-    return condition
-
-
-def _enforcement(given: str | dict[str, object], page: Page, *path: str) -> Enforcement:
-    """A preset or a single part by name, or single options over the paper's; mistakes are at their own line."""
-    place: tuple[str, ...] = path
-    try:
-        if isinstance(given, str):
-            return named_enforcement(given)
-        enforcement = preset(str(given.get("preset", "paper")))
-        for name, value in given.items():
-            place = (*path, name)
-            if name != "preset":
-                enforcement = with_part(enforcement, name, value)
-    except InputError as error:
-        raise page.error(place, f"{'.'.join(place)}: {error}") from None
-    return enforcement
+    return Case(name, settings, number)

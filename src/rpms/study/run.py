@@ -16,14 +16,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from rpms.core.condition import CONDITIONS, RULES_ONLY, Condition
+from rpms.core.condition import CONDITIONS, Condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import is_there
 from rpms.models.accounting import Price
-from rpms.models.base import Decoding
+from rpms.models.providers import chooses_from_menu
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.run import Listener, MakeEngine, check_workers, run
+from rpms.play.settings import Settings
 from rpms.play.setup import can_play
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, remove_leftovers, write_whole
@@ -32,6 +33,8 @@ from rpms.store.study_index import INDEX, read_study_index
 from rpms.study.values import Case, Learning, Study
 from rpms.worlds.base import Setting, World
 
+_VARIES = ("manual", "prompts", "decoding", "context")
+"""What conditions of a study may differ in beside their switches and memories: whoever wrote it meant them to."""
 _HASH = 12
 """Hexadecimal digits of a protocol's hash in a folder's name."""
 
@@ -53,7 +56,8 @@ class Means:
     open_model: Callable[[str], OpenModel]
     read_memory: Callable[[Path, str], EpisodicMemory]
     learn: Learn
-    decoding: Decoding | None = None
+    window: Callable[[str, Settings], int] = lambda _model, _settings: 0
+    """Tokens of a model's context window; 0 for no limit."""
     workers: int | None = None
     engine: MakeEngine = Threads
     listener: Callable[[str], Listener] | None = None
@@ -93,7 +97,7 @@ class Layout:
         learning = study.learning
         assert learning is not None
         # the manual and the package version are in the first round's protocol; under others its folder would be refused
-        told = (plan_round(study, learning, 1, model, means).protocol().hash, str(learning.later))
+        told = (plan_round(study, learning, 1, model, means).protocol().hash, str(learning.condition(2)))
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
         return self.pool / "learned" / f"{slug(model)}-{digest[:_HASH]}" / "memory.jsonl"
 
@@ -115,7 +119,9 @@ def label(condition: Condition) -> str:
     name = next(
         name for name, each in CONDITIONS.items() if (each.rules, each.memory) == (condition.rules, condition.memory)
     )
-    return name if condition == CONDITIONS[name] else f"{name}_varied"
+    usual = replace(CONDITIONS[name], layout=condition.layout, form=condition.form)
+    varied = condition.arbitration is not usual.arbitration or condition.state_filter is not usual.state_filter
+    return f"{name}_varied" if varied or condition.enforcement != usual.enforcement else name
 
 
 def models_of(study: Study, given: Sequence[str]) -> tuple[str, ...]:
@@ -126,22 +132,27 @@ def models_of(study: Study, given: Sequence[str]) -> tuple[str, ...]:
     return models
 
 
-def cases_of(study: Study, model: str, world: World) -> tuple[Case, ...]:
+def cases_of(study: Study, model: str) -> tuple[Case, ...]:
     """The conditions that a model plays: what chooses from a menu, those with one; none at all is an InputError."""
-    cases = tuple(case for case in study.cases if can_play(world, case.condition.enforcement, model))
+    cases = tuple(
+        case
+        for case in study.cases
+        if can_play(case.condition.enforcement, model) and (case.condition.informed or not chooses_from_menu(model))
+    )
     if not cases:
         raise InputError(f"{model} chooses from a menu, and no condition of {study.file} has one")
     return cases
 
 
-def learner(study: Study, model: str, world: World) -> str:
+def learner(study: Study, model: str) -> str:
     """Who learns what a model remembers; nobody where it would have to choose from a menu and there is none."""
     who = (study.learning.model if study.learning else "") or model
-    return who if study.learning and can_play(world, study.learning.enforcement, who) else ""
+    return who if study.learning and can_play(study.learning.condition(1).enforcement, who) else ""
 
 
 def plan_cell(study: Study, case: Case, model: str, means: Means, memory: EpisodicMemory) -> RunPlan:
     """The run of one condition."""
+    settings = case.settings
     return plan_run(
         means.world,
         model,
@@ -150,17 +161,19 @@ def plan_cell(study: Study, case: Case, model: str, means: Means, memory: Episod
         tasks=study.choice.tasks(means.world, means.setting),
         condition=case.condition,
         memory=memory,
-        setting=study.choice.setting(means.setting),
-        decoding=means.decoding,
-        step_budget=study.steps,
+        setting=study.choice.setting(means.world, means.setting),
+        decoding=settings.decoding(means.world),
+        step_budget=study.choice.settings.steps,
+        sources=settings.sources(means.world, means.window(model, settings)),
+        seed=settings.seed or 0,
     )
 
 
 def plan_round(study: Study, learning: Learning, number: int, model: str, means: Means) -> RunPlan:
     """A round of learning as a run, as far as it is known before anything is learned."""
-    like = Study(study.title, study.world, (), choice=learning.choice, steps=study.steps)
-    condition = learning.later if number > 1 else RULES_ONLY
-    case = Case("learning", replace(condition, enforcement=learning.enforcement))
+    like = Study(study.title, study.world, (), choice=learning.choice)
+    name = learning.later if number > 1 else "rules-only"
+    case = Case("learning", replace(learning.settings, condition=name))
     return plan_cell(like, case, model, means, EpisodicMemory(world=means.world.name))
 
 
@@ -181,7 +194,7 @@ def run_study(
     read_index(layout)  # one that cannot be read is said before anything is played
     results: list[Result] = []
     known: dict[Path, RunSummary] = {}
-    cases = {model: cases_of(study, model, means.world) for model in models}
+    cases = {model: cases_of(study, model) for model in models}
     given = {case.memory: means.read_memory(case.memory, means.world.name) for case in study.cases if case.memory}
     for model in models:
         memories = _Memories(study, model, means, layout, given)
@@ -207,7 +220,7 @@ class _Memories:
         self, study: Study, model: str, means: Means, layout: Layout, given: Mapping[Path, EpisodicMemory]
     ) -> None:
         self._study, self._means, self._layout = study, means, layout
-        self._learner = learner(study, model, means.world)
+        self._learner = learner(study, model)
         self._snapshots: Mapping[int, Path] | None = None
         self._read = dict(given)
 
@@ -264,6 +277,7 @@ def write_index(study: Study, results: Sequence[Result], layout: Layout) -> None
         "about": study.about,
         "world": study.world,
         "tables": list(study.tables),
+        "varies": list(_VARIES),
         "groups": [
             {
                 "title": f"{study.title}: {model}" if len(groups) > 1 else study.title,

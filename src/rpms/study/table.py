@@ -25,7 +25,7 @@ def results_table(results: Sequence[Result]) -> RenderableType:
         table.add_column("condition", no_wrap=True)
         scored = any(row.score not in (0.0, 1.0) for result in of_model for row in result.summary.rows)
         headings = ("rules", "mem.", "entries", "won", "success", "95% interval", "steps", "infeas.")
-        for heading in (*headings, *(("score",) if scored else ())):
+        for heading in (*headings, *(("score ≥ 0", "raw score") if scored else ())):
             table.add_column(heading, justify="right", no_wrap=True)
         for result in of_model:
             table.add_row(Text(result.cell.case.name), *_cells(result, scored=scored))
@@ -53,6 +53,7 @@ def _cells(result: Result, *, scored: bool) -> Iterable[str]:
     yield f"{summary.steps / summary.done:.1f}" if summary.done else "-"
     yield f"{summary.infeasible / summary.steps:.1%}" if summary.steps else "-"
     if scored:
+        yield f"{sum(max(row.score, 0.0) for row in summary.rows) / summary.total:.1f}"
         yield f"{sum(row.score for row in summary.rows) / summary.total:.1f}"
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
-from rpms.core.condition import FULL, Condition
-from rpms.core.enforcement import PAPER, Enforcement
+from rpms.core.arbitration import Arbitration
+from rpms.core.condition import Condition
 from rpms.core.errors import InputError
+from rpms.play.settings import Settings
 from rpms.worlds.base import Setting, Task, World
 
 
@@ -24,23 +26,36 @@ class Part:
 class Choice:
     """Which tasks of a world are meant."""
 
-    split: str | None = None
+    settings: Settings = field(default_factory=Settings)
+    """Those that choose tasks: split, task, per_task, sample, limit, steps, simplifications."""
     part: Part = Part()
-    limit: int | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     """The world's own options."""
 
-    def setting(self, base: Setting) -> Setting:
+    @property
+    def split(self) -> str | None:
+        return self.settings.split
+
+    def setting(self, world: World, base: Setting) -> Setting:
         """How these games are to be had."""
-        return replace(base, options={**base.options, **self.options})
+        return self.settings.setting(world, self._base(base))
 
     def tasks(self, world: World, base: Setting) -> Sequence[Task]:
         """The tasks, in the world's order; none at all is an InputError."""
-        split = self.split or world.splits[0]
-        found = tuple(world.tasks(split, self.setting(base)))[self.part.number - 1 :: self.part.of][: self.limit]
+        found, _ = self.settings.tasks(
+            world, self._base(base), lambda tasks: tasks[self.part.number - 1 :: self.part.of]
+        )
         if not found:
-            raise InputError(f"{world.name}: no tasks to run in the split {split!r}")
-        return found
+            raise InputError(f"{world.name}: no tasks to run in the split {self.split or world.splits[0]!r}")
+        return tuple(found)
+
+    def _base(self, base: Setting) -> Setting:
+        return replace(base, options={**base.options, **self.options})
+
+    def at_most(self, limit: int | None) -> Choice:
+        """The same with a limit, unless its own is lower."""
+        given = [number for number in (limit, self.settings.limit) if number is not None]
+        return replace(self, settings=replace(self.settings, limit=min(given))) if given else self
 
 
 @dataclass(frozen=True)
@@ -49,12 +64,16 @@ class Learning:
 
     choice: Choice = Choice()
     rounds: int = 1
-    later: Condition = FULL
+    later: str = "full"
     """The condition of rounds after the first."""
     model: str | None = None
     """Who learns; the model under test by default."""
-    enforcement: Enforcement = PAPER
-    """How far actions are enforced while learning."""
+    settings: Settings = field(default_factory=Settings)
+    """All but those that choose tasks."""
+
+    def condition(self, number: int) -> Condition:
+        """The condition of a round, counted from 1: the first is always Rules-only."""
+        return replace(self.settings, condition=self.later if number > 1 else "rules-only").condition_value()
 
 
 @dataclass(frozen=True)
@@ -62,11 +81,29 @@ class Case:
     """One condition of a study, by the name that tables give it."""
 
     name: str
-    condition: Condition
-    memory: Path | None = None
-    """A memory to read, where it is not learned."""
+    settings: Settings = field(default_factory=Settings)
+    """All but those that choose tasks."""
     round: int | None = None
     """The round whose snapshot it plays with; the last by default."""
+
+    @cached_property
+    def condition(self) -> Condition:
+        return normal(self.settings.condition_value())
+
+    @property
+    def memory(self) -> Path | None:
+        """A memory to read, where it is not learned."""
+        memory = self.settings.memory
+        return memory if isinstance(memory, Path) and self.condition.memory else None
+
+
+def normal(condition: Condition) -> Condition:
+    """The same condition with every switch that makes no difference at its default, so that equal ones are equal."""
+    if not condition.memory:
+        condition = replace(condition, state_filter=True, arbitration=Arbitration.HARD_SOFT)
+    if not condition.rules:
+        condition = replace(condition, arbitration=Arbitration.HARD_SOFT)
+    return condition
 
 
 @dataclass(frozen=True)
@@ -80,9 +117,43 @@ class Study:
     """What the numbers mean and do not mean, for whoever reads them."""
     choice: Choice = Choice()
     engine: str = "native"
-    steps: int | None = None
     models: tuple[str, ...] = ()
     learning: Learning | None = None
     tables: tuple[str, ...] = ()
     """The report's tables that it is about, by name."""
     file: Path = Path()
+
+    def under(self, given: Settings) -> Study:
+        """The same study with settings that go before its own in every condition; what they change, its title says.
+
+        A limit holds for learning too, so that a pilot is small as a whole; a memory takes the place of learning.
+        """
+        chosen, others = given.only(tasks=True), given.only(tasks=False)
+        choice = replace(self.choice, settings=chosen.over(self.choice.settings))
+        cases = tuple(replace(case, settings=others.over(case.settings)) for case in self.cases)
+        learning = None if others.memory is not None else self.learning
+        if learning is not None:
+            learned_from = replace(
+                learning.choice,
+                settings=replace(chosen, split=None, limit=None).over(learning.choice.settings),
+            ).at_most(chosen.limit)
+            learning = replace(learning, choice=learned_from, settings=others.over(learning.settings))
+        told = ", ".join(
+            f"{name} {value}" for name, value in given.given.items() if isinstance(value, str | int | float)
+        )
+        if not told:
+            return replace(self, choice=choice, cases=cases, learning=learning)
+        about = f"Run with {told}, and so not the study as it is written: {self.about}"
+        return replace(self, title=f"{self.title} ({told})", about=about, choice=choice, cases=cases, learning=learning)
+
+    def on_the_learned_split(self) -> Study:
+        """A rehearsal for who lacks the games to be tested: those learned from, one half to learn and one to play."""
+        assert self.learning is not None
+        learned = self.learning.choice
+        return replace(
+            self,
+            title=f"{self.title} - rehearsal on {learned.split}",
+            about=f"A rehearsal on {learned.split}, in place of {self.choice.split}, which is not here. {self.about}",
+            choice=replace(learned, part=Part(2, 2)),
+            learning=replace(self.learning, choice=replace(learned, part=Part(1, 2))),
+        )

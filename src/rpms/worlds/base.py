@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from rpms.core.belief import Belief
-from rpms.core.consistency import Compat
-from rpms.core.decide import Decision
-from rpms.core.goal import Goal, Progress
+from rpms.core.consistency import same_occupancy
+from rpms.core.errors import InputError
+from rpms.core.goal import Goal
+from rpms.core.memory import Entry
 from rpms.core.recall import Retrieval
 from rpms.core.voice import Voice
 
@@ -80,64 +83,126 @@ class Command:
     """What was forgiven on the way, such as `put … on` for `put … in/on`; recorded with the step."""
 
 
-class World(Protocol):
-    """Everything RPMS knows of an environment. Pure knowledge: only `open` needs a simulator.
+class World(ABC):
+    """Everything RPMS knows of an environment: text into facts, and the manual. Only `open` needs a simulator.
 
-    A world may also have `edition(tasks, setting)`, a mapping of texts that tells apart games of the same names and is
-    recorded with every run, and `suggest`, `guide` and `focus`, which serve what goes past the paper.
+    A world is written as a subclass: a name, splits, a voice, the methods marked abstract, and a `manual.yaml` beside
+    it. All else has a default. What to do in the world is nowhere written: it follows from the manual.
     """
 
     name: str
     splits: tuple[str, ...]
     """Known splits, the one to use by default first."""
-    engines: tuple[str, ...]
-    step_budget: int
-    max_tokens: int
-    """New tokens a model may write at a step."""
-    retrieval: Retrieval
-    compat: Compat
     voice: Voice
+    """The instruction and the example of its prompts."""
+    engines: tuple[str, ...] = ("native",)
+    step_budget: int = 50
+    max_tokens: int = 256
+    """New tokens a model may write at a step."""
+    options: tuple[str, ...] = ()
+    """The names of its own options."""
+    retrieval: Retrieval = Retrieval()
 
+    @abstractmethod
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         """The tasks of a split, in a fixed order."""
-        ...
 
+    @abstractmethod
     def open(self, task: Task, setting: Setting) -> Game:
         """Start a simulator for a task; it is reset before its first step."""
-        ...
+
+    @abstractmethod
+    def goal(self, opening: str) -> Goal:
+        """Read the goal out of the first observation; type `unknown` if it fits no template."""
+
+    @abstractmethod
+    def start(self, goal: Goal) -> Belief:
+        """The belief before anything was seen."""
+
+    @abstractmethod
+    def update(self, belief: Any, action: str | None, observation: str) -> Belief:
+        """f_UPD of Eq. 1: deterministic, from text alone. The belief is always one that this world made."""
+
+    @abstractmethod
+    def infeasible(self, observation: str) -> bool:
+        """Whether the world's answer says that the command could not be done."""
 
     def manual(self) -> tuple[tuple[str, str], ...]:
         """The YAML texts of tier 2 and 3, each with a name for messages. Tier 1 is every world's."""
-        ...
+        return self.manual_files("manual.yaml")
 
-    def goal(self, opening: str) -> Goal:
-        """Read the goal out of the first observation; type `unknown` if it fits no template."""
-        ...
+    def manual_files(self, *names: str) -> tuple[tuple[str, str], ...]:
+        """Read files that lie beside the module that the world, or the one it extends, is written in."""
+        written = [kind.__module__ for kind in type(self).__mro__ if issubclass(kind, World) and kind is not World]
+        modules = [vars(sys.modules[name]).get("__file__") for name in written]
+        folders = [Path(file).parent for file in modules if file]
+        folder = next((each for each in folders if (each / names[0]).is_file()), next(iter(folders), Path()))
+        try:
+            return tuple((f"{self.name}/{name}", (folder / name).read_text(encoding="utf-8")) for name in names)
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+            where = f"{' and '.join(names)} beside {written[0]}"
+            raise InputError(f"{self.name} cannot read its manual, {where}: {reason}") from None
 
-    def start(self, goal: Goal) -> Belief:
-        """The belief before anything was seen."""
-        ...
+    def compat(self, belief: Belief, entry: Entry) -> str:
+        """COMPAT of Eq. 6: why an experience does not suit the belief; nothing if it does."""
+        return same_occupancy(belief, entry)
 
-    def update(self, belief: Belief, action: str | None, observation: str) -> Belief:
-        """f_UPD of Eq. 1: deterministic, from text alone."""
-        ...
+    def command(self, action: str, belief: Any) -> Command:  # noqa: ARG002  some worlds need it
+        """Forgive harmless form: letter case, spaces, a trailing dot; in some worlds a synonym."""
+        text = " ".join(action.split())
+        forgiven = text.rstrip(".!").casefold()
+        return Command(forgiven, ("form",) if forgiven != text else ())
 
-    def progress(self, goal: Goal, belief: Belief) -> Progress:
-        """The current sub-goal and how far along it is."""
-        ...
+    def form(self, action: str, belief: Any) -> Command:
+        """Forgive form alone, where `command` also adds what the belief tells."""
+        return self.command(action, belief)
 
-    def command(self, action: str, belief: Belief) -> Command:
-        """Forgive harmless form: letter case, a trailing dot, a synonym of the same command."""
-        ...
+    def paper_manual(self) -> tuple[tuple[str, str], ...]:
+        """A manual at the paper's scale, where a world has one beside its complete one."""
+        return self.manual()
 
-    def infeasible(self, observation: str) -> bool:
-        """Whether the world's answer says that the command could not be done."""
-        ...
+    def variation(self, name: str, number: int) -> Task | None:  # noqa: ARG002
+        """One variation of a task, of whatever split; None in a world whose tasks have none."""
+        return None
 
-    def contradictions(self, belief: Belief, game: Game) -> tuple[str, ...]:
+    def contradictions(self, belief: Any, game: Any) -> tuple[str, ...]:  # noqa: ARG002
         """What the belief holds for known that is not so in the simulator: state drift, as a list."""
-        ...
+        return ()
 
-    def planner(self, decision: Decision) -> tuple[str, str]:
-        """The thought and action of the model that is no LLM: it follows belief, active rules and memories."""
-        ...
+    def edition(self, tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:  # noqa: ARG002
+        """What tells apart games of the same names; recorded with every run."""
+        return {}
+
+    def embedded_memory(self) -> str:
+        """A file with a memory that comes with the world; nothing if there is none."""
+        return ""
+
+
+def lacking(world: object) -> str:
+    """What keeps something from being a World, in words; nothing if it is one."""
+    kind = world.__name__ if isinstance(world, type) else type(world).__name__
+    if isinstance(world, type):
+        return f"this is the class {kind}; name an instance of it: world = {kind}()"
+    if not isinstance(world, World):
+        return f"{kind} is no subclass of rpms.worlds.base.World"
+    missing = [name for name in ("name", "splits", "voice") if not hasattr(world, name)]
+    if missing:
+        return f"{kind} has no {', '.join(missing)}"
+    wrong = next((f"{name} must be {what}" for name, what, fits in _ATTRIBUTES if not fits(world)), "")
+    return f"{kind}: {wrong}" if wrong else ""
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, tuple | list) and bool(value) and all(isinstance(each, str) and each for each in value)
+
+
+_ATTRIBUTES: tuple[tuple[str, str, Callable[[World], bool]], ...] = (
+    ("name", "a text", lambda world: isinstance(world.name, str) and bool(world.name)),
+    ("splits", 'names such as ("train", "test")', lambda world: _are_names(world.splits)),
+    ("voice", "a rpms.core.voice.Voice", lambda world: isinstance(world.voice, Voice)),
+    ("engines", 'names such as ("native",)', lambda world: _are_names(world.engines)),
+    ("step_budget", "a number above zero", lambda world: isinstance(world.step_budget, int) and world.step_budget > 0),
+    ("max_tokens", "a number above zero", lambda world: isinstance(world.max_tokens, int) and world.max_tokens > 0),
+)
+"""The attributes of a World, and what each must be."""

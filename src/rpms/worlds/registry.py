@@ -1,15 +1,22 @@
-"""Which worlds there are: those of this package and those that others register under `rpms.worlds`."""
+"""Which worlds there are: those of this package, those that others register under `rpms.worlds`, those in folders."""
 
 from __future__ import annotations
 
+import sys
+import tomllib
 from difflib import get_close_matches
 from functools import cache
-from importlib.metadata import entry_points
+from importlib import invalidate_caches
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 
-from rpms.core.errors import InputError
-from rpms.worlds.base import World
+from rpms.core.errors import FileError, InputError
+from rpms.foreign.files import read_text
+from rpms.worlds.base import World, lacking
 
 ENTRY_POINTS = "rpms.worlds"
+PROJECT = "pyproject.toml"
+LARGEST_PROJECT = 1_000_000
 
 
 def world_names() -> tuple[str, ...]:
@@ -19,15 +26,53 @@ def world_names() -> tuple[str, ...]:
 
 @cache
 def find_world(name: str) -> World:
-    """Load a world by its name; a wrong name, or a world that cannot be loaded, is one line for a person."""
+    """Load a world by its name, or by the folder it is written in; what is wrong with it is one line for a person."""
     for point in entry_points(group=ENTRY_POINTS):
         if point.name == name:
-            try:
-                world: World = point.load()
-            except Exception as error:  # noqa: BLE001  a stranger's package may raise anything
-                reason = f"{type(error).__name__}: {error}".splitlines()[0]
-                raise InputError(f"world {name!r} ({point.value}) cannot be loaded: {reason}") from None
-            return world
+            return _load(point)
+    folder = Path(name)
+    if (folder / PROJECT).is_file():
+        return _load(_point_in(folder), folder.resolve())
+    if folder.is_dir():
+        raise InputError(f"{folder} holds no world: there is no {PROJECT} in it")
     near = get_close_matches(name, world_names(), 1)
     hint = f", did you mean {near[0]}?" if near else "."
     raise InputError(f"unknown world {name!r}{hint} Installed: {', '.join(world_names()) or 'none'}")
+
+
+def _load(point: EntryPoint, folder: Path | None = None) -> World:
+    """What an entry point leads to, once it is known to be a world."""
+    which = f"world {point.name!r} ({point.value})"
+    if folder is not None:
+        sys.path[:0] = [
+            str(place) for place in (folder, folder / "src") if place.is_dir() and str(place) not in sys.path
+        ]
+        invalidate_caches()
+    try:
+        world: World = point.load()
+    except Exception as error:  # noqa: BLE001  a stranger's package may raise anything
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise InputError(f"{which} cannot be loaded: {reason}") from None
+    if problem := lacking(world):
+        raise InputError(f"{which} is not finished: {problem}")
+    if world.name != point.name:
+        raise InputError(f"{which} is not finished: it calls itself {world.name!r}, its entry point {point.name!r}")
+    file = sys.modules[point.module].__file__
+    if folder is not None and file is not None and not Path(file).resolve().is_relative_to(folder):
+        raise InputError(
+            f"{which} is not loaded from {folder}: another package {point.module} is in {Path(file).parent}"
+        )
+    return world
+
+
+def _point_in(folder: Path) -> EntryPoint:
+    """The entry point that the project in a folder declares."""
+    file = folder / PROJECT
+    try:
+        declared = tomllib.loads(read_text(file, LARGEST_PROJECT))["project"]["entry-points"][ENTRY_POINTS]
+        ((name, value),) = declared.items()
+        return EntryPoint(name, value, ENTRY_POINTS)
+    except tomllib.TOMLDecodeError as error:
+        raise FileError(file, None, f"cannot be read: {error}") from None
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise FileError(file, None, f'needs one world in [project.entry-points."{ENTRY_POINTS}"]') from None

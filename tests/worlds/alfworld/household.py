@@ -8,6 +8,7 @@ from importlib.resources import files
 from rpms.core.condition import FULL, Knowledge, compose
 from rpms.core.decide import decide
 from rpms.core.recall import EpisodicMemory
+from rpms.models.policy import follow_plan
 from rpms.store.manuals import ManualText, read_manual
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.engine import GameFile
@@ -25,7 +26,7 @@ def manual():
 
 
 MANUAL = manual()
-KNOWLEDGE = Knowledge(world.update, world.progress, world.voice, MANUAL, world.compat, world.retrieval)
+KNOWLEDGE = Knowledge(world.update, world.voice, MANUAL, world.compat, world.retrieval)
 
 
 def mind(condition=FULL, memory=()):
@@ -71,7 +72,7 @@ def play(game, a_mind, budget=50):
         belief = decision.belief
         played.decisions.append(decision)
         played.contradictions += world.contradictions(belief, game)
-        _, action = world.planner(decision)
+        _, action = follow_plan(decision)
         action = world.command(action, belief).text
         played.actions.append(action)
         outcome = game.step(action)

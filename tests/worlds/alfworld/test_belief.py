@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.facts import Atom, Truth
-from rpms.core.goal import Goal
+from rpms.core.goal import Goal, Progress
 from rpms.core.tokens import estimate_tokens
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.belief import AlfworldBelief
@@ -197,6 +197,21 @@ def test_the_lines_say_what_is_known_shortly():
         "Here: nothing",
         "Seen: mug 2 in shelf 1, mug 1 in shelf 1",
         "Not yet searched: drawer 1-2, fridge 1",
+    )
+
+
+def test_the_papers_lines_say_nothing_of_sightings_and_unsearched_places():
+    lines = world.voice.brief
+    assert lines(after(), Progress("find_object", "mug", 0, 3)) == ("  Holding: nothing",)
+    belief = after(
+        ("go to fridge 1", "You arrive at loc 2. The fridge 1 is closed."),
+        ("open fridge 1", "You open the fridge 1. The fridge 1 is open. In it, you see a mug 1."),
+        ("take mug 1 from fridge 1", "You pick up the mug 1 from the fridge 1."),
+    )
+    assert lines(belief, Progress("find_object", "mug", 0, 3)) == (
+        "  Holding: mug 1",
+        "  Location: fridge 1",
+        "  Open: fridge 1",
     )
 
 

@@ -150,3 +150,28 @@ def test_forgiving_twice_is_forgiving_once(words):
     belief = belief_with()
     once = world.command(" ".join(words), belief).text
     assert world.command(once, belief).text == once
+
+
+FORM = {
+    "Go To Fridge 1.": "go to fridge 1",
+    "pick up the egg 2 from countertop 1": "take egg 2 from countertop 1",
+    "put apple 1 on countertop 1": "put apple 1 in/on countertop 1",
+    "go to counter top 1": "go to countertop 1",
+    "toggle desklamp 1 desk 1": "use desklamp 1",
+}
+FROM_THE_BELIEF = ("open fridge", "pick up egg 2", "heat apple 1", "put the apple into the fridge 1")
+
+
+@pytest.mark.parametrize(("written", "meant"), FORM.items())
+def test_form_alone_is_forgiven_without_the_belief(written, meant):
+    assert world.form(written, belief_with(HOLDING)).text == meant
+
+
+@pytest.mark.parametrize("written", FROM_THE_BELIEF)
+def test_what_only_the_belief_can_add_is_not_form(written):
+    belief = belief_with(HOLDING) if "apple" in written else belief_with()
+    assert world.command(written, belief).text != world.form(written, belief).text
+
+
+def test_the_dialect_of_put_is_form():
+    assert world.form("put apple 1 in fridge 1", belief_with(HOLDING, dialect="0.4")).text == "move apple 1 to fridge 1"

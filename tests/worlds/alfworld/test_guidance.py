@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 import pytest
 
-from rpms.core.belief import Situation
-from rpms.core.condition import Condition, compose
+from rpms.core.condition import COMPACT, Condition, compose
+from rpms.core.decide import Decision, decide
 from rpms.core.enforcement import STRICT
 from rpms.core.episode import Ending
 from rpms.core.recall import EpisodicMemory
@@ -24,23 +26,18 @@ ROOM = (
     "a microwave 1, and a sinkbasin 1.\n\nYour task is to: heat some egg and put it in diningtable."
 )
 GOAL = WORLD.goal(ROOM)
-RULES = KNOWLEDGE.manual.active(GOAL.type, GOAL.object)
 
 
-def after(*turns: tuple[str, str]):
-    belief = WORLD.update(WORLD.start(GOAL), None, ROOM)
+def decision(*turns: tuple[str, str]) -> Decision:
+    """What is decided after some turns."""
+    belief, action, observation = WORLD.start(GOAL), None, ROOM
     for command, answer in turns:
-        belief = WORLD.update(belief, command, answer)
-    return belief
+        belief, action, observation = WORLD.update(belief, action, observation), command, answer
+    return decide(MIND, GOAL, belief, action, observation, ())
 
 
 def now(*turns: tuple[str, str]) -> str:
-    return KNOWLEDGE.guide(Situation(after(*turns), GOAL), RULES, (), ())[0].removeprefix("  Now: ")
-
-
-def best(*turns: tuple[str, str]) -> str:
-    suggestions = KNOWLEDGE.suggest(Situation(after(*turns), GOAL), RULES, ())
-    return max(suggestions, key=lambda item: item.relevance).command
+    return decision(*turns).advice.guidance[0].removeprefix("  Now: ")
 
 
 TO_FRIDGE = ("go to fridge 1", "You arrive at loc 3. The fridge 1 is closed.")
@@ -51,54 +48,62 @@ HEAT = ("heat egg 2 with microwave 1", "You heat the egg 2 using the microwave 1
 TO_TABLE = ("go to diningtable 1", "You arrive at loc 9. On the diningtable 1, you see nothing.")
 WAY = (TO_FRIDGE, OPEN, TAKE, TO_MICROWAVE, HEAT, TO_TABLE)
 WORDS = (
-    "look for egg; likeliest unsearched places: ",
-    "look for egg; you are at fridge 1, which is closed and not searched: open it",
-    "egg 2 is here: take it from fridge 1",
-    "you hold egg 2: go to microwave 1, to heat egg 2 there",
-    "you hold egg 2 and are at microwave 1: heat egg 2 here",
-    "you hold egg 2: go to diningtable 1, to put egg 2 there",
-    "you hold egg 2 and are at diningtable 1: put egg 2 here",
+    "go to diningtable 1 to look for egg",
+    "go to diningtable 1 to look for egg",
+    "take egg 2 from fridge 1, then heat egg 2 with microwave 1",
+    "go to microwave 1, then heat egg 2 with microwave 1",
+    "heat egg 2 with microwave 1",
+    "go to diningtable 1, then put egg 2 in/on diningtable 1",
+    "put egg 2 in/on diningtable 1",
 )
-COMMANDS = (*(command for command, _ in WAY[1:]), "put egg 2 in/on diningtable 1")
 
 
 @pytest.mark.parametrize("done", range(7))
-def test_what_is_needed_is_said_from_where_the_agent_is(done):
-    assert now(*WAY[:done]).startswith(WORDS[done])
+def test_what_comes_next_is_said_as_far_as_it_is_certain_and_ranks_highest(done):
+    decided = decision(*WAY[:done])
+    assert decided.advice.guidance[0] == f"  Now: {WORDS[done]}"
+    assert WORDS[done].startswith(decided.menu.best)
 
 
-@pytest.mark.parametrize("done", range(1, 7))
-def test_what_is_needed_ranks_highest(done):
-    assert best(*WAY[:done]) == COMMANDS[done - 1]
+def test_the_likeliest_place_comes_first_and_every_entry_says_what_it_is_for():
+    entries = {item.command: item for item in decision(TO_FRIDGE).menu.items}
+    assert entries["go to diningtable 1"].rank == 0, "an egg is likelier there than in a fridge that is still closed"
+    assert {item.reason for item in entries.values()} == {"look for egg"}
+    holding = {item.command: item.reason for item in decision(TO_FRIDGE, OPEN, TAKE).menu.items}
+    assert holding["go to microwave 1"] == "then heat egg 2 with microwave 1"
+
+
+@pytest.mark.parametrize("done", range(7))
+def test_nobody_looks_for_a_place_since_the_opening_names_them_all(done):
+    assert not any("diningtable" in item.reason.partition("look for ")[2] for item in decision(*WAY[:done]).menu.items)
 
 
 def test_what_was_seen_elsewhere_is_where_to_go():
-    assert now(TO_FRIDGE, OPEN, TO_TABLE) == "egg 2 is in/on fridge 1: go there"
-    assert best(TO_FRIDGE, OPEN, TO_TABLE) == "go to fridge 1"
+    assert now(TO_FRIDGE, OPEN, TO_TABLE).startswith("go to fridge 1, then take egg 2 from fridge 1")
 
 
 def test_what_is_not_needed_is_to_be_put_down():
     lettuce = ("take lettuce 1 from fridge 1", "You pick up the lettuce 1 from the fridge 1.")
-    assert now(TO_FRIDGE, OPEN, lettuce).endswith("put lettuce 1 down, which is not needed, here")
+    assert now(TO_FRIDGE, OPEN, lettuce).startswith("put lettuce 1 in/on fridge 1, then take egg 2 from fridge 1")
 
 
-def test_rules_are_those_of_the_sub_goal():
-    shown = {}
+def test_rules_are_those_of_what_is_to_be_done_now():
+    shown = []
     for turns in ((), (TO_FRIDGE, OPEN, TAKE)):
-        progress = WORLD.progress(GOAL, after(*turns))
-        narrow = KNOWLEDGE.focus(RULES, progress)
-        shown[progress.sub_goal] = ({rule.group for rule in narrow.rules}, {item.name for item in narrow.environment})
-    searching, heating = shown["find_object"], shown["heat_object"]
-    assert "search_strategy" in searching[0] - heating[0]
-    assert "verification" in heating[0] - searching[0]
-    assert (searching[1], heating[1]) == ({"go", "open", "take"}, {"go", "heat"})
+        decided = decision(*turns)
+        shown.append({rule.id for rule in decided.rules.rules if not rule.when} - set(decided.left_out))
+    searching, heating = shown
+    assert "D-LOC-001" in searching
+    assert not any(name.startswith("D-LOC") for name in heating)
 
 
-def test_the_best_entry_wins_and_no_prompt_is_longer_than_it_may_be():
+def test_the_best_entry_wins_and_what_prompts_inject_is_brief():
     tasks = WORLD.tasks("builtin", Setting())
+    injected = []
     for model, some in ((menu_best("menu-best"), tasks), (menu_random("menu-random"), tasks[::6])):
         for task in some:
             episode = play(Play(WORLD, WORLD.open(task, Setting()), task, MIND, model, Decoding(), 50))
-            assert all(sum(block.tokens for block in step.decision.prompt.injected()) <= 800 for step in episode.steps)
+            injected += [sum(block.tokens for block in step.decision.prompt.injected()) for step in episode.steps]
             assert not any(step.refusals for step in episode.steps)
             assert episode.ending is Ending.WON or model.name == "menu-random"
+    assert median(injected) <= COMPACT

@@ -6,11 +6,14 @@ from itertools import islice
 import pytest
 from household import DIALECTS, builtin_games, make_game, mind, official_rows, play
 
+from rpms.core.advise import turn_state
 from rpms.core.belief import StateSignature
 from rpms.core.condition import BASELINE, MEMORY_ONLY, RULES_ONLY
 from rpms.core.decide import decide
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import SuccessSnippet
+from rpms.core.prompt import Turn
+from rpms.models.policy import follow_plan
 from rpms.worlds.alfworld import world
 
 ROOM = (
@@ -53,7 +56,7 @@ def test_it_wins_a_sample_of_training_games(shared):
 def first_action(sentence, condition, memory=()):
     goal = world.goal(ROOM + sentence)
     decision = decide(mind(condition, memory), goal, world.start(goal), None, ROOM + sentence, ())
-    return world.planner(decision)[1]
+    return follow_plan(decision)[1]
 
 
 def test_without_rules_it_searches_in_the_order_of_the_room():
@@ -77,9 +80,11 @@ def test_an_unknown_goal_is_explored():
 
 def test_it_does_not_repeat_what_was_just_refused():
     goal = world.goal(ROOM + "put a pen in shelf.")
-    belief = world.update(world.start(goal), None, ROOM + "put a pen in shelf.")
-    decision = decide(mind(), goal, belief, "go to desk 1", "Nothing happens.", ())
-    assert world.planner(decision)[1] != "go to desk 1"
+    first = decide(mind(), goal, world.start(goal), None, ROOM + "put a pen in shelf.", ())
+    assert follow_plan(first)[1] == "go to desk 1"
+    refused = Turn(ROOM, "go to desk 1", state=turn_state(first.belief, first.progress), failed=True)
+    then = decide(mind(), goal, first.belief, "go to desk 1", "Nothing happens.", [refused])
+    assert follow_plan(then)[1] != "go to desk 1"
 
 
 def test_it_puts_down_what_it_has_no_use_for():
@@ -87,4 +92,4 @@ def test_it_puts_down_what_it_has_no_use_for():
     belief = world.update(world.start(goal), None, ROOM + "put a pen in shelf.")
     belief = world.update(belief, "", "You arrive at loc 2. On the desk 1, you see a pen 1.")
     decision = decide(mind(), goal, belief, "inventory", "You are carrying: a cd 1.", ())
-    assert world.planner(decision)[1] == "put cd 1 in/on desk 1"
+    assert follow_plan(decision)[1] == "put cd 1 in/on desk 1"

@@ -8,6 +8,7 @@ from rpms.core.decide import decide
 from rpms.core.errors import InputError
 from rpms.core.prompt import Part
 from rpms.worlds.alfworld import world
+from rpms.worlds.alfworld.affordances import affordances, category
 from rpms.worlds.alfworld.prompts import EXAMPLE, INSTRUCTION
 from rpms.worlds.base import Setting
 
@@ -74,3 +75,9 @@ def test_similar_objects_share_a_category_in_recall():
     similarity = world.retrieval.similarity
     assert similarity.alike("mug", "cup") == similarity.same_category
     assert similarity.alike("mug", "pillow") == 0
+
+
+def test_kinds_that_merely_sound_alike_are_not_alike_in_recall():
+    known, alike = affordances(), world.retrieval.similarity.alike
+    kinds = sorted(known.attributes["pickupable"] | known.places)
+    assert not [(a, b) for a in kinds for b in kinds if category(a) != category(b) and alike(a, b)]

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from household import DIALECTS, MANUAL, builtin_games, mind, play
 
-from rpms.core.arbitration import Arbitration, judge
+from rpms.core.arbitration import Arbitration, judge, judge_here
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import FULL
 from rpms.core.facts import Truth
@@ -35,10 +35,10 @@ def begin(sentence, *turns):
     return goal, belief
 
 
-def verdict(sentence, *actions, turns=()):
+def verdict(sentence, *actions, turns=(), how=judge):
     goal, belief = begin(sentence, *turns)
     snippet = SuccessSnippet(GoalSignature("x"), StateSignature.of(holding=()), "placed", actions)
-    return judge(snippet, MANUAL.active(goal.type, goal.object), Situation(belief, goal), Arbitration.HARD_SOFT)
+    return how(snippet, MANUAL.active(goal.type, goal.object), Situation(belief, goal), Arbitration.HARD_SOFT)
 
 
 def test_the_papers_ids_are_there():
@@ -121,16 +121,84 @@ def test_advice_that_the_rules_allow_is_kept():
     assert judged.fate is Fate.KEPT
 
 
-def test_a_place_of_another_room_is_a_conflict():
-    judged = verdict("put a apple in fridge.", "go to countertop 9")
-    assert judged.fate is Fate.DROPPED
-    assert judged.fact == "there is no countertop 9 in this room"
+APPENDIX_F = (
+    "open fridge 1",
+    "go to countertop 1",
+    "take mug 2 from countertop 1",
+    "go to microwave 1",
+    "open microwave 1",
+    "heat mug 2 with microwave 1",
+)
+"""The success entry of Appendix F."""
 
 
-def test_taking_a_placed_object_again_is_forbidden():
+def test_the_papers_success_entry_is_not_dropped_at_the_first_step_of_its_own_goal():
+    assert verdict("put a hot mug in cabinet.", *APPENDIX_F).fate in (Fate.KEPT, Fate.WARNED)
+    assert verdict("put a hot mug in cabinet.", *APPENDIX_F, how=judge_here).fate is Fate.DROPPED
+
+
+def test_advice_to_go_to_the_fridge_is_kept_for_one_who_stands_there():
+    here = ("go to fridge 1", "You arrive at loc 2. The fridge 1 is closed.")
+    plan = "go to fridge 1", "open fridge 1"
+    assert verdict("put a cool apple in countertop.", *plan, turns=(here,)).fate is Fate.KEPT
+    cool = verdict("put a cool apple in countertop.", "go to fridge 1", "cool apple 1 with fridge 1", turns=(here,))
+    assert (cool.fate, cool.fact) == (Fate.WARNED, "you do not hold apple 1")
+
+
+def test_what_is_held_now_stands_for_what_was_held_then():
+    goal, belief = begin(
+        "put a cool apple in countertop.",
+        ("go to countertop 1", "You arrive at loc 1. On the countertop 1, you see a apple 2."),
+        ("take apple 2 from countertop 1", "You pick up the apple 2 from the countertop 1."),
+    )
+    plan = "go to fridge 1", "cool apple 1 with fridge 1"
+    entry = SuccessSnippet(goal.signature, StateSignature.of(holding=("apple 1",)), "cool_object", plan)
+    rules = MANUAL.active(goal.type, goal.object)
+    assert judge(entry, rules, Situation(belief, goal), Arbitration.HARD_SOFT).fate is Fate.KEPT
+
+
+@pytest.mark.parametrize(
+    ("plan", "rule", "fact"),
+    [
+        (("heat egg 1 with fridge 1",), "E-HEAT", "fridge 1 cannot heat egg 1"),
+        (("take egg 1 from fridge 1", "take egg 2 from fridge 1"), "E-TAKE", "your hand is full"),
+        (("put egg 1 in/on countertop 1", "heat egg 1 with microwave 1"), "E-HEAT", "you do not hold egg 1"),
+        (("cool egg 1 with fridge 1",), "D-HEAT-001", ""),
+    ],
+)
+def test_what_breaks_a_rule_in_any_room_is_dropped_with_the_rules_name(plan, rule, fact):
+    judged = verdict("put a hot egg in countertop.", *plan)
+    assert (judged.fate, judged.rule) == (Fate.DROPPED, rule)
+    assert rule.startswith("D") or judged.fact == fact
+
+
+def test_a_place_of_another_room_is_a_warning_and_judged_from_here_a_conflict():
+    for how, fate in ((judge, Fate.WARNED), (judge_here, Fate.DROPPED)):
+        judged = verdict("put a apple in fridge.", "go to countertop 9", how=how)
+        assert (judged.fate, judged.fact) == (fate, "there is no place called countertop 9")
+
+
+def test_taking_a_placed_object_again_is_warned_of():
     seen = ("go to countertop 1", "You arrive at loc 1. On the countertop 1, you see a apple 1.")
-    judged = verdict("put two apple in countertop.", "take apple 1 from countertop 1", turns=(seen,))
-    assert (judged.fate, judged.rule) == (Fate.DROPPED, "D-TWO-002")
+    for how, fate in ((judge, Fate.WARNED), (judge_here, Fate.DROPPED)):
+        judged = verdict("put two apple in countertop.", "take apple 1 from countertop 1", turns=(seen,), how=how)
+        assert (judged.fate, judged.rule) == (fate, "D-TWO-002")
+
+
+def test_what_no_training_game_had_in_one_room_is_unknown_and_what_one_had_and_refused_is_not():
+    known = affordances()
+    assert known.fits("apple", "fridge") is True
+    assert known.fits("apple", "toaster") is False, "1,696 games have both and let nobody put it there"
+    for pair in (("pillow", "fridge"), ("soapbar", "microwave"), ("gizmo", "fridge"), ("apple", "gizmo")):
+        assert known.fits(*pair) is None, pair
+    assert not any(known.accepts[place] & known.refuses.get(place, frozenset()) for place in known.accepts)
+
+
+def test_the_guard_lets_a_pair_that_nobody_saw_pass():
+    goal, belief = begin("put a apple in fridge.")
+    belief = belief.but(hand="pillow 1", site=None, containers={"fridge 1": True})
+    rules = MANUAL.active(goal.type, goal.object)
+    assert review("put pillow 1 in/on fridge 1", rules, Situation(belief, goal)) is None
 
 
 def test_situation_rules_follow_the_hand():
@@ -182,19 +250,22 @@ OPENED_MICROWAVE = ("open microwave 1", "You open the microwave 1. The microwave
 @pytest.mark.parametrize(
     ("command", "turns", "text"),
     [
-        ("open drawer 1", (), "there is no drawer 1 in this room"),
-        ("take apple 1 from drawer 1", (), "there is no drawer 1 in this room"),
-        ("examine drawer 1", (), "there is no drawer 1 in this room"),
-        ("examine unicorn 1", (), "there is no unicorn 1 in this room"),
+        ("open drawer 1", (), "there is no place called drawer 1"),
+        ("take apple 1 from drawer 1", (), "there is no place called drawer 1"),
+        ("examine drawer 1", (), "there is no place called drawer 1"),
+        ("go to apple 1", (), "there is no place called apple 1"),
+        ("examine unicorn 1", (), "you do not hold unicorn 1"),
         ("examine fridge 1", (), "you are not at fridge 1; first: go to fridge 1"),
         ("examine apple 1", (), "you do not hold apple 1"),
-        ("examine desklamp 1", (), "you do not hold desklamp 1"),
+        ("examine desklamp 1", (), "there is no place called desklamp 1"),
         ("use desklamp 1", (), "you are not at desklamp 1"),
         ("heat desklamp 1 with microwave 1", (), "desklamp 1 cannot be taken"),
         ("open fridge 1", (), "you are not at fridge 1; first: go to fridge 1"),
         ("close microwave 1", (CLOSED_MICROWAVE,), "microwave 1 is closed"),
         ("open microwave 1", (CLOSED_MICROWAVE, OPENED_MICROWAVE), "microwave 1 is not closed"),
         ("take mug 1 from microwave 1", (CLOSED_MICROWAVE,), "microwave 1 is closed; first: open microwave 1"),
+        ("take mug 1 from fridge 1", (), "you are not at fridge 1; first: go to fridge 1"),
+        ("heat mug 1 with fridge 1", (), "fridge 1 cannot heat mug 1"),
     ],
 )
 def test_the_guard_gives_the_reason_that_counts_and_no_remedy_that_undoes(command, turns, text):

@@ -3,7 +3,7 @@
 import pytest
 from laboratory import GOAL, HALLWAY, KITCHEN, after, goal, in_kitchen
 
-from rpms.core.arbitration import Arbitration, judge
+from rpms.core.arbitration import Arbitration, judge, judge_here
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.consistency import executable_from_here
 from rpms.core.facts import Atom, Truth
@@ -13,6 +13,7 @@ from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.play.setup import manual_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.answers import ANSWERS
+from rpms.worlds.scienceworld.recipes import RECIPES
 
 MANUAL = manual_of(world)
 RULES = MANUAL.active("F3", "boil")
@@ -37,9 +38,13 @@ def snippet(*actions):
 
 
 def test_every_predicate_of_the_manual_is_answered():
-    assert set(MANUAL.predicates) == set(ANSWERS)
+    assert set(MANUAL.predicates) == {*ANSWERS, *RECIPES}
+    assert set(ANSWERS).isdisjoint(RECIPES)
     for name, predicate in MANUAL.predicates.items():
-        assert ANSWERS[name][0] == len(predicate.args), name
+        if name in ANSWERS:
+            assert ANSWERS[name][0] == len(predicate.args), name
+        for belief in (after(), in_kitchen()):
+            assert isinstance(belief.truth(Atom(name, ("0", "stove")[: len(predicate.args)])), Truth), name
 
 
 def test_all_but_what_always_works_has_preconditions():
@@ -224,7 +229,7 @@ def test_what_is_elsewhere_is_where_it_was_last_seen():
 def test_a_plan_is_followed_from_room_to_room():
     situation = Situation(in_kitchen(*BACK), goal("boil"))
     fates = {
-        actions: judge(snippet(*actions), RULES, situation, Arbitration.HARD_SOFT).fate
+        actions: judge_here(snippet(*actions), RULES, situation, Arbitration.HARD_SOFT).fate
         for actions in (
             ("activate sink",),
             ("go to kitchen", "activate sink"),
@@ -241,3 +246,35 @@ def test_consistency_by_precondition_follows_the_effects():
         [Candidate(snippet(*plan), 1.0, 1.0, Verdict(Fate.KEPT)) for plan in plans], situation, RULES
     )
     assert {each.entry.actions: each.verdict.fate for each in found} == {plans[0]: Fate.FILTERED, plans[1]: Fate.KEPT}
+
+
+ODD_ROOM = (
+    "This room is called the kitchen. In it, you see: \n\ta gizmo\n\ta pea plant in the adult stage\n"
+    "\tunknown substance B\n\ta stove, which is turned off.\n\ta bowl (containing orange juice)\n\tthe agent\n"
+    "You also see:\n\tA door to the hallway (that is open)\n"
+)
+ODD = ("look around", ODD_ROOM)
+
+
+def test_a_thing_of_no_list_may_be_anything_whether_shown_or_not():
+    belief = in_kitchen(ODD)
+    for use in ("lid", "paper", "food", "flushed"):
+        assert truth(belief, use, "gizmo") is Truth.UNKNOWN
+        assert truth(belief, use, "thingamajig") is Truth.UNKNOWN
+    assert truth(belief, "works", "gizmo") is Truth.UNKNOWN
+    assert truth(belief, "helps", "gizmo", "stove") is Truth.UNKNOWN
+    for command in ("open gizmo", "activate gizmo", "eat gizmo", "use gizmo on stove"):
+        assert refusal(belief, command) is None, command
+
+
+def test_what_the_simulator_itself_rules_out_stays_false():
+    belief = in_kitchen(ODD)
+    for name in ("pea plant", "unknown substance B"):
+        assert truth(belief, "lid", name) is Truth.FALSE
+        assert truth(belief, "works", name) is Truth.FALSE
+    assert truth(belief, "helps", "stove", "gizmo") is Truth.FALSE
+    assert truth(belief, "helps", "shovel", "gizmo") is Truth.FALSE, "it digs in the ground alone"
+
+
+def test_juice_is_wet_though_it_is_food():
+    assert truth(in_kitchen(ODD), "wet", "bowl") is not Truth.FALSE

@@ -1,12 +1,11 @@
-"""The belief: what each answer changes, what stays unknown, and the pointer."""
+"""The belief: what each answer changes, and what stays unknown."""
 
 from hypothesis import given
 from hypothesis import strategies as st
-from laboratory import HALLWAY, KITCHEN, MENU, after, in_kitchen
+from laboratory import KITCHEN, MENU, after, in_kitchen
 
 from rpms.core.facts import Atom, Truth
 from rpms.worlds.scienceworld import world
-from rpms.worlds.scienceworld.progress import progress
 
 
 def test_the_opening_gives_the_room_and_its_doors_but_not_the_inventory():
@@ -16,8 +15,8 @@ def test_the_opening_gives_the_room_and_its_doors_but_not_the_inventory():
     assert belief.exits["workshop"] == {"hallway": True}
     assert not belief.inventory_known
     assert belief.holding == ()
-    assert str(belief.signature()) == "room=hallway|inventory=empty|progress=0"
-    assert belief.lines() == ("Room: hallway  Carrying: nothing known  Progress: step 0",)
+    assert str(belief.signature()) == "room=hallway|inventory=empty"
+    assert belief.lines()[0] == "Room: hallway  Carrying: nothing known"
 
 
 def test_going_through_doors():
@@ -137,45 +136,6 @@ def test_facts_have_three_values():
     }  # fmt: skip
     assert {key: belief.truth(Atom(key[0], key[1:])) for key in values} == values
     assert belief.truth(Atom("near")) is Truth.UNKNOWN
-
-
-def test_the_pointer_follows_the_procedure_and_falls_back_only_where_the_world_undoes_a_step():
-    opening = (
-        "Your task is to find a(n) animal. First, focus on the thing. Then, move it to the red box in the kitchen.\n\n"
-        + HALLWAY.replace("a picture", "a turtle egg")
-    )
-    belief = after(opening=opening)
-    trail = [belief.pointer]
-    for action, observation in (
-        ("focus on turtle egg", "You focus on the turtle egg."),
-        ("pick up turtle", "You move the turtle to the inventory."),
-        ("drop turtle", "You move the turtle to the hallway."),
-        ("pick up turtle", "You move the turtle to the inventory."),
-        ("go to kitchen", "You move to the kitchen."),
-        ("move turtle egg to red box", "You move the turtle to the red box."),
-    ):
-        belief = world.update(belief, action, observation)
-        trail.append(belief.pointer)
-    assert trail == [1, 2, 3, 2, 3, 4, 5]
-    assert progress(belief.goal, belief).percent == 100
-
-
-def test_the_pointer_of_a_transformation():
-    belief = in_kitchen(
-        (
-            "look at sink",
-            "a sink, which is turned on. In the sink is: a metal pot (containing a substance called water).",
-        ),
-        ("focus on water", "You focus on the water."),
-    )
-    assert progress(belief.goal, belief).text == "heat - water"
-    for action, observation in (
-        ("move metal pot to oven", "You move the metal pot to the oven."),
-        ("activate oven", "The oven is now activated."),
-        ("examine steam", "a substance called steam"),
-    ):
-        belief = world.update(belief, action, observation)
-    assert belief.pointer == 5
 
 
 @given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=120)), max_size=6))

@@ -2,7 +2,8 @@
 
 from laboratory import FOCUS_ON_STOVE, GOAL, after, in_kitchen
 
-from rpms.core.belief import StateSignature
+from rpms.core.belief import Situation, StateSignature
+from rpms.core.consistency import learned_ahead
 from rpms.core.memory import FailureLesson, SuccessSnippet, VerifiedSchema
 from rpms.worlds.scienceworld.compat import compatible, required_instruments
 
@@ -41,19 +42,18 @@ def test_a_stated_instrument_counts():
 
 
 def test_progress_may_lag_by_one():
-    assert compatible(in_kitchen(), snippet("room=kitchen|progress=1")) == ""
-    assert compatible(in_kitchen(), snippet("room=kitchen|progress=2")) == (
-        "learned at progress step 2, now at step 0: more than 1 ahead"
-    )
-    ahead = in_kitchen().but(pointer=4)
-    assert compatible(ahead, snippet("room=kitchen|progress=2")) == "", "what was learned earlier still helps"
+    def at(stage, then):
+        situation = Situation(in_kitchen(), in_kitchen().goal, stage)
+        return learned_ahead(situation, snippet(f"room=kitchen|progress={then}"))
+
+    assert at(0, "1") == ""
+    assert at(0, "2") == "learned at progress step 2, now at step 0: more than 1 ahead"
+    assert at(4, "2") == "", "what was learned earlier still helps"
+    assert at(None, "2") == "", "without a procedure nobody is ahead"
+    assert at(0, "soon") == at(0, "9" * 99) == "", "a strange pointer rules nothing out"
 
 
 def test_lessons_are_filtered_alike_and_schemas_never():
     lesson = FailureLesson(GOAL, StateSignature.parse("room=foundry|progress=0"), "pick up stove", "it is not moveable")
     assert compatible(after(), lesson) != ""
     assert compatible(after(), VerifiedSchema("open {x}", "open")) == ""
-
-
-def test_a_strange_pointer_rules_nothing_out():
-    assert compatible(in_kitchen(), snippet("progress=soon")) == ""

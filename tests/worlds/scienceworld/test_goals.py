@@ -7,11 +7,12 @@ import pytest
 from laboratory import DESCRIPTIONS, goal
 
 from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
+from rpms.play.setup import manual_of
 from rpms.worlds.scienceworld.bridge import Simulator
 from rpms.worlds.scienceworld.goals import Branch, parse_goal
 from rpms.worlds.scienceworld.jvm import shared_jvm
-from rpms.worlds.scienceworld.procedures import procedure
 from rpms.worlds.scienceworld.tasks import KINDS
+from rpms.worlds.scienceworld.world import world
 
 
 @pytest.mark.parametrize("task", KINDS)
@@ -20,7 +21,9 @@ def test_every_task_is_known_by_its_description(task):
     assert (read.task, read.object, read.type) == (task, task, KINDS[task].family)
     assert read.text == f"Your task is to {DESCRIPTIONS[task]}"
     assert read.target
-    assert len(procedure(read)) >= 2
+    purpose = manual_of(world).active(read.type, read.object).purpose
+    assert purpose is not None
+    assert purpose.staged
     assert GoalSignature.parse(str(read.signature)) == read.signature
 
 
@@ -61,7 +64,7 @@ def test_what_else_the_sentences_say():
 def test_what_fits_no_template_is_unknown(text):
     read = parse_goal(text)
     assert read.type == UNKNOWN_GOAL
-    assert procedure(read) == ()
+    assert manual_of(world).active(read.type, read.object).purpose is None
 
 
 @pytest.mark.skipif(not os.environ.get("RPMS_SLOW"), reason="loads every train and dev variation: set RPMS_SLOW=1")

@@ -1,9 +1,11 @@
 """The prompt of Appendix D."""
 
+from dataclasses import replace
+
 import pytest
 from laboratory import BOIL, FOCUS_ON_STOVE, HALLWAY, OPENINGS
 
-from rpms.core.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, compose
+from rpms.core.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, BeliefShown, compose
 from rpms.core.decide import decide
 from rpms.core.memory import merge
 from rpms.core.prompt import Budget, Part
@@ -37,8 +39,16 @@ def test_the_blocks_have_the_papers_shape():
     assert text[Part.DOMAIN].startswith("[RULES - Tier 2: Domain")
     assert "NEVER on devices (stove) or containers (metal pot)" in text[Part.DOMAIN]
     assert text[Part.ENVIRONMENT].startswith("[RULES - Tier 3: Environment (ScienceWorld)]")
-    assert text[Part.GOAL] == "[Current Objective] find water"
-    assert text[Part.BELIEF] == "[Current State]\n  Room: hallway  Carrying: nothing known  Progress: step 0"
+    assert text[Part.GOAL] == "[Current Objective] fill a vessel with water"
+    assert text[Part.BELIEF].startswith("[Current State]\n  Room: hallway  Carrying: nothing known  Progress: step 0\n")
+    assert "Not yet searched: kitchen" in text[Part.BELIEF]
+    brief = blocks(prompt(replace(FULL, belief=BeliefShown.PAPER)))[Part.BELIEF]
+    assert brief == "[Current State]\n  Room: hallway  Carrying: nothing  Progress: step 0"
+
+
+def test_the_baseline_says_nothing_of_the_penalty_and_the_third_tier_does():
+    assert "-100" not in prompt(BASELINE).text
+    assert "-100" in blocks(prompt(RULES_ONLY))[Part.ENVIRONMENT]
 
 
 def test_a_critical_failure_is_shown_as_such_where_it_happened():

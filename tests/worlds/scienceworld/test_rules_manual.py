@@ -3,14 +3,15 @@
 import pytest
 from laboratory import OPENINGS, after, goal, in_kitchen
 
-from rpms.core.arbitration import Arbitration, judge, objection_to_action
+from rpms.core.arbitration import Arbitration, judge, judge_here, objection_to_action
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.memory import FailureLesson, SuccessSnippet
 from rpms.core.prompt import Budget
 from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Fate
 from rpms.core.voice import rule_line, schema_lines
-from rpms.play.setup import manual_of, universal_tier
+from rpms.play.setup import manual_of
+from rpms.play.sources import universal_tier
 from rpms.store.manuals import read_manual
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.tasks import KINDS
@@ -33,8 +34,8 @@ def snippet(*actions):
     return SuccessSnippet(goal("boil").signature, STATE, "find", actions)
 
 
-def judged(entry, belief, task="boil"):
-    return judge(entry, active(task), Situation(belief, goal(task)), Arbitration.HARD_SOFT)
+def judged(entry, belief, task="boil", how=judge):
+    return how(entry, active(task), Situation(belief, goal(task)), Arbitration.HARD_SOFT)
 
 
 def test_tier_one_is_every_worlds_unchanged():
@@ -96,8 +97,14 @@ def test_a_plan_through_several_rooms_is_followed_room_by_room():
     belief = in_kitchen(("look around", seen))
     further = judged(snippet("go to hallway", "go to workshop"), belief)
     assert (further.fate, further.fact) == (Fate.WARNED, "unknown whether the door to workshop is closed")
-    verdict = judged(snippet("go to workshop"), belief)
-    assert (verdict.fate, verdict.fact) == (Fate.DROPPED, "no door leads from here to workshop")
+    for how, fate in ((judge, Fate.WARNED), (judge_here, Fate.DROPPED)):
+        verdict = judged(snippet("go to workshop"), belief, how=how)
+        assert (verdict.fate, verdict.fact) == (fate, "no door leads from here to workshop")
+
+
+def test_a_focus_on_what_is_never_asked_for_is_dropped_wherever_it_is_advised():
+    verdict = judged(snippet("focus on stove"), after())
+    assert (verdict.fate, verdict.rule) == (Fate.DROPPED, "F3-FOCUS-001")
 
 
 def test_a_broken_device_is_not_tried_again():
@@ -107,7 +114,9 @@ def test_a_broken_device_is_not_tried_again():
     assert objection.fact == "stove is broken or no device"
 
 
-def test_a_lesson_that_a_door_was_shut_is_dropped_once_it_is_open():
+def test_a_lesson_that_a_door_was_shut_is_doubted_once_it_is_open():
     lesson = FailureLesson(goal("boil").signature, STATE, "go to kitchen", "open the door first")
     assert judged(lesson, after()).fate is Fate.KEPT
-    assert judged(lesson, after(("open door to kitchen", "The door is now open."))).fate is Fate.DROPPED
+    opened = after(("open door to kitchen", "The door is now open."))
+    assert judged(lesson, opened).fate is Fate.WARNED
+    assert judged(lesson, opened, how=judge_here).fate is Fate.DROPPED

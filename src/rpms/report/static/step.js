@@ -182,6 +182,7 @@ const Step = (() => {
     return section(
       "Prompt",
       `about ${total} tokens, ${injected} of them injected knowledge (estimated)`,
+      crowding(step),
       bar,
       blocks,
       step.cut.length
@@ -193,6 +194,15 @@ const Step = (() => {
           )
         : null,
     );
+  }
+
+  /** What the context window had no room for: turns of the history, and, which is worse, knowledge. */
+  function crowding(step) {
+    const lacking = Object.entries(step.extras.no_room || {});
+    if (!lacking.length) return null;
+    const knowledge = lacking.some(([part]) => part !== "history");
+    const words = lacking.map(([part, count]) => `${count} of ${part}`).join(", ");
+    return el("div", { class: knowledge ? "alarm infeasible" : "dim" }, `No room in the context window for: ${words}.`);
   }
 
   function answer(step, text) {
@@ -233,8 +243,23 @@ const Step = (() => {
     );
   }
 
+  function plan(step) {
+    const chain = Array.isArray(step.extras.plan) ? step.extras.plan : [];
+    if (!chain.length) return null;
+    const links = chain.map((item, place) => [place ? el("span", { class: "dim" }, " ← ") : null, place % 2 ? el("code", {}, item) : item]);
+    return section("Plan", `${chain.length / 2} actions from here to the goal, read backwards`, el("p", { class: "chain" }, links));
+  }
+
+  function menu(step) {
+    const items = Array.isArray(step.extras.menu) ? step.extras.menu : [];
+    if (!items.length) return null;
+    const line = (item) =>
+      el("li", {}, el("code", { class: item.command === step.command ? "good" : "" }, item.command), item.reason ? el("span", { class: "dim" }, ` ${item.reason}`) : null);
+    return section("Menu", `${items.length} choices, grouped by what they do`, el("ul", { class: "plain" }, items.map(line)));
+  }
+
   function extras(step) {
-    const names = Object.keys(step.extras);
+    const names = Object.keys(step.extras).filter((name) => !["plan", "menu", "no_room"].includes(name));
     if (!names.length) return null;
     const show = (value) => {
       if (typeof value === "string") return value;
@@ -266,7 +291,9 @@ const Step = (() => {
       rules(episode, step, text),
       memory(step, text, info.conditions[side].memory),
       prompt(step, text, info.shared),
+      menu(step),
       answer(step, text),
+      plan(step),
       result(step, text, info),
       extras(step),
     );

@@ -1,6 +1,6 @@
 """What kinds of things can be done with kinds of things: fixed properties, measured over all training games.
 
-A kind that no training game has is neither known to allow something nor known not to: the answers are three-valued.
+The answers are three-valued: what no training game shows is unknown, neither possible nor impossible.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class Affordances:
     attributes: Mapping[str, frozenset[str]]
     """Predicate of the PDDL domain → the kinds of objects that always have it."""
     accepts: Mapping[str, frozenset[str]]
-    """Kind of place → the kinds of objects that may be put there."""
+    """Kind of place → the kinds of objects that the games let one put there."""
+    refuses: Mapping[str, frozenset[str]]
+    """Kind of place → the kinds of objects that were in a room with one and that no game lets one put there."""
     doors: Mapping[str, int]
     """Kind of place → percent of its instances that open and close; absent: none does."""
 
@@ -74,10 +76,10 @@ class Affordances:
         return {0: False, 100: True}.get(percent)
 
     def fits(self, object_kind: str, place_kind: str) -> bool | None:
-        """Whether an object of a kind may be put into a place of a kind."""
-        if object_kind not in self.objects or place_kind not in self.places:
-            return None
-        return object_kind in self.accepts[place_kind]
+        """Whether an object of a kind may be put into a place of a kind; None where no game had both in one room."""
+        if object_kind in self.accepts.get(place_kind, ()):
+            return True
+        return False if object_kind in self.refuses.get(place_kind, ()) else None
 
     def treats(self, verb: str, place_kind: str, object_kind: str) -> bool | None:
         """Whether a kind of place heats, cools or cleans a kind of object."""
@@ -98,8 +100,12 @@ def affordances() -> Affordances:
         objects=frozenset(kind.lower() for kind in measured.object_types),
         places=frozenset(kind.lower() for kind in measured.receptacle_types),
         attributes={name: frozenset(kind.lower() for kind in kinds) for name, kinds in measured.attributes.items()},
-        accepts={
-            place.lower(): frozenset(kind.lower() for kind in kinds) for place, kinds in measured.can_contain.items()
-        },
+        accepts=_lower(measured.can_contain),
+        refuses=_lower(measured.cannot_contain),
         doors={place.lower(): percent for place, percent in measured.openable.items()},
     )
+
+
+def _lower(kinds: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[str]]:
+    """Kinds by kind, as the games' texts write them."""
+    return {place.lower(): frozenset(kind.lower() for kind in things) for place, things in kinds.items()}

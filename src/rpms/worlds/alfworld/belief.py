@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from rpms.core.belief import StateSignature
+from rpms.core.belief import Belief, StateSignature
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.worlds.alfworld.affordances import KNIVES, affordances
@@ -18,7 +18,7 @@ from rpms.worlds.alfworld.wording import belief_lines
 
 
 @dataclass(frozen=True, slots=True)
-class AlfworldBelief:
+class AlfworldBelief(Belief):
     """One moment's belief. Made by `rpms.worlds.alfworld.update.update`."""
 
     goal: Goal
@@ -110,7 +110,8 @@ class AlfworldBelief:
             if one not in self.places:
                 return None
             if other not in self.places:
-                return self._beside(one, other)
+                # the opening names every place, so one more is not there
+                return False if kind_of(other) in affordances().places else self._beside(one, other)
         return self.sites.together(one, other)
 
     def _beside(self, place: str, thing: str) -> bool | None:
@@ -120,6 +121,8 @@ class AlfworldBelief:
             return None
         if thing in self.contents.get(place, ()):
             return True
+        if thing.endswith("?"):  # seen nowhere so far, and so in no place that was searched
+            return self.contains(place, thing)
         return None if site is None else self._in_site(site, thing)
 
     def gathered(self) -> tuple[str, tuple[str, ...]]:
@@ -138,6 +141,15 @@ class AlfworldBelief:
     def is_(self, thing: str, state: str) -> bool:
         """Whether an object is known to be in a state."""
         return state in self.states.get(thing, ())
+
+    @property
+    def names(self) -> Mapping[str, tuple[str, ...]]:
+        things = {thing: None for inside in self.contents.values() for thing in inside} | dict.fromkeys(self.holding)
+        objects = tuple(things)
+        return {"place": self.places, "object": objects, "tool": objects, "thing": (*self.places, *objects)}
+
+    def called(self, word: str) -> tuple[str, ...]:
+        return tuple(name for name in self.names["thing"] if kind_of(name) == word)
 
     def truth(self, atom: Atom, /) -> Truth:
         answer = _ANSWERS.get(atom.predicate)
@@ -186,6 +198,12 @@ def _has(attribute: str) -> Callable[[AlfworldBelief, str], bool | None]:
     return lambda _belief, thing: affordances().has(attribute, kind_of(thing))
 
 
+def _movable(_belief: AlfworldBelief, thing: str) -> bool | None:
+    kind = kind_of(thing)
+    known = affordances().has("pickupable", kind)
+    return False if known is None and kind in affordances().places else known
+
+
 def _is(state: str) -> Callable[[AlfworldBelief, str], bool]:
     return lambda belief, thing: belief.is_(thing, state)
 
@@ -199,7 +217,7 @@ _ANSWERS: Mapping[str, tuple[int, Callable[..., bool | None]]] = {
     "closed": (1, lambda belief, place: belief.closed(place)),
     "door": (1, lambda belief, place: belief.has_door(place)),
     "in": (2, lambda belief, thing, place: belief.contains(place, thing)),
-    "movable": (1, _has("pickupable")),
+    "movable": (1, _movable),
     "lamp": (1, _has("toggleable")),
     "fits": (2, lambda _belief, thing, place: affordances().fits(kind_of(thing), kind_of(place))),
     "heats": (2, _treats("heat")),

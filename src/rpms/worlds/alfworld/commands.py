@@ -195,4 +195,7 @@ def _name(text: str, candidates: Iterable[str], repairs: list[str]) -> str:
     if len(fitting) == 1:
         repairs.append("number" if not number else "name")
         return fitting[0]
+    if number and len(words) > 1 and found is not None:
+        repairs.append("name")
+        return f"{found[0]} {number}"
     return name

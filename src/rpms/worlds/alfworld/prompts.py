@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rpms.core.voice import Voice
+from rpms.worlds.alfworld.wording import paper_lines
 
 INSTRUCTION = """\
 Interact with a household to solve a task. Imagine you are an intelligent agent in a household environment and your \
@@ -59,22 +60,22 @@ The example ends here. Now the task to solve:"""
 
 CHOOSING = """\
 Here are some turns of an example, with its goal: heat some egg and put it in diningtable.
-Now: look for egg; you are at fridge 1, which is closed and not searched: open it
-Possible actions: go to countertop 3; go to fridge 1; open fridge 1
-Thought: The fridge 1 in front of me is closed and not searched. I open it.
-Action: open fridge 1
-Now: look for egg; likeliest unsearched places: countertop 3, cabinet 1
-Possible actions: close fridge 1; go to cabinet 1; go to countertop 3
-Thought: There is no egg in the fridge. The likeliest place that is left is countertop 3.
-Action: go to countertop 3
-Now: egg 2 is here: take it from countertop 3
-Possible actions: go to cabinet 1; go to fridge 1; take egg 2 from countertop 3; take knife 1 from countertop 3
-Thought: The egg 2 is here and my hands are empty. I take it.
-Action: take egg 2 from countertop 3
-Now: you hold egg 2 and are at microwave 1: heat egg 2 with it
-Possible actions: go to diningtable 1; heat egg 2 with microwave 1; open microwave 1
-Thought: I am at the microwave 1 with the egg 2. I heat it.
-Action: heat egg 2 with microwave 1
+Now: open fridge 1 to look for egg
+Possible actions: 1. go to countertop 3 (look for egg); 2. open fridge 1 (look for egg)
+Thought: Now: open fridge 1 to look for egg.
+Action: 2. open fridge 1
+Now: take egg 2 from countertop 3, then heat egg 2 with microwave 1
+Possible actions: 1. go to fridge 1 (look for egg); 2. take egg 2 from countertop 3 (then heat egg 2 with microwave 1)
+Thought: Now: take egg 2 from countertop 3.
+Action: 2. take egg 2 from countertop 3
+Now: go to microwave 1, then heat egg 2 with microwave 1
+Possible actions: 1. go to microwave 1 (then heat egg 2 with microwave 1); 2. put egg 2 in/on countertop 3
+Thought: Now: go to microwave 1.
+Action: 1. go to microwave 1
+Now: heat egg 2 with microwave 1
+Possible actions: 1. go to diningtable 1; 2. heat egg 2 with microwave 1 (so that egg 2 has been heated)
+Thought: Now: heat egg 2 with microwave 1.
+Action: 2. heat egg 2 with microwave 1
 The example ends here. Now the task to solve:"""
 
-VOICE = Voice(INSTRUCTION, EXAMPLE, choosing=CHOOSING)
+VOICE = Voice(INSTRUCTION, EXAMPLE, brief=paper_lines, choosing=CHOOSING)

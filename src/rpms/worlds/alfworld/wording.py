@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from rpms.core.belief import Belief
 from rpms.core.facts import kind_of
+from rpms.core.goal import Progress
 from rpms.worlds.alfworld.sites import NOWHERE
 
 if TYPE_CHECKING:
@@ -34,6 +36,17 @@ def belief_lines(belief: AlfworldBelief) -> tuple[str, ...]:
     if belief.places:
         left = [place for place in belief.places if place not in belief.seen]
         lines.append(f"Not yet searched: {_ranges(left) or 'nothing'}")
+    return tuple(lines)
+
+
+def paper_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
+    """The block as Appendix D prints it: the hand, and, once they are known, the place and what stands open."""
+    lines = [f"  Holding: {', '.join(belief.holding) or 'nothing'}"]
+    if belief.location is not None:
+        lines.append(f"  Location: {belief.location}")
+    opened = [place for place, is_open in belief.containers.items() if is_open]
+    if opened:
+        lines.append(f"  Open: {', '.join(opened)}")
     return tuple(lines)
 
 

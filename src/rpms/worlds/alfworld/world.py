@@ -11,15 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rpms.core.belief import Belief
-from rpms.core.consistency import Compat, same_occupancy
-from rpms.core.decide import Decision
 from rpms.core.errors import FileError, InputError
-from rpms.core.goal import Goal, Progress
+from rpms.core.goal import Goal
 from rpms.core.recall import Retrieval, Similarity
 from rpms.core.voice import Voice
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_GAME
-from rpms.worlds.alfworld import guidance
 from rpms.worlds.alfworld.affordances import category
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import forgive
@@ -28,8 +25,6 @@ from rpms.worlds.alfworld.game import NativeGame
 from rpms.worlds.alfworld.games import builtin_game, builtin_tasks, list_tasks, load_task
 from rpms.worlds.alfworld.goals import parse_goal
 from rpms.worlds.alfworld.observations import NOTHING_HAPPENS
-from rpms.worlds.alfworld.planner import plan
-from rpms.worlds.alfworld.progress import progress
 from rpms.worlds.alfworld.prompts import VOICE
 from rpms.worlds.alfworld.update import update
 from rpms.worlds.base import Command, Game, Setting, Task, World
@@ -37,7 +32,7 @@ from rpms.worlds.base import Command, Game, Setting, Task, World
 _DATA = "ALFWORLD_DATA"
 
 
-class Alfworld:
+class Alfworld(World):
     """The World of ALFWorld's household games."""
 
     name = "alfworld"
@@ -46,7 +41,6 @@ class Alfworld:
     step_budget = 50
     max_tokens = 256
     retrieval = Retrieval(similarity=Similarity(category=category))
-    compat: Compat = staticmethod(same_occupancy)
     voice: Voice = VOICE
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
@@ -79,9 +73,11 @@ class Alfworld:
             return TextWorldGame(file)
 
     def manual(self) -> tuple[tuple[str, str], ...]:
-        folder = files("rpms.worlds.alfworld")
-        names = ("environment.yaml", "domain.yaml")
-        return tuple((f"alfworld/{name}", folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
+        return self.manual_files("environment.yaml", "domain.yaml")
+
+    def paper_manual(self) -> tuple[tuple[str, str], ...]:
+        """The manual at the paper's scale: its families, and no more of them than Appendices D and E tell."""
+        return self.manual_files("environment.yaml", "domain_paper.yaml")
 
     def embedded_memory(self) -> str:
         """What the planner learned on the embedded games: `rpms learn alfworld --split builtin --rounds 1`."""
@@ -93,32 +89,21 @@ class Alfworld:
     def start(self, goal: Goal) -> Belief:
         return AlfworldBelief(goal)
 
-    def update(self, belief: Belief, action: str | None, observation: str) -> Belief:
-        return update(_own(belief), action, observation)
+    def update(self, belief: AlfworldBelief, action: str | None, observation: str) -> Belief:
+        return update(belief, action, observation)
 
-    def progress(self, goal: Goal, belief: Belief) -> Progress:
-        return progress(goal, _own(belief))
+    def command(self, action: str, belief: AlfworldBelief) -> Command:
+        return forgive(action, belief)
 
-    def command(self, action: str, belief: Belief) -> Command:
-        return forgive(action, _own(belief))
+    def form(self, action: str, belief: AlfworldBelief) -> Command:
+        """Form alone: nothing is added from what was seen, held or known to be near. The dialect is the game's own."""
+        return forgive(action, AlfworldBelief(belief.goal, dialect=belief.dialect))
 
     def infeasible(self, observation: str) -> bool:
         return observation.strip() == NOTHING_HAPPENS
 
-    def contradictions(self, belief: Belief, game: Game) -> tuple[str, ...]:
-        return contradictions(_own(belief), game)
-
-    suggest = staticmethod(guidance.suggest)
-    guide = staticmethod(guidance.guide)
-    focus = staticmethod(guidance.focus)
-
-    def planner(self, decision: Decision) -> tuple[str, str]:
-        return plan(decision)
-
-
-def _own(belief: Belief) -> AlfworldBelief:
-    assert isinstance(belief, AlfworldBelief)
-    return belief
+    def contradictions(self, belief: AlfworldBelief, game: Game) -> tuple[str, ...]:
+        return contradictions(belief, game)
 
 
 def _read(task: Task) -> str:
@@ -136,4 +121,4 @@ def _data_folder(setting: Setting) -> Path:
     return Path(data)
 
 
-world: World = Alfworld()
+world = Alfworld()

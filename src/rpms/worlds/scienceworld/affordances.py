@@ -1,6 +1,7 @@
 """What is known of furniture, devices, tools, vessels and papers by their names alone.
 
-Only what neither grows nor turns into something else is listed; of all other things nothing is said here.
+Only what neither grows nor turns into something else is listed; of all other things nothing is said here. A name that
+is in no list may be anything.
 """
 
 from __future__ import annotations
@@ -54,6 +55,12 @@ _KNOWN: Final = _WARES | _FOOD | _STUFF | {"paint"}
 _ANIMAL: Final = re.compile(
     r"(?:hatchling|juvenile|adult|baby) .*|dead (?!.* (?:tree|plant)$).*|.* (?:egg|pupa)|caterpillar|tadpole"
 )
+_MATTER: Final = re.compile(
+    r"(?:.* )?(?:plant|tree|seed|flower|pollen)(?: in the .* stage.*)?"
+    r"|(?:(?:solid|liquid|gaseous) )?unknown substance(?: [a-z])?"
+)
+"""Plants, their parts, and unknown substances: in the simulator no devices, no documents and nothing with a lid. Some
+can be eaten."""
 _TAIL: Final = re.compile(r" (?:\d+|\(.*\)|of .*)$")
 
 
@@ -87,16 +94,16 @@ _USES: Final = {
 }
 
 
-def serves(use: str, name: str, *, shown: bool = False) -> bool | None:
+def serves(use: str, name: str) -> bool | None:
     """Whether a thing has a lid or a switch, or is a paper, food, or flushed; None if unknown.
 
-    What a listing has shown by a name that is none of these is good for none but food, which may be anything that grew.
-
-    >>> serves("food", "stove"), serves("food", "pea"), serves("lid", "pea"), serves("lid", "pea", shown=True)
-    (False, None, None, False)
+    >>> serves("food", "stove"), serves("food", "pea seed"), serves("lid", "pea seed"), serves("lid", "gizmo")
+    (False, None, False, None)
     """
     kind = _kind(name)
-    return kind in _USES[use] if kind or (shown and use != "food") else None
+    if kind:
+        return kind in _USES[use]
+    return False if use != "food" and _MATTER.fullmatch(name.casefold()) else None
 
 
 def is_wired(name: str) -> bool:
@@ -107,8 +114,12 @@ def is_wired(name: str) -> bool:
 def helps(tool: str, name: str) -> bool | None:
     """Whether a tool has an effect on a thing; None if unknown.
 
+    The simulator knows four tools, and its shovel digs in the ground alone.
+
     >>> helps("shovel", "ground"), helps("shovel", "soil"), helps("axe", "stove"), helps("axe", "tree")
     (True, False, True, None)
+    >>> helps("stove", "ground"), helps("gizmo", "ground")
+    (False, None)
     """
     kind = _kind(name)
     match ware(tool):
@@ -119,7 +130,7 @@ def helps(tool: str, name: str) -> bool | None:
         case "thermometer" | "lighter":
             return False if (kind or name) in _WITHOUT_HEAT else None
         case _:
-            return False
+            return False if _kind(tool) else None
 
 
 _ALSO: Final = {"drawer": "wood table", "seed jar": "ceramic cup"}

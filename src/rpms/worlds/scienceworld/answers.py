@@ -127,6 +127,9 @@ def _here(belief: ScienceBelief, words: str) -> bool | None:
         return belief.next_door(room_named(phrase.head))
     if _UNLISTED.fullmatch(words.casefold()):
         return None
+    told = belief.scene.by_name.get(words)
+    if told is not None and told.place in (belief.room, "inventory") and not told.shut_away:
+        return True
     matches = meant(belief, words)
     if matches:
         return None if is_vague(phrase.head) else not all(match.shut for match in matches)
@@ -167,6 +170,12 @@ def _growing(belief: ScienceBelief) -> bool:
 def _with(belief: ScienceBelief, room: str, words: str) -> bool | None:
     """Whether a thing will be in reach once the agent is in a room: only what is fixed is sure not to be."""
     name, head = room_named(room), read_phrase(words).head
+    told = belief.scene.by_name.get(words)
+    if told is not None and told.place != "inventory" and not told.shut_away:
+        if told.place == name:
+            return True
+        if told.place in read_phrase(words).places:
+            return False
     if head in belief.exits:
         return True if head == name else belief.adjoin(name, head)
     if head in _ALWAYS or any(
@@ -174,15 +183,6 @@ def _with(belief: ScienceBelief, room: str, words: str) -> bool | None:
     ):
         return True
     return False if name in belief.looked and ware(head) and is_fixed(head) else None
-
-
-def _within(belief: ScienceBelief, words: str, place: str) -> bool | None:
-    matches, target = meant(belief, words), read_phrase(place).head
-    if any(alike(holder, target) for match in matches for holder in match.holders):
-        return True
-    if target in (belief.room, "inventory"):
-        return belief.carries(words) if target == "inventory" else None
-    return False if matches and all(ware(match.thing.name) for match in matches) else None
 
 
 # What things are like
@@ -198,7 +198,7 @@ def _serves(use: str) -> Callable[[ScienceBelief, str], bool | None]:
     def ask(belief: ScienceBelief, words: str) -> bool | None:
         if " to " in words or _UNLISTED.fullmatch(words.casefold()) or is_vague(read_phrase(words).head):
             return None
-        return _agreed(serves(use, thing.name, shown=bool(thing.raw)) for thing in _things(belief, words))
+        return _agreed(serves(use, thing.name) for thing in _things(belief, words))
 
     return ask
 
@@ -330,8 +330,9 @@ def _wet(belief: ScienceBelief, words: str) -> bool | None:
     known = _holds(belief, words)
     if known is None or _touched(belief, known):
         return None
-    inside = [thing.name for thing in known.thing.contents or ()]
-    return False if all(ware(name) or is_food(name) for name in inside) else None
+    inside = known.thing.contents or ()
+    dry = all((ware(thing.name) or is_food(thing.name)) and not _flows(thing) for thing in inside)
+    return False if dry else None
 
 
 def _solid(belief: ScienceBelief, words: str) -> bool:
@@ -339,10 +340,6 @@ def _solid(belief: ScienceBelief, words: str) -> bool:
     return not is_vague(read_phrase(words).head) and all(
         takes_things(thing.name) is False for thing in _things(belief, words)
     )
-
-
-def _focused(belief: ScienceBelief, words: str) -> bool | None:
-    return any(alike(name, read_phrase(words).head) for name in belief.focused) or None
 
 
 def _wired(belief: ScienceBelief, words: str) -> bool | None:
@@ -359,8 +356,6 @@ ANSWERS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "shut": (1, _shut),
     "here": (1, _here),
     "with": (2, _with),
-    "within": (2, _within),
-    "carried": (1, lambda belief, words: belief.carries(words) or None),
     "portable": (1, _portable),
     "open": (1, _open),
     "running": (1, _running),
@@ -374,7 +369,6 @@ ANSWERS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "pourable": (1, _pourable),
     "several": (1, _several),
     "wet": (1, _wet),
-    "focused": (1, _focused),
     "wired": (1, _wired),
     "read": (1, lambda belief, words: read_phrase(words).head in belief.readings or None),
     "looked": (0, lambda belief: belief.room in belief.looked),

@@ -1,4 +1,4 @@
-"""The belief of Appendix A.2: room, inventory, what was seen where, states of matter, and the progress pointer.
+"""The belief of Appendix A.2: room, inventory, what was seen where, and states of matter. Progress is the plan's.
 
 The world changes by itself here (water boils, plants grow, bees fly), so what was seen is what was last seen. Where the
 agent is and what it carries change by its own actions alone.
@@ -6,23 +6,31 @@ agent is and what it carries change by its own actions alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final
 
-from rpms.core.belief import StateSignature
+from rpms.core.belief import Belief, StateSignature
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
 from rpms.worlds.scienceworld.answers import ANSWERS
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.recipes import RECIPES, at_work, called, roles, unseen
+from rpms.worlds.scienceworld.scene import Scene
 from rpms.worlds.scienceworld.tree import alike, find, read_phrase, walk
+from rpms.worlds.scienceworld.wording import belief_lines
 
 INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
+_WATCHING: Final = re.compile(r"(?:wait|look|examine|use thermometer|pour|move jug)")
+"""The commands that let the world work."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScienceBelief:
+@dataclass(frozen=True)
+class ScienceBelief(Belief):
     """One moment's belief. Made by `rpms.worlds.scienceworld.update.update`."""
 
     goal: Goal
@@ -57,8 +65,6 @@ class ScienceBelief:
     """Terminals joined, by the simulator's names: (`anode on battery`, `terminal 1 on black wire`)."""
     broken: frozenset[str] = frozenset()
     """Devices that cannot be switched, with their room: `stove in kitchen`."""
-    pointer: int = 0
-    """How many of the goal's sub-goals are reached."""
     failed: frozenset[str] = frozenset()
     """Commands refused since the last one that did something."""
     last_action: str | None = None
@@ -68,6 +74,28 @@ class ScienceBelief:
     """The options that the simulator is waiting for a number for."""
     steps: int = 0
     """How many commands were given."""
+    clock: int = 0
+    """Ticks of the simulator so far."""
+    since: Mapping[str, int] = field(default_factory=dict)
+    """When a room, a substance or a thing was last seen, or a temperature measured (`heat of water`), by that clock."""
+
+    @cached_property
+    def scene(self) -> Scene:
+        """All that is known, by names that commands can use."""
+        return Scene(self)
+
+    @cached_property
+    def names(self) -> Mapping[str, Sequence[str]]:
+        """What is known to be there, by the roles it may have in a command."""
+        return roles(self.scene)
+
+    def called(self, word: str) -> Sequence[str]:
+        """What is known to be there that a goal or a procedure may mean by a word."""
+        return called(self.scene, word)
+
+    def age(self, name: str) -> int:
+        """Ticks since something was seen or measured."""
+        return self.clock - self.since.get(name, -1_000)
 
     @property
     def location(self) -> str | None:
@@ -162,24 +190,42 @@ class ScienceBelief:
         return self.exits.get(self.room or "", {}).get(room)
 
     def truth(self, atom: Atom, /) -> Truth:
+        recipe = RECIPES.get(atom.predicate)
+        if recipe is not None:
+            return Truth.of(recipe(self.scene, *atom.args))
         answer = ANSWERS.get(atom.predicate)
         if answer is None:
             return Truth.UNKNOWN
         arity, ask = answer
-        return Truth.of(ask(self, *atom.args)) if len(atom.args) == arity else Truth.UNKNOWN
+        args = [arg.removesuffix(" ?") for arg in atom.args]  # what was never seen goes by its kind
+        if atom.predicate in ("here", "portable", "with") and args[-1] != atom.args[-1]:
+            return Truth.of(unseen(self.scene, atom.predicate, *args))
+        return Truth.of(ask(self, *args)) if len(args) == arity else Truth.UNKNOWN
 
     def signature(self) -> StateSignature:
-        """σ(b): `room=kitchen|inventory=empty|progress=0`, and the instruments carried if there are any."""
+        """σ(b): `room=kitchen|inventory=empty`, and the instruments carried if there are any; progress is the plan's."""
         return StateSignature.of(
             room=None if self.room is None else (self.room,),
             inventory=tuple(sorted(self.holding)),
             instrument=self.instruments or None,
-            progress=(str(self.pointer),),
         )
 
+    @property
+    def moment(self) -> str:
+        """All that is known of the world, as a number: where it is the same, nothing has changed or was found out.
+
+        Where the world is at work too, watching it is never the same. Numbers are compared within one episode alone,
+        and mean nothing outside the process that made them.
+        """
+        if not self.failed and _WATCHING.match(self.last_action or "") and at_work(self.scene):
+            return str(self.steps)
+        exits = frozenset((room, frozenset(ways.items())) for room, ways in self.exits.items())
+        known = (self.rooms, self.temperatures, self.readings)
+        told = (self.inventory, self.connections, self.broken, self.focused, self.menu)
+        return str(hash((exits, *(frozenset(facts.items()) for facts in known), *told)))
+
     def lines(self) -> tuple[str, ...]:
-        carrying = ", ".join(self.holding) or ("nothing" if self.inventory_known else "nothing known")
-        return (f"Room: {self.room or 'unknown'}  Carrying: {carrying}  Progress: step {self.pointer}",)
+        return belief_lines(self)
 
     def but(self, **changes: object) -> ScienceBelief:
         """The same belief with some fields changed."""

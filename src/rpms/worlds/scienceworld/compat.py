@@ -1,4 +1,4 @@
-"""COMPAT of Appendix A.2: instrument, room and progress."""
+"""COMPAT of Appendix A.2: instrument and room. Its third condition, progress, is every staged procedure's."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from typing import Final
 from rpms.core.belief import Belief
 from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
 from rpms.worlds.scienceworld.belief import INSTRUMENTS, ScienceBelief
-
-LARGEST_LAG: Final = 1
-"""How far ahead of the current progress an entry may have been learned."""
 
 _PICK: Final = re.compile(r"(?:pick up|take|get) (?:the )?([a-z ]+?)(?: (?:in|on|from) .*)?")
 _USE: Final = re.compile(r"(?:use|activate|deactivate) (?:the )?([a-z ]+?)(?: (?:in|on) .*)?")
@@ -49,12 +46,4 @@ def compatible(belief: Belief, entry: Entry) -> str:
     rooms = entry.state_signature.get("room")
     if rooms and belief.room is not None and belief.room not in rooms:
         return f"learned in the {rooms[0]}, now in the {belief.room}"
-    pointer = _pointer(entry.state_signature.get("progress"))
-    if pointer is not None and pointer > belief.pointer + LARGEST_LAG:
-        return f"learned at progress step {pointer}, now at step {belief.pointer}: more than {LARGEST_LAG} ahead"
     return ""
-
-
-def _pointer(values: tuple[str, ...] | None) -> int | None:
-    text = values[0] if values else ""
-    return int(text) if text.isdecimal() and len(text) < 10 else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from rpms.core.goal import UNKNOWN_GOAL
@@ -22,6 +23,10 @@ class Branch:
     """The box by its name: `red box`."""
     how: str
     """`place` (the target into the box) or `focus` (on the box)."""
+
+
+_FIELDS: Final = frozenset({"task", "target", "place", "box", "box_room", "criterion", "intermediate", "trait"})
+"""What a procedure may ask a goal for."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,18 @@ class ScienceGoal(CoreGoal):
     """The property whose inheritance is asked for, such as `plant height`; its value is `criterion`."""
     source: str = ""
     """`renewable` or `nonrenewable`."""
+
+    def named(self, field_name: str) -> str:
+        return str(getattr(self, field_name, "")) if field_name in _FIELDS else super().named(field_name)
+
+    def places(self) -> Mapping[str, tuple[str, ...]]:
+        return self._places
+
+    @cached_property
+    def _places(self) -> Mapping[str, tuple[str, ...]]:
+        things = (self.target, "seed jar", "recipe") if self.place else ()
+        boxes = (self.box, *(branch.box for branch in self.branches)) if self.box_room else ()
+        return dict.fromkeys(things, (self.place,)) | {box: (self.box_room,) for box in boxes if box}
 
     def branch(self, when: str) -> Branch | None:
         """The side of a condition by its name."""

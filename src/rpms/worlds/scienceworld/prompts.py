@@ -22,8 +22,7 @@ activate {obj} | deactivate {obj} | use {obj} on {obj} | connect {obj} to {obj} 
 focus on {obj} | read {obj} | eat {obj} | flush {obj} | wait | wait1
 {obj} stands for a thing by the name you see, with its place if there are several: orange in inventory. A door is \
 opened by where it leads: open door to kitchen. If the answer is an ambiguous request with a numbered list, the next \
-action is one of its numbers. You are scored from 0 to 100 as you make progress, and have 100 actions. Focusing on a \
-wrong thing ends the task at once with a score of -100.
+action is one of its numbers. You are scored from 0 to 100 as you make progress, and have 100 actions.
 Reminder:
 1. The action must be one of those above. One action a turn, and nothing after it.
 2. Think when necessary, try to act directly more."""
@@ -69,18 +68,18 @@ The example ends here. Now the task to solve:"""
 CHOOSING = """\
 Here are some turns of an example, with its task: find a(n) plant, focus on it, then move it to the blue box in the \
 workshop.
-Now: look for a plant; open door to greenhouse
-Possible actions: go to workshop; look around; open door to greenhouse; wait1
-Thought: Plants grow in the greenhouse and its door is closed. I open it.
-Action: open door to greenhouse
-Now: lemon tree is here: focus on lemon tree
-Possible actions: focus on lemon tree; go to hallway; look at sink; pick up flower pot 2
-Thought: The lemon tree is a plant and it is here. I focus on it, not on its pot.
-Action: focus on lemon tree
-Now: to move lemon tree, pick up flower pot 2
-Possible actions: go to hallway; look around; pick up flower pot 2; wait1
-Thought: I carry the tree in its pot. I pick up flower pot 2.
-Action: pick up flower pot 2
+Now: open door to greenhouse, then go to greenhouse, then look around to look for plant
+Possible actions: 1. look around (look for plant); 2. open door to greenhouse (then go to greenhouse)
+Thought: Now: open door to greenhouse.
+Action: 2. open door to greenhouse
+Now: focus on lemon tree
+Possible actions: 1. focus on lemon tree (so that lemon tree was focused on); 2. pick up flower pot 2
+Thought: Now: focus on lemon tree.
+Action: 1. focus on lemon tree
+Now: pick up flower pot 2, then move flower pot 2 to blue box
+Possible actions: 1. go to hallway; 2. pick up flower pot 2 (then move flower pot 2 to blue box)
+Thought: Now: pick up flower pot 2.
+Action: 2. pick up flower pot 2
 The example ends here. Now the task to solve:"""
 
 HEADINGS = {
@@ -101,9 +100,25 @@ def objective(_goal: Goal, progress: Progress) -> tuple[str, ...]:
     return (f"[Current Objective] {step} {progress.target}".rstrip(),)
 
 
-def state(belief: Belief, _progress: Progress) -> tuple[str, ...]:
-    """The belief block."""
-    return tuple(f"  {line}" for line in belief.lines())
+def state(belief: Belief, progress: Progress) -> tuple[str, ...]:
+    """The belief block, with the progress pointer in its first line."""
+    first, *more = belief.lines()
+    return (f"  {first}  Progress: step {progress.done}", *(f"  {line}" for line in more))
 
 
-VOICE = Voice(INSTRUCTION, EXAMPLE, HEADINGS, objective, state, CHOOSING, assumed=frozenset({"here"}))
+def paper_state(belief: Belief, progress: Progress) -> tuple[str, ...]:
+    """The belief block as Appendix D prints it: room, inventory and the progress pointer on one line."""
+    carrying = ", ".join(belief.holding) or "nothing"
+    return (f"  Room: {belief.location or 'unknown'}  Carrying: {carrying}  Progress: step {progress.done}",)
+
+
+VOICE = Voice(
+    INSTRUCTION,
+    EXAMPLE,
+    HEADINGS,
+    objective,
+    state,
+    brief=paper_state,
+    choosing=CHOOSING,
+    assumed=frozenset({"here"}),
+)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.tree import Forest, Path, Phrase, at, find, put, read_phrase
+
+if TYPE_CHECKING:
+    from rpms.worlds.scienceworld.belief import ScienceBelief
 
 _NUMBER: Final = re.compile(r"(\d{1,6})(?:\s*[:.)].{0,400})?")
 _VERB: Final = re.compile(

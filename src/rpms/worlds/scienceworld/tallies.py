@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.spots import meant
 from rpms.worlds.scienceworld.tree import walk
+
+if TYPE_CHECKING:
+    from rpms.worlds.scienceworld.belief import ScienceBelief
 
 _TICKS: Final = {"wait": 11, "wait1": 2, "inventory": 0, "look around": 0, "task": 0}
 """Ticks of the simulator's clock; every other command that it understands takes one."""
@@ -29,11 +31,15 @@ def tally(before: ScienceBelief, after: ScienceBelief) -> ScienceBelief:
     if not isinstance(goal, ScienceGoal) or after.observation.startswith(_NOT_UNDERSTOOD) or after.last_action is None:
         return after
     command = _PLACES.sub(r" in \1", meant(before, after.last_action))
+    after = after.but(clock=before.clock + _TICKS.get(command, 1))
     noted = {
         **dict(_slides(goal, before, after, command)),
         **dict(_garden(goal, after, command)),
         **dict(_focus(after, command)),
     }
+    poured = _POURED.match(after.observation)
+    if poured:
+        after = after.but(since={**after.since, f"water in {poured[1]}": after.clock})
     return after.but(readings={**after.readings, **noted}) if noted else after
 
 

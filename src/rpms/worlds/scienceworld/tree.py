@@ -172,5 +172,7 @@ def merge(seen: Forest, known: Forest) -> Forest:
 
 def _remember(thing: Thing, before: Thing) -> Thing:
     lids = before.flags & {"open", "closed"} if thing.flags.isdisjoint({"open", "closed"}) else frozenset[str]()
+    bare = thing.contents is None and thing.name.endswith((" tree", " plant"))  # what grows on them always shows
     inside = before.contents if thing.contents is None else merge(thing.contents, before.contents or ())
+    inside = () if bare else inside
     return replace(thing, contents=inside, flags=thing.flags | lids)

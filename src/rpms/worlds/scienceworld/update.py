@@ -23,7 +23,9 @@ from rpms.worlds.scienceworld.spots import (
     thing_at,
     with_thing,
 )
+from rpms.worlds.scienceworld.tallies import tally
 from rpms.worlds.scienceworld.tree import Forest, Phrase, merge, read_phrase, walk
+from rpms.worlds.scienceworld.wording import ROOMS
 
 _FAILED_KEPT: Final = 20
 _HEARD_KEPT: Final = 8_000
@@ -33,7 +35,11 @@ _SLID: Final = re.compile(r"approximately (\d{1,3})% down the plane")
 
 
 def update(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
-    """Take in an answer. The pointer follows in `rpms.worlds.scienceworld.progress`."""
+    """Take in an answer, and count what is to be counted."""
+    return tally(belief, _heard(belief, action, observation))
+
+
+def _heard(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
     command = named(meant(belief, action))
     after = belief.but(
         last_action=action,
@@ -42,7 +48,7 @@ def update(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         steps=belief.steps + (action is not None),
     )
     if heard.refused(observation):
-        after = _broken(after, observation, command)
+        after = _broken(_barred(after, observation, command), observation, command)
         return after.but(failed=frozenset(sorted(after.failed | {action or ""})[:_FAILED_KEPT]))
     loose, observation = heard.disconnections(observation)
     for name in loose:
@@ -83,16 +89,17 @@ def _seen(belief: ScienceBelief, sight: RoomSight, *, at_home: bool) -> ScienceB
     belief = belief.but(rooms=rooms, exits=exits, looked=belief.looked | {sight.room})
     if at_home:
         belief = belief.but(room=sight.room, visited=belief.visited | {sight.room})
-    return _noted(belief, sight.things)
+    return _noted(belief.but(since={**belief.since, sight.room: belief.clock}), sight.things)
 
 
 def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
     """Note the states of matter, and how far blocks have slid, that a listing shows."""
     states, readings, history = dict(belief.states), dict(belief.readings), dict(belief.state_history)
+    since = dict(belief.since)
     for _, thing, above in walk(things):
-        state = state_of(thing)
+        state, substance = state_of(thing), substance_of(thing.name)
+        since[substance] = belief.clock
         if state is not None:
-            substance = substance_of(thing.name)
             states[substance] = state
             before = history.get(substance, ())
             if state not in before[-1:] and len(before) < _STATES_KEPT:
@@ -103,7 +110,7 @@ def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
                 readings[above[0]] = slid[1] if slid else "100"
             elif flag.endswith(" ticks"):
                 readings[thing.name] = flag.removesuffix(" ticks")
-    return belief.but(states=states, readings=readings, state_history=history)
+    return belief.but(states=states, readings=readings, state_history=history, since=since)
 
 
 def _held(belief: ScienceBelief, listing: Forest) -> ScienceBelief:
@@ -149,6 +156,15 @@ def _placed(belief: ScienceBelief, thing: Thing, command: Named) -> ScienceBelie
         return belief
     holder = thing_at(belief, spot)
     return with_thing(belief, spot, replace(holder, contents=(*(holder.contents or ()), thing)))
+
+
+def _barred(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
+    """A closed door that nobody has seen shows when one walks into it."""
+    doors = belief.exits.get(belief.room or "", {})
+    room = command.text.removeprefix("go to ")
+    if not observation.startswith("The door is not open.") or belief.room is None:
+        return belief
+    return belief.but(exits={**belief.exits, belief.room: {**doors, room: False}})
 
 
 def _broken(belief: ScienceBelief, observation: str, command: Named) -> ScienceBelief:
@@ -234,11 +250,16 @@ def _eat(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
 
 
 def _mix(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
-    product = Thing(heard.plain_name(done.object.casefold()))
+    product = Thing(_by_its_name(heard.plain_name(done.object.casefold()), belief.goal.state))
     if command.one.head == "inventory":  # what of it went into the product is not said
         return belief.but(inventory=(), inventory_known=False, lost=True)
     spot = find_spot(belief, command.one)
     return belief if spot is None else with_thing(belief, spot, replace(thing_at(belief, spot), contents=(product,)))
+
+
+def _by_its_name(product: str, wanted: str) -> str:
+    """What comes of mixing, as all else calls it: `green-blue paint` for what the simulator says is `blue green paint`."""
+    return wanted if sorted(product.split()) == sorted(wanted.replace("-", " ").split()) else product
 
 
 def _focus(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
@@ -248,7 +269,7 @@ def _focus(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
 
 
 def _reset(belief: ScienceBelief, _done: Deed, _command: Named) -> ScienceBelief:
-    return belief.but(focused=(), pointer=0)
+    return belief.but(focused=())
 
 
 def _door(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
@@ -256,7 +277,7 @@ def _door(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     room, doors = belief.room, belief.exits.get(belief.room or "", {})
     if room is None:
         return belief
-    named = [name for name in doors if name in command.text and name != room]
+    named = [name for name in (*doors, *ROOMS) if name in command.text and name != room]
     ways = [max(named, key=len)] if named else list(doors)
     value = done.place == "open" if len(ways) == 1 else None
     exits = {**belief.exits, room: {**doors, **dict.fromkeys(ways, value)}}
@@ -287,13 +308,16 @@ def _measure(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief
         degrees = float(done.object)
     except ValueError:
         return belief
-    belief = belief.but(temperatures={**belief.temperatures, substance_of(name): degrees})
+    substance = substance_of(name)
+    since = {**belief.since, f"heat of {substance}": belief.clock}
+    belief = belief.but(temperatures={**belief.temperatures, substance: degrees}, since=since)
     called = heard.parse_thing(command.two.head)  # a name that was understood tells the state: `liquid marshmallow`
     return belief if called is None or substance_of(called.name) == called.name else _noted(belief, (called,))
 
 
 def _connect(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
-    return belief.but(connections=belief.connections | {(done.object, done.place)})
+    since = {**belief.since, "connection": belief.clock}
+    return belief.but(connections=belief.connections | {(done.object, done.place)}, since=since)
 
 
 def _disconnect(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:

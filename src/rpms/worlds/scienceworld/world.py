@@ -3,44 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 
 from rpms.core.belief import Belief
-from rpms.core.consistency import Compat
-from rpms.core.decide import Decision
 from rpms.core.errors import InputError, WorldError
-from rpms.core.goal import Goal, Progress
+from rpms.core.goal import Goal
+from rpms.core.memory import Entry
 from rpms.core.recall import Retrieval, Similarity
 from rpms.core.voice import Voice
 from rpms.worlds.base import Command, Game, Setting, Task, World
-from rpms.worlds.scienceworld import guidance
 from rpms.worlds.scienceworld.agreement import disagreements
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.commands import repair
 from rpms.worlds.scienceworld.compat import compatible
-from rpms.worlds.scienceworld.goals import ScienceGoal, parse_goal
+from rpms.worlds.scienceworld.goals import parse_goal
 from rpms.worlds.scienceworld.observations import refused
-from rpms.worlds.scienceworld.progress import progress, update
 from rpms.worlds.scienceworld.prompts import VOICE
 from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, task_at
+from rpms.worlds.scienceworld.update import update
 
 OPTIONS = ("simplifications", "tasks", "per_task")
 """`simplifications`: none by default. `tasks`: names with commas between, the paper's 26 by default. `per_task`: the
 first so many variations of each."""
 
 
-class ScienceWorld:
+class ScienceWorld(World):
     """The World of ScienceWorld's thirty tasks."""
 
     name = "scienceworld"
     splits: tuple[str, ...] = ("dev", "train", "test")
     engines: tuple[str, ...] = ("native",)
+    options: tuple[str, ...] = OPTIONS
     step_budget = 100
     max_tokens = 512
-    retrieval = Retrieval(similarity=Similarity(type=0.5, object=0.3, state=0.1, destination=0.1))
-    """The signature's object is the task, its state the substance or thing."""
-    compat: Compat = staticmethod(compatible)
+    retrieval = Retrieval(similarity=Similarity(type=0.5, object=0.3, state=0.2, destination=0.0))
+    """The signature's object is the task, its state the substance or thing; its destination, a box of some colour,
+    says nothing of how alike two tasks are."""
     voice: Voice = VOICE
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
@@ -65,9 +63,11 @@ class ScienceWorld:
         return ScienceWorldGame(task.source["task"], int(task.source["variation"]), options.get("simplifications", ""))
 
     def manual(self) -> tuple[tuple[str, str], ...]:
-        folder = files("rpms.worlds.scienceworld")
-        names = ("environment.yaml", "domain.yaml")
-        return tuple((f"scienceworld/{name}", folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
+        return self.manual_files("environment.yaml", "domain.yaml", "procedures.yaml")
+
+    def paper_manual(self) -> tuple[tuple[str, str], ...]:
+        """The manual at the paper's scale: its families, and no more of them than Appendices D and E tell."""
+        return self.manual_files("environment.yaml", "domain_paper.yaml", "procedures.yaml")
 
     def goal(self, opening: str) -> Goal:
         return parse_goal(opening)
@@ -75,20 +75,19 @@ class ScienceWorld:
     def start(self, goal: Goal) -> Belief:
         return ScienceBelief(goal)
 
-    def update(self, belief: Belief, action: str | None, observation: str) -> Belief:
-        return update(_own(belief), action, observation)
+    def update(self, belief: ScienceBelief, action: str | None, observation: str) -> Belief:
+        return update(belief, action, observation)
 
-    def progress(self, goal: Goal, belief: Belief) -> Progress:
-        known = goal if isinstance(goal, ScienceGoal) else ScienceGoal(goal.type, text=goal.text)
-        return progress(known, _own(belief))
+    def compat(self, belief: Belief, entry: Entry) -> str:
+        return compatible(belief, entry)
 
-    def command(self, action: str, belief: Belief) -> Command:
-        return repair(action, _own(belief))
+    def command(self, action: str, belief: ScienceBelief) -> Command:
+        return repair(action, belief)
 
     def infeasible(self, observation: str) -> bool:
         return refused(observation)
 
-    def contradictions(self, belief: Belief, game: Game) -> tuple[str, ...]:
+    def contradictions(self, belief: ScienceBelief, game: Game) -> tuple[str, ...]:
         """Compare room and inventory with the simulator's free listings; of other games nothing can be said.
 
         Nor of one that has died, which the next step finds out.
@@ -96,18 +95,9 @@ class ScienceWorld:
         if not isinstance(game, ScienceWorldGame):
             return ()
         try:
-            return disagreements(_own(belief), game.look(), game.inventory())
+            return disagreements(belief, game.look(), game.inventory())
         except WorldError:
             return ()
-
-    def planner(self, decision: Decision) -> tuple[str, str]:
-        from rpms.worlds.scienceworld.planner import plan  # noqa: PLC0415 - only where no LLM plays
-
-        return plan(decision)
-
-    suggest = staticmethod(guidance.suggest)
-    guide = staticmethod(guidance.guide)
-    focus = staticmethod(guidance.focus)
 
 
 def _checked(setting: Setting) -> dict[str, str]:
@@ -117,11 +107,6 @@ def _checked(setting: Setting) -> dict[str, str]:
             raise InputError(f"ScienceWorld has no option {name!r}: the options are {', '.join(OPTIONS)}")
     canonical_simplifications(setting.options.get("simplifications", ""))
     return dict(setting.options)
-
-
-def _own(belief: Belief) -> ScienceBelief:
-    assert isinstance(belief, ScienceBelief)
-    return belief
 
 
 world: World = ScienceWorld()

@@ -3,6 +3,8 @@
 `tables.json` was measured over the 3,553 training games:
 
 - can_contain: receptacle type → the object types that may be put there
+- cannot_contain: receptacle type → the object types that stand in a room with one in some game and may in none be put
+  there; whatever is in neither list, no game has together
 - openable: receptacle type → percent of its instances that open (all of them start closed)
 - attributes: predicate → the object types that have it
 - sharing: room → receptacle type → earlier type → percent that stand at the location of one of those
@@ -51,6 +53,7 @@ class Tables:
     """The contents of `tables.json`."""
 
     can_contain: dict[str, frozenset[str]]
+    cannot_contain: dict[str, frozenset[str]]
     openable: Weights
     attributes: dict[str, frozenset[str]]
     also_in: dict[str, Weights]
@@ -91,6 +94,7 @@ def tables() -> Tables:
     raw = json.loads(files(__package__).joinpath("tables.json").read_text(encoding="utf-8"))
     return Tables(
         can_contain={kind: frozenset(objects) for kind, objects in raw["can_contain"].items()},
+        cannot_contain={kind: frozenset(objects) for kind, objects in raw["cannot_contain"].items()},
         openable=raw["openable"],
         attributes={fact: frozenset(kinds) for fact, kinds in raw["attributes"].items()},
         also_in=raw["also_in"],

@@ -1,0 +1,248 @@
+"""What becomes of memories: recall, state filter and arbitration over seen ALFWorld games.
+
+    python benchmarks/arbitration.py [--data DIR] [--games 40] [--learn 140] [--memory FILE] [--seed 0]
+
+The planner plays some seen games under Full with a memory that it learned on training games, as many as the paper
+learns from; where the folder has none, on the other seen games. At every step all that came to mind is judged, not only
+the first few that enter the prompt; and the step is decided again with the state filter switched off, and with
+arbitration judging from the present state (`judged_by=here`). Prints the verdicts by kind and reason, how many entries
+pass at a few values of θ, and a table of shares.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rpms.core.belief import Situation
+from rpms.core.condition import FULL, Condition, compose
+from rpms.core.decide import Decision, Mind, decide
+from rpms.core.enforcement import PAPER, JudgedBy
+from rpms.core.errors import RPMSError
+from rpms.core.memory import Kind, VerifiedSchema
+from rpms.core.recall import EpisodicMemory
+from rpms.core.verdict import Candidate, Fate
+from rpms.learn.rounds import LearningPlan, learn
+from rpms.models.base import Decoding
+from rpms.play.answering import NamedModel
+from rpms.play.episode import Play
+from rpms.play.setup import knowledge_of
+from rpms.store.memories import read_memory
+from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.registry import find_world
+
+THRESHOLDS = (0.4, 0.5, 0.6, 0.65, 0.7, 0.8, 0.9)
+_NAME = re.compile(r"[a-z]+ \d+")
+_COMMAND = re.compile(r"`[^`]*`")
+
+HERE = replace(FULL, enforcement=replace(PAPER, judged_by=JudgedBy.HERE))
+JUDGED: dict[str, Condition] = {"as the paper": FULL, "judged_by=here": HERE}
+
+
+@dataclass
+class Tally:
+    """What was counted under one judgement."""
+
+    verdicts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """(kind, fate, why) → candidates, over all steps."""
+    steps: int = 0
+    showing: int = 0
+    """Steps whose prompt shows a snippet."""
+    changed: int = 0
+    """Steps whose prompt would show other snippets without the state filter."""
+
+    def snippets(self, *fates: Fate) -> int:
+        return sum(n for (kind, fate, _), n in self.verdicts.items() if kind == Kind.SUCCESS and fate in fates)
+
+    @property
+    def consistent(self) -> int:
+        return self.snippets(*(fate for fate in Fate if fate is not Fate.FILTERED))
+
+    @property
+    def unnamed(self) -> int:
+        """Snippets that were dropped without a rule's name."""
+        return sum(
+            n
+            for (kind, fate, why), n in self.verdicts.items()
+            if (kind, fate) == (Kind.SUCCESS, Fate.DROPPED) and not why
+        )
+
+
+def remember(world: World, tasks: Sequence[Task], setting: Setting) -> EpisodicMemory:
+    """What the planner learns on some games."""
+    with TemporaryDirectory() as folder:
+        out = Path(folder, "memory.jsonl")
+        plan = LearningPlan(
+            world, "planner", NamedModel("planner", world.name), rounds=1, tasks=tuple(tasks), setting=setting
+        )
+        learn(plan, out)
+        return read_memory(out, world.name)
+
+
+def to_learn_from(world: World, setting: Setting, number: int, dice: random.Random) -> list[Task]:
+    """Training games drawn at random; none where the folder has none."""
+    try:
+        training = list(world.tasks("train", setting))
+    except RPMSError:
+        return []
+    return dice.sample(training, min(number, len(training)))
+
+
+def again(mind: Mind, decision: Decision) -> Decision:
+    """The same step decided by another mind; the belief is that of the step."""
+    still = replace(mind, update=lambda belief, _action, _observation: belief)
+    return decide(still, decision.goal, decision.belief, None, "", ())
+
+
+def judged(mind: Mind, decision: Decision) -> Iterator[Candidate]:
+    """Every candidate of a step with its verdict, also those that no prompt has room for."""
+    situation = Situation(decision.belief, decision.goal)
+    for kind in Kind:
+        recalled = mind.memory.recall(kind, decision.goal_signature, mind.retrieval)
+        filtered = mind.consistent(recalled, situation, decision.schemas)
+        yield from mind.arbitrate(filtered, decision.rules, situation, mind.arbitration)
+
+
+def shown(decision: Decision) -> frozenset[str]:
+    """The snippets in the prompt."""
+    return frozenset(each.entry.id for each in decision.memories if each.entry.kind is Kind.SUCCESS)
+
+
+def why(candidate: Candidate) -> str:
+    """The rule and the fact behind a verdict, without the names of this game."""
+    verdict = candidate.verdict
+    if not verdict.rule:
+        return _NAME.sub("…", _COMMAND.sub("", verdict.reason)).strip(" :;")
+    fact = _NAME.sub("…", verdict.fact) if verdict.rule.startswith("E-") else ""
+    return f"{verdict.rule}: {fact}" if fact else verdict.rule
+
+
+def count(mind: Mind, unfiltered: Mind, decision: Decision, tally: Tally) -> None:
+    """Count one step."""
+    own = again(mind, decision)
+    tally.steps += 1
+    tally.showing += bool(shown(own))
+    tally.changed += shown(own) != shown(again(unfiltered, decision))
+    for candidate in judged(mind, own):
+        tally.verdicts[candidate.entry.kind, candidate.verdict.fate, why(candidate)] += 1
+
+
+def passing(memory: EpisodicMemory, world: World, decision: Decision, threshold: float) -> int:
+    """How many entries of goals like this one pass a threshold."""
+    similarity = world.retrieval.similarity
+    entries = (entry for entry in memory.entries if not isinstance(entry, VerifiedSchema))
+    return sum(similarity(decision.goal_signature, entry.goal_signature) >= threshold for entry in entries)
+
+
+def share(part: int, whole: int) -> str:
+    """A share in words; a dash of nothing."""
+    return f"{100 * part / whole:.1f}%" if whole else "-"
+
+
+def verdict_table(tally: Tally) -> Iterator[str]:
+    """Verdicts by kind and reason."""
+    yield "| kind | verdict | rule and fact | candidates | of the kind |"
+    yield "| --- | --- | --- | ---: | ---: |"
+    kinds = Counter[str]()
+    for (kind, _, _), number in tally.verdicts.items():
+        kinds[kind] += number
+    for (kind, fate, reason), number in sorted(tally.verdicts.items(), key=lambda item: (item[0][0], -item[1])):
+        if number >= kinds[kind] / 200:
+            yield f"| {kind} | {fate} | {reason or '-'} | {number:,} | {share(number, kinds[kind])} |"
+
+
+def threshold_table(memory: EpisodicMemory, world: World, openings: Sequence[Decision]) -> Iterator[str]:
+    """How many entries pass at a few values of θ."""
+    total = sum(not isinstance(entry, VerifiedSchema) for entry in memory.entries)
+    yield f"| θ | entries that pass, of {total} on average | games with none |"
+    yield "| ---: | ---: | ---: |"
+    for threshold in THRESHOLDS:
+        numbers = [passing(memory, world, decision, threshold) for decision in openings]
+        default = " (default)" if threshold == world.retrieval.threshold else ""
+        yield f"| {threshold}{default} | {sum(numbers) / len(numbers):.1f} | {numbers.count(0)} of {len(numbers)} |"
+
+
+def share_table(tallies: dict[str, Tally]) -> Iterator[str]:
+    """The table at the end."""
+    rows = {
+        "snippets that suit the state and that hard removes (wanted: under 20%)": lambda t: (
+            t.snippets(Fate.DROPPED),
+            t.consistent,
+        ),
+        "of these, without a rule's name (wanted: none)": lambda t: (t.unnamed, t.snippets(Fate.DROPPED)),
+        "snippets that suit the state and that soft tags": lambda t: (t.snippets(Fate.WARNED), t.consistent),
+        "steps in which the state filter changes the snippets shown (wanted: over 50%)": lambda t: (t.changed, t.steps),
+        "steps that show a snippet (wanted: over 95%)": lambda t: (t.showing, t.steps),
+    }
+    yield f"| share | {' | '.join(tallies)} |"
+    yield f"| --- |{' ---: |' * len(tallies)}"
+    for name, numbers in rows.items():
+        cells = [numbers(tally) for tally in tallies.values()]
+        yield f"| {name} | {' | '.join(f'{share(*cell)} ({cell[0]:,} of {cell[1]:,})' for cell in cells)} |"
+
+
+def main() -> None:
+    """Learn, play, count, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=os.environ.get("ALFWORLD_DATA"))
+    parser.add_argument("--games", type=int, default=40)
+    parser.add_argument("--learn", type=int, default=140, help="training games to learn the memory on")
+    parser.add_argument("--memory", type=Path, help="a memory that was learned before; none is learned then")
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    if args.data is None:
+        parser.exit(0, "skipped: ALFWorld's games are not here; give --data DIR or set ALFWORLD_DATA\n")
+    world, setting = find_world("alfworld"), Setting(data=Path(args.data))
+    try:
+        dice = random.Random(args.seed)
+        seen = list(world.tasks("valid_seen", setting))
+        dice.shuffle(seen)
+        tasks, others = seen[: args.games], seen[args.games :]
+        if args.memory:
+            memory = read_memory(args.memory, world.name)
+        else:
+            memory = remember(world, to_learn_from(world, setting, args.learn, dice) or others, setting)
+        report(world, setting, tasks, memory)
+    except RPMSError as error:
+        sys.exit(f"{parser.prog}: {error}")
+
+
+def report(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory) -> None:
+    """Play the games and print the tables."""
+    knowledge = knowledge_of(world)
+    minds = {name: compose(condition, knowledge, memory) for name, condition in JUDGED.items()}
+    off = {
+        name: compose(replace(condition, state_filter=False), knowledge, memory) for name, condition in JUDGED.items()
+    }
+    tallies = {name: Tally() for name in JUDGED}
+    openings: list[Decision] = []
+    won = 0
+    model = NamedModel("planner", world.name)()
+    for task in tasks:
+        game = world.open(task, setting)
+        play = Play(world, game, task, minds["as the paper"], model, Decoding(world.max_tokens), world.step_budget)
+        while play.ending is None:
+            play.step()
+        won += play.ending == "won"
+        openings.extend(step.decision for step in play.steps[:1])
+        for step in play.steps:
+            for name, tally in tallies.items():
+                count(minds[name], off[name], step.decision, tally)
+        game.close()
+    kinds = Counter(entry.kind for entry in memory.entries)
+    print(f"{len(tasks)} games, {won} won; a memory of {', '.join(f'{n} {kind}' for kind, n in kinds.items())}.\n")
+    print("\n".join(verdict_table(tallies["as the paper"])), end="\n\n")
+    print("\n".join(threshold_table(memory, world, openings)), end="\n\n")
+    print("\n".join(share_table(tallies)))
+
+
+if __name__ == "__main__":
+    main()

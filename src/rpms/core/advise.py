@@ -1,0 +1,313 @@
+"""Past the paper: what a plan gives to a model that chooses. The silent adviser is the paper.
+
+Without rules there is no plan to advise from, and what is left is experience: a menu of recalled actions alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from rpms.core.arbitration import infeasibility
+from rpms.core.belief import Belief, Situation
+from rpms.core.facts import Truth, kind_of
+from rpms.core.goal import Progress
+from rpms.core.memory import SuccessSnippet
+from rpms.core.prompt import Turn
+from rpms.core.reason import Option, Plan, Reasoner, likely_places
+from rpms.core.rules import ActiveRules
+from rpms.core.tokens import brief, estimate_tokens
+from rpms.core.verdict import Candidate
+
+MENU_TOKENS = 150
+"""Tokens that the entries of a menu may have together; one that does not fit beside the more relevant is left out."""
+_VAIN_SHOWN = 4
+"""How many commands that failed are named."""
+
+Spell = Callable[[str, Belief], str]
+"""A command as this game wants it written."""
+
+
+def as_written(command: str, _belief: Belief) -> str:
+    """The neutral element: commands are written as the manual writes them."""
+    return command
+
+
+def no_notice(_history: Sequence[Turn], _state: str) -> str:
+    """The neutral element: loops go unmentioned."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class MenuItem:
+    """One entry of a menu."""
+
+    command: str
+    rank: int
+    """Its place by relevance, from 0; the order of the menu itself does not show it."""
+    reason: str = ""
+    """What it is for: the rest of the plan that it begins, or the experience it comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """The entries as they are shown: grouped by what they do, so that the first is not simply the best."""
+
+    items: tuple[MenuItem, ...] = ()
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        return tuple(item.command for item in self.items)
+
+    @property
+    def best(self) -> str | None:
+        """The entry that is nearest to the goal."""
+        return min(self.items, key=lambda item: item.rank).command if self.items else None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The entries as a model is to answer: the number comes first and decides, whatever entries have in common."""
+        return tuple(f"{number}. {item.command}" for number, item in enumerate(self.items, 1))
+
+    def lines(self) -> list[str]:
+        """The entries for a prompt, each with what it is for."""
+        entries = zip(self.choices, self.items, strict=True)
+        return [f"  {choice}" + (f" ({item.reason})" if item.reason else "") for choice, item in entries]
+
+    def meant(self, action: str) -> str:
+        """The command that an answer means: an entry by its number, with or without its words; else the answer."""
+        number, _, rest = action.partition(".")
+        chosen = self.items[int(number) - 1 : int(number)] if number.isdecimal() and 0 < int(number[:4]) < 1000 else ()
+        if not chosen or action in self.commands or (rest.strip() and not rest.strip().startswith(chosen[0].command)):
+            return action
+        return chosen[0].command
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What an adviser says at one step."""
+
+    guidance: tuple[str, ...] = ()
+    """Lines for the goal block."""
+    menu: Menu = field(default_factory=Menu)
+    notice: str = ""
+    """The loop that the history shows, in words."""
+
+
+@dataclass(frozen=True)
+class Adviser:
+    """Makes the advice of each step out of plans and experience. By default it has nothing to say."""
+
+    guides: bool = False
+    """Whether the goal block says what comes next and what already failed."""
+    size: int = 0
+    """Entries of the menu."""
+    slack: int = 0
+    """How many steps longer than the best a plan may be whose beginning the menu holds; 0 for any number."""
+    ranked: bool = True
+    notice: Callable[[Sequence[Turn], str], str] = no_notice
+    spell: Spell = as_written
+
+    def advise(
+        self,
+        situation: Situation,
+        rules: ActiveRules,
+        plan: Plan,
+        memories: Sequence[Candidate],
+        history: Sequence[Turn],
+        state: str,
+    ) -> Advice:
+        """What there is to say, from what the condition knows alone."""
+        if not (self.guides or self.size or self.notice is not no_notice):
+            return Advice()
+        tried = {turn.action for turn in history if turn.state == state}
+        choices = self._choices(situation, rules, plan, memories, history) if self.size else ()
+        return Advice(
+            guidance(plan, history, state) if self.guides else (),
+            make_menu(choices, tried, self.size, ranked=self.ranked),
+            self.notice(history, state),
+        )
+
+    def _choices(
+        self,
+        situation: Situation,
+        rules: ActiveRules,
+        plan: Plan,
+        memories: Sequence[Candidate],
+        history: Sequence[Turn],
+    ) -> Iterator[tuple[str, str]]:
+        """What to choose from, best first: what plans begin with, or without rules what experience did."""
+        belief = situation.belief
+        if not rules.environment:
+            yield from recalled_actions(memories, belief, history)
+        elif self.ranked:
+            for option in plan.options:
+                if option.regret <= self.slack or not self.slack:
+                    yield option.command, purpose_of(option, rules)
+        else:
+            yield from ((self.spell(command, belief), "") for command in feasible_actions(rules, situation))
+
+
+def make_menu(choices: Iterable[tuple[str, str]], tried: Container[str], size: int, *, ranked: bool) -> Menu:
+    """Choices, each with its reason, cut to a size and grouped by their first word.
+
+    The first stay; what was tried in this very state comes after all else. Unranked, those stay that come first by
+    name.
+    """
+    left = list(dict(choices).items())
+    left.sort(key=(lambda item: item[0] in tried) if ranked else _by_name)
+    spare, kept = MENU_TOKENS, list[MenuItem]()
+    for rank, (command, reason) in enumerate(left[:size]):
+        tokens = estimate_tokens(command)
+        if tokens <= spare or not kept:
+            kept.append(MenuItem(command, rank, reason))
+            spare -= tokens
+    return Menu(tuple(sorted(kept, key=lambda item: _by_name((item.command, "")))))
+
+
+def _by_name(item: tuple[str, str]) -> tuple[str, tuple[tuple[int, str], ...]]:
+    """Sort by verb, then so that `drawer 10` comes after `drawer 9`."""
+    words = item[0].split()
+    return words[0] if words else "", tuple((int(word), "") if word.isdecimal() else (0, word) for word in words)
+
+
+def feasible_actions(rules: ActiveRules, situation: Situation) -> Iterator[str]:
+    """Every action of the manual, over the names that are known, of which nothing speaks against doing it now."""
+    for command in reasoner_of(rules).commands(situation):
+        if infeasibility(command, rules, situation) is None:
+            yield command
+
+
+@lru_cache(maxsize=512)
+def reasoner_of(rules: ActiveRules) -> Reasoner:
+    """The reasoner over some rules, made once for all steps that ask for it."""
+    return Reasoner(rules)
+
+
+def plan_for(rules: ActiveRules, situation: Situation, memories: Sequence[Candidate] = ()) -> Plan:
+    """What rules and experience say is to be done now."""
+    return reasoner_of(rules).plan(situation, likely_places(rules, experience(memories, rules)))
+
+
+def experience(memories: Sequence[Candidate], rules: ActiveRules) -> Iterator[tuple[str, str]]:
+    """Where recalled experience found things: a kind with the kind of place, best memory first."""
+    revealed = frozenset(seen.atom.predicate for schema in rules.environment for seen in schema.observes)
+    for candidate in memories:
+        for action in candidate.entry.actions if isinstance(candidate.entry, SuccessSnippet) else ():
+            instance = rules.instance(action)
+            for clause in instance.preconditions if instance is not None else ():
+                atom = clause.literals[0].atom
+                if atom.predicate in revealed and len(atom.args) == 2 and not clause.literals[0].negated:
+                    yield kind_of(atom.args[0]), kind_of(atom.args[1])
+
+
+def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
+    """Of the rules, those that matter to what is to be done now: prohibitions of it, and where to look for things."""
+    links = [link for option in plan.options[:1] for link in option.chain]
+    actions = frozenset(
+        instance.schema.name for link in links if (instance := rules.instance(link.command)) is not None
+    )
+    seeking = bool(links) and links[0].reveals
+    return rules.narrowed(
+        f"{sorted(actions)} {seeking}",
+        lambda _schema: False,
+        lambda rule: (seeking and rule.locality is not None) or any(ban.action in actions for ban in rule.forbids),
+    )
+
+
+def purpose_of(option: Option, rules: ActiveRules) -> str:
+    """What a choice is for, in a few words: what it looks for, or the action that it makes possible."""
+    first, *rest = option.chain
+    if first.reveals:
+        thing = next((kind_of(arg) for arg in first.fact.args if arg.endswith("?")), "")
+        return f"look for {thing}" if thing else f"find out whether {rules.say(first.fact.atom, Truth.TRUE)}"
+    if rest:
+        return f"then {_plain(rest[0].command)}"
+    return f"so that {_plain(rules.say(first.fact.atom, ~Truth.TRUE if first.fact.negated else Truth.TRUE))}"
+
+
+def chain_of(option: Option, rules: ActiveRules) -> tuple[str, ...]:
+    """A plan from the goal back to what is done now, each action with the fact that the one before it is for."""
+    chain: list[str] = []
+    for link in reversed(option.chain):
+        value = Truth.UNKNOWN if link.reveals else Truth.TRUE
+        chain += [_plain(rules.say(link.fact.atom, ~value if link.fact.negated else value)), _plain(link.command)]
+    return tuple(chain)
+
+
+def _plain(text: str) -> str:
+    """A text without the marks of what nobody has seen yet."""
+    return _IMAGINED.sub("", text)
+
+
+def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]:
+    """Lines for the goal block: what comes next, what was just done, what already failed here."""
+    lines: list[str] = []
+    if plan.options:
+        lines.append(f"  Now: {next_steps(plan.options[0])}")
+    if history and not history[-1].failed:
+        lines.append(f"  Just done: {brief(history[-1].action)}")
+    failed = dict.fromkeys(turn.action for turn in history if turn.failed and turn.action and turn.state == state)
+    if failed:
+        lines.append(f"  Already failed: {', '.join(map(brief, list(failed)[:_VAIN_SHOWN]))}")
+    return tuple(lines)
+
+
+def next_steps(option: Option) -> str:
+    """A plan in one line, as far as it is certain: `go to desk 1, then take mug 1 from desk 1`."""
+    steps: list[str] = []
+    for link in option.chain:
+        if "?" in link.command:
+            break
+        steps.append(link.command)
+        if link.reveals:
+            sought = next((kind_of(arg) for arg in link.fact.args if arg.endswith("?")), "")
+            return ", then ".join(steps) + (f" to look for {sought}" if sought else "")
+    return ", then ".join(steps)
+
+
+_INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
+_IMAGINED = re.compile(r" \?+")
+
+
+def recalled_actions(
+    memories: Sequence[Candidate], belief: Belief, history: Sequence[Turn]
+) -> Iterator[tuple[str, str]]:
+    """What recalled experience did, with things of this room in place of those it was done with, by their kind.
+
+    Of each memory, what comes after the last action that was done already comes first.
+    """
+    done = [turn.action for turn in history if not turn.failed]
+    later: list[tuple[str, str]] = []
+    for candidate in memories:
+        entry = candidate.entry
+        if not isinstance(entry, SuccessSnippet):
+            continue
+        bound = [sorted(_in_this_room(action, belief), key=done.__contains__) for action in entry.actions]
+        last = max((place for place, ways in enumerate(bound) if done and done[-1] in ways), default=-1)
+        for place, ways in enumerate(bound):
+            found = [(command, f"as in {entry.id}") for command in ways]
+            if place > last:
+                yield from found[:1]
+                later += found[1:]
+            else:
+                later += found
+    yield from later
+
+
+def _in_this_room(action: str, belief: Belief) -> Iterator[str]:
+    """An action with every way to put known things of the same kinds in place of its numbered ones."""
+    names = dict.fromkeys(_INSTANCE.findall(action))
+    ways: list[Mapping[str, str]] = [{}]
+    for name in names:
+        known = belief.called(kind_of(name))
+        ways = [{**way, name: other} for way in ways for other in known]
+    for way in ways:
+        yield _INSTANCE.sub(lambda match, way=way: way[match[0]], action)  # type: ignore[misc]
+
+
+def turn_state(belief: Belief, progress: Progress) -> str:
+    """What a turn remembers of the state it was decided in: where it is the same, nothing was achieved since."""
+    return f"{belief.signature()}|{progress.text}|{progress.done}|{belief.moment}"

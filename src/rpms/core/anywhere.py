@@ -1,0 +1,50 @@
+"""What holds in whatever room and state a memory is used: the facts that the hard filter judges by.
+
+An entry was learned in another room, with other numbers on the doors. That its place is not in this room, its object
+not in this hand or its drawer not closed now is no fault of the advice. What is left is what follows from the kinds of
+things and the goal, and what the entry's own steps bring about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rpms.core.belief import GOAL_PREDICATES, Situation
+from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.goal import Goal, GoalSignature
+from rpms.core.rules import ActiveRules
+
+
+@dataclass(frozen=True, slots=True)
+class Anywhere:
+    """Facts of a situation that do not depend on the present room, place or hand; all others are unknown."""
+
+    situation: Situation
+    rules: ActiveRules
+    learned_for: GoalSignature
+    """The goal of the entry that is judged: its tomato stands for the apple that is asked for now."""
+
+    def truth(self, atom: Atom, /) -> Truth:
+        if atom.predicate in GOAL_PREDICATES:
+            return self.situation.truth(atom) | Situation(self.situation.belief, self._own_goal).truth(atom)
+        predicate = self.rules.predicates.get(atom.predicate)
+        if predicate is not None and predicate.lasting:
+            return self.situation.truth(atom)
+        return self._done(atom) if atom.predicate in self.rules.deeds else Truth.UNKNOWN
+
+    @property
+    def _own_goal(self) -> Goal:
+        own = self.learned_for
+        return Goal(own.type, own.object, own.state, own.destination)
+
+    def _done(self, atom: Atom) -> Truth:
+        """Whether a deed was done in this episode, to what the entry names or to what is held in its stead."""
+        values = {self.situation.truth(each) for each in (atom, *self._stand_ins(atom))}
+        return next(value for value in (Truth.TRUE, Truth.UNKNOWN, Truth.FALSE) if value in values)
+
+    def _stand_ins(self, atom: Atom) -> Iterator[Atom]:
+        for held in self.situation.belief.holding:
+            args = tuple(held if kind_of(held) == kind_of(arg) else arg for arg in atom.args)
+            if args != atom.args:
+                yield Atom(atom.predicate, args)

@@ -1,0 +1,139 @@
+"""How many tokens a model's context window holds: given, asked of its server, known by its name, or assumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from rpms.core.errors import RPMSError
+from rpms.models.guard import check_allowed
+from rpms.models.providers import NO_LLM, Kind, ModelName, base_url_of, parse_model_name
+
+ASSUMED: Final = 8_192
+"""Where nothing is known: the smallest window of the models in use."""
+_TIMEOUT_S: Final = 5.0
+_LARGEST: Final = 2_000_000
+"""Bytes of a server's answer that are read."""
+_KNOWN: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), tokens)
+    for pattern, tokens in (
+        (r"gpt-4(-0314|-0613)?$", 8_192),
+        (r"gpt-4-32k", 32_768),
+        (r"gpt-3\.5-turbo", 16_385),
+        (r"gpt-4\.1", 1_047_576),
+        (r"gpt-4(o|-turbo|\.5|-1106|-0125)", 128_000),
+        (r"gpt-5", 400_000),
+        (r"(^|/)o[134](-|$)", 200_000),
+        (r"claude", 200_000),
+        (r"llama-?3\.[123]", 131_072),
+        (r"llama-?3(?!\.)", 8_192),
+        (r"qwen-?3", 32_768),
+        (r"qwen-?2\.5", 32_768),
+        (r"mi[sx]tral", 32_768),
+        (r"gemma-?3", 131_072),
+        (r"gemma-?2", 8_192),
+        (r"deepseek", 65_536),
+    )
+)
+"""By a part of the name, the first that fits. Servers of one's own are asked first: they may be started with less."""
+_FIELDS: Final = ("max_model_len", "context_length", "context_window", "n_ctx", "max_context_length")
+"""What servers call it: vLLM, OpenRouter and Together, Groq, llama.cpp, LM Studio."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A context window, prompt and answer together."""
+
+    tokens: int
+    """0 for what reads no tokens: no limit."""
+    source: str
+    """How it is known: `given`, `asked`, `known`, `assumed`, or `none` for what is no LLM."""
+
+    @property
+    def note(self) -> str:
+        """What a user should be told; nothing where it is certain enough."""
+        if self.source != "assumed":
+            return ""
+        return f"the model's context window is not known, and taken to be {self.tokens:,} tokens: give --context"
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A server that sends us elsewhere is not asked: the key is for it alone."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+_ASK: Final = urllib.request.build_opener(_NoRedirect)
+
+
+def context_window(model: str, given: int | None = None, base_url: str | None = None) -> Window:
+    """The window of a model, by its name as after `--model`. Asks its server where that may know better."""
+    name = parse_model_name(model)
+    if given is not None:
+        return Window(given, "given")
+    if name.provider.kind in NO_LLM:
+        return Window(0, "none")
+    if name.provider.kind is Kind.HF and (held := _in_folder(Path(name.rest).expanduser())):
+        return Window(held, "known")
+    if name.provider.kind is Kind.GGUF:
+        return Window(ASSUMED, "known")  # the context that it is opened with
+    known = next((tokens for pattern, tokens in _KNOWN if pattern.search(name.rest)), 0)
+    own_server = not name.provider.key_needed
+    if name.provider.kind is Kind.OPENAI and (own_server or not known) and (asked := _asked(name, base_url)):
+        return Window(asked, "asked")
+    return Window(known, "known") if known else Window(ASSUMED, "assumed")
+
+
+def _in_folder(folder: Path) -> int:
+    """What a folder of weights says of them; 0 where it does not."""
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        return int(config.get("max_position_embeddings") or 0)
+    except (OSError, ValueError, TypeError, AttributeError):
+        return 0
+
+
+def _asked(name: ModelName, base_url: str | None) -> int:
+    """What the model's server says; 0 where it says nothing, or cannot be asked now."""
+    base = (base_url_of(name.provider, base_url) or "").rstrip("/")
+    listed = _get(f"{base}/models", name)
+    entries = listed.get("data") if isinstance(listed, Mapping) else listed
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, Mapping) and entry.get("id") == name.rest and (found := _largest(entry)):
+            return found
+    if name.provider.name == "llamacpp":
+        return _largest(_get(f"{base.removesuffix('/v1')}/props", name))
+    return 0
+
+
+def _largest(value: object) -> int:
+    return max(_numbers(value), default=0)
+
+
+def _numbers(value: object) -> Iterator[int]:
+    if isinstance(value, Mapping):
+        for field, inner in value.items():
+            if field in _FIELDS and isinstance(inner, int) and inner > 0:
+                yield inner
+            else:
+                yield from _numbers(inner)
+
+
+def _get(url: str, name: ModelName) -> Any:
+    if not url.startswith(("http://", "https://")):
+        return None
+    key = os.environ.get(name.provider.key_variable or "", "").strip()
+    try:
+        check_allowed(url)
+        request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}"} if key else {})  # noqa: S310
+        with _ASK.open(request, timeout=_TIMEOUT_S) as reply:
+            return json.loads(reply.read(_LARGEST))
+    except (OSError, ValueError, RPMSError):
+        return None

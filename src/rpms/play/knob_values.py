@@ -1,0 +1,156 @@
+"""How values of knobs are read, as a command line, a YAML file or Python gives them.
+
+A reader takes any value; a ValueError says what to write instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from rpms.core.condition import named_condition
+from rpms.core.enforcement import PARTS, Enforcement, preset, with_part
+from rpms.core.errors import InputError
+from rpms.core.memory import Kind
+from rpms.core.names import nearest
+from rpms.core.prompt import Layout
+from rpms.core.rules import Tier
+
+Read = Callable[[Any], Any]
+
+
+class EntryError(ValueError):
+    """A value that is wrong in one of its entries."""
+
+    def __init__(self, inner: str, problem: str) -> None:
+        self.inner = inner
+        super().__init__(problem)
+
+
+def one_of(values: Iterable[Enum | str]) -> Read:
+    """One of a few names."""
+    named = {(each.name.lower() if isinstance(each, Layout) else str(each)): each for each in values}
+
+    def read(value: Any) -> Any:
+        if isinstance(value, Enum) and value in named.values():
+            return value
+        if str(value) not in named:
+            raise ValueError(f"{value!r} is none of its values; {nearest(str(value), named)}")
+        return named[str(value)]
+
+    return read
+
+
+def number(least: float, most: float | None = None) -> Read:
+    """A number in a range."""
+
+    def read(value: Any) -> float:
+        try:
+            found = float(value)
+        except (TypeError, ValueError):
+            found = float("nan")
+        if isinstance(value, bool) or not least <= found <= (float("inf") if most is None else most):
+            raise ValueError(
+                f"{value!r}: write a number "
+                + (f"of {least:g} or more" if most is None else f"from {least:g} to {most:g}")
+            )
+        return found
+
+    return read
+
+
+def whole(least: int, most: int = 10_000_000) -> Read:
+    """A whole number in a range."""
+
+    def read(value: Any) -> int:
+        text = str(value)
+        if isinstance(value, bool) or not text.removeprefix("-").isdecimal() or not least <= int(text) <= most:
+            raise ValueError(f"{value!r}: write a whole number of {least} or more")
+        return int(text)
+
+    return read
+
+
+def switch(value: Any) -> bool:
+    """On or off."""
+    known = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
+    if str(value).lower() not in known:
+        raise ValueError(f"{value!r}: write on or off")
+    return known[str(value).lower()]
+
+
+def pairs(keys: Iterable[str], each: Read, example: str, one_for_all: bool = False) -> Read:
+    """`name=value,name=value`, or a mapping; perhaps one value for all names."""
+    known = tuple(keys)
+
+    def read(value: Any) -> dict[str, Any]:
+        if one_for_all and str(value).isdecimal():
+            return dict.fromkeys(known, each(value))
+        pieces = [piece for piece in str(value).split(",") if piece.strip()]
+        given = dict(value) if isinstance(value, Mapping) else dict(piece.partition("=")[::2] for piece in pieces)
+        found: dict[str, Any] = {}
+        for name, item in given.items():
+            key = str(name).strip()
+            if key not in known:
+                raise EntryError(key, f"{key!r} is no name here; {nearest(key, known)}; write it like {example}")
+            found[key] = each(item.strip() if isinstance(item, str) else item)
+        return found
+
+    return read
+
+
+def kinds(value: Any) -> dict[Kind, int]:
+    """A number for all kinds of memories, or by kind."""
+    read = pairs([str(kind) for kind in Kind], whole(0, 1000), "success=3,failure=3", one_for_all=True)
+    return {Kind(name): most for name, most in read(value).items()}
+
+
+def tiers(value: Any) -> tuple[Tier, ...]:
+    """Tiers of the manual, in its order."""
+    given = value.split(",") if isinstance(value, str) else list(value)
+    wanted = {one_of(Tier)(str(each).strip()) for each in given if str(each).strip()}
+    return tuple(tier for tier in Tier if tier in wanted)
+
+
+def parts(value: Any) -> dict[str, Any]:
+    """Parts of the enforcement: a mapping, `NAME=VALUE` texts, or an Enforcement as it is."""
+    if isinstance(value, Enforcement):
+        return {name: getattr(value, name) for name in PARTS}
+    if isinstance(value, Mapping):
+        given = {str(name): item for name, item in value.items()}
+    else:
+        given = {}
+        for text in texts(value):
+            name, equals, item = str(text).partition("=")
+            if not equals or name not in PARTS:
+                raise ValueError(f"{text!r}: write NAME=VALUE with one of {', '.join(PARTS)}")
+            given[name] = item
+    for name, item in given.items():
+        if name not in PARTS:
+            raise EntryError(name, f"there is no part {name!r}; {nearest(name, PARTS)}")
+        try:
+            with_part(preset("paper"), name, item)
+        except InputError as error:
+            raise EntryError(name, str(error)) from None
+    return given
+
+
+def condition_name(value: Any) -> str:
+    """A condition's name."""
+    try:
+        named_condition(str(value))
+    except InputError as error:
+        raise ValueError(str(error)) from None
+    return str(value)
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """One text, or several."""
+    return (value,) if isinstance(value, str) else tuple(map(str, value))
+
+
+def file_or(*names: str) -> Read:
+    """One of a few words, or a file."""
+    return lambda value: str(value) if str(value) in names else Path(value).expanduser()

@@ -1,0 +1,255 @@
+"""Every knob of an experiment, defined once: `rpms run`, `learn`, `study run`, study files and `Agent` read them here.
+
+A knob that is not given is what the preset says, or else the world, or else the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import Field as DataclassField
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from rpms.core.arbitration import Arbitration
+from rpms.core.condition import CONDITIONS, BeliefShown, Condition, named_condition
+from rpms.core.enforcement import PARTS, Repair, preset, with_part
+from rpms.core.errors import FileError, InputError
+from rpms.core.memory import Kind
+from rpms.core.names import nearest
+from rpms.core.prompt import Form, Layout
+from rpms.core.rules import Tier
+from rpms.models.base import Decoding
+from rpms.play import knob_values as reads
+from rpms.play.sources import COMPLETE_MANUAL, MANUALS, PAPER_MANUAL, WEIGHTS, Recalling, Sources, choose_manual
+from rpms.play.tasks import drawn, first_of_each_type, limited, tasks_named
+from rpms.store.prompts import Prompts, read_prompts
+from rpms.worlds.base import Setting, Task, World
+
+NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
+_SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair", "tiers")
+"""The knobs that are fields of a `Condition`."""
+CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
+"""The knobs that a `Condition` is made of."""
+
+
+class SettingError(InputError):
+    """A knob that is not known, or a value it cannot have."""
+
+    def __init__(self, name: str, problem: str, inner: str = "") -> None:
+        """`inner`: which entry of it, where it has several."""
+        self.name, self.problem, self.inner = name, problem, inner
+        super().__init__(f"{name}: {problem}")
+
+
+def knob(read: reads.Read, doc: str, values: str = "", *, tasks: bool = False) -> Any:
+    """A field of `Settings`. `values`: what may be given, for the help. `tasks`: it chooses what is played."""
+    return field(default=None, metadata={"read": read, "doc": doc, "values": values, "tasks": tasks})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The knobs. None is not given."""
+
+    condition: str | None = knob(reads.condition_name, f"What of RPMS is on: {', '.join(CONDITIONS)}.", "NAME")
+    preset: str | None = knob(
+        reads.one_of(("paper", "strict")),
+        "Where all else begins: paper (its manual, prompt and belief, nothing enforced) or strict.",
+        "NAME",
+    )
+    enforce: Mapping[str, Any] | None = knob(
+        reads.parts,
+        f"One part of the enforcement, NAME=VALUE such as menu=5: {', '.join(PARTS)}. Their values are in docs, "
+        "enforcement.md.",
+        "NAME=VALUE",
+    )
+    arbitration: Arbitration | None = knob(
+        reads.one_of(Arbitration),
+        f"How memories that conflict with rules are treated: {', '.join(Arbitration)}.",
+        "MODE",
+    )
+    state_filter: bool | None = knob(reads.switch, "Whether memories are filtered by state: on or off.", "on|off")
+    theta: float | None = knob(reads.number(0, 1), "θ: how alike a memory's goal must be, from 0 to 1.", "NUMBER")
+    k: Mapping[Kind, int] | None = knob(
+        reads.kinds, f"How many memories a prompt shows, for all kinds or by kind: {', '.join(Kind)}.", "KIND=N,…"
+    )
+    weights: Mapping[str, float] | None = knob(
+        reads.pairs(WEIGHTS, reads.number(0, 1), "type=0.5,object=0.3,destination=0.2"),
+        f"What fields of a goal weigh in recall, together 1: {', '.join(WEIGHTS)}.",
+        "FIELD=N,…",
+    )
+    manual: str | Path | None = knob(
+        reads.file_or(*MANUALS), "Rules: paper, complete, or a file with tiers 2 and 3.", "paper|complete|FILE"
+    )
+    tiers: tuple[Tier, ...] | None = knob(
+        reads.tiers, f"Tiers of the manual that are used: {','.join(Tier)}.", "TIER,…"
+    )
+    prompts: Path | None = knob(
+        lambda value: Path(value).expanduser(), "A file with an instruction, example and headings of your own.", "FILE"
+    )
+    layout: Layout | None = knob(reads.one_of(Layout), "Order of the prompt's blocks: paper or cached.", "NAME")
+    form: Form | None = knob(reads.one_of(Form), "How it is sent: chat (a message a turn) or single.", "NAME")
+    belief: BeliefShown | None = knob(
+        reads.one_of(BeliefShown), "How much of the belief is shown: paper or extended.", "NAME"
+    )
+    repair: Repair | None = knob(reads.one_of(Repair), "What is forgiven in an action: off, form or belief.", "NAME")
+    memory: str | Path | None = knob(
+        reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
+    )
+    context: int | None = knob(
+        reads.whole(256), "Tokens of the model's context window; known or asked by default.", "TOKENS"
+    )
+    max_tokens: int | None = knob(reads.whole(1), "New tokens an answer may have.", "TOKENS")
+    temperature: float | None = knob(reads.number(0), "0, the default, is greedy.", "NUMBER")
+    seed: int | None = knob(
+        reads.whole(0, 2**63), "For a sample of tasks and for models that sample; recorded.", "NUMBER"
+    )
+    split: str | None = knob(str, "The split; the world's own first one by default.", "NAME", tasks=True)
+    task: tuple[str, ...] | None = knob(
+        reads.texts, "Only these tasks, by type, name or id; with commas between, or given again.", "NAME,…", tasks=True
+    )
+    per_task: int | None = knob(reads.whole(1), "Only the first N tasks of each type.", "N", tasks=True)
+    sample: int | None = knob(reads.whole(1), "Only N tasks, drawn at random with the seed.", "N", tasks=True)
+    limit: int | None = knob(reads.whole(1), "Only N tasks, of all types in turn.", "N", tasks=True)
+    steps: int | None = knob(
+        reads.whole(1), "Steps an episode may take; the world's own number by default.", "N", tasks=True
+    )
+    simplifications: str | None = knob(
+        lambda value: "" if str(value) == "none" else ",".join(reads.texts(value)),
+        "A world's simplifications, such as ScienceWorld's easy; none by default.",
+        "NAME,…",
+        tasks=True,
+    )
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any], folder: Path = Path()) -> Settings:
+        """Read knobs by name. A wrong name or value is a SettingError; files are relative to a folder."""
+        values: dict[str, Any] = {}
+        for name, value in given.items():
+            known = KNOBS.get(name)
+            if known is None:
+                raise SettingError(str(name), f"there is no such setting; {nearest(str(name), KNOBS)}")
+            if value is None:
+                continue
+            try:
+                found = known.metadata["read"](value)
+            except (ValueError, TypeError) as error:
+                raise SettingError(name, str(error), getattr(error, "inner", "")) from None
+            values[name] = folder / found if isinstance(found, Path) else found
+        return cls(**values)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What is given, by name."""
+        return {name: value for name in KNOBS if (value := getattr(self, name)) is not None}
+
+    def over(self, other: Settings) -> Settings:
+        """These, and where they say nothing, others. Parts of the enforcement are laid over the others' one by one."""
+        merged = {**other.given, **self.given}
+        if self.enforce is not None and other.enforce is not None:
+            merged["enforce"] = {**other.enforce, **self.enforce}
+        return Settings(**merged)
+
+    def only(self, *, tasks: bool) -> Settings:
+        """Those that choose what is played, or all the others."""
+        return Settings(**{name: v for name, v in self.given.items() if KNOBS[name].metadata["tasks"] == tasks})
+
+    @property
+    def of_preset(self) -> Settings:
+        """What their preset says."""
+        return PRESETS[self.preset or "paper"]
+
+    def condition_value(self) -> Condition:
+        """The condition that they describe."""
+        full = self.over(self.of_preset)
+        enforcement = preset(self.preset or "paper")
+        for name, value in (self.enforce or {}).items():
+            enforcement = with_part(enforcement, name, value)
+        base = named_condition(self.condition or "full")
+        given = {name: value for name in _SWITCHES if (value := getattr(full, name)) is not None}
+        return replace(base, **given, enforcement=enforcement)
+
+    def sources(self, world: World, context: int = 0) -> Sources:
+        """The knowledge that they choose, checked against a world; files are read here."""
+        chosen = self.over(self.of_preset)
+        try:
+            manual = choose_manual(chosen.manual or COMPLETE_MANUAL)
+        except FileError:
+            raise
+        except InputError as error:
+            raise SettingError("manual", str(error)) from None
+        sources = Sources(
+            manual,
+            Prompts() if self.prompts is None else read_prompts(self.prompts),
+            Recalling(self.theta, self.k or {}, self.weights or {}),
+            context,
+        )
+        sources.check(world)
+        return sources
+
+    def decoding(self, world: World) -> Decoding:
+        """How the model writes."""
+        seed = self.seed or 0
+        return Decoding(
+            max_tokens=self.max_tokens or world.max_tokens,
+            temperature=self.temperature or 0.0,
+            seed=seed if self.temperature else None,
+        )
+
+    def setting(self, world: World, base: Setting) -> Setting:
+        """How games are to be had."""
+        if self.simplifications is None:
+            return base
+        if "simplifications" not in world.options:
+            raise SettingError("simplifications", f"{world.name} has none")
+        return replace(base, options={**base.options, "simplifications": self.simplifications})
+
+    def tasks(
+        self, world: World, base: Setting, part: Callable[[list[Task]], list[Task]] = lambda tasks: tasks
+    ) -> tuple[list[Task], Setting]:
+        """The tasks that they choose, and the setting, which says what was named, where the world can."""
+        split = self.split or world.splits[0]
+        named, setting = tasks_named(world, split, self.setting(world, base), self.task)
+        every = part(list(first_of_each_type(named, self.per_task)))
+        return list(limited(drawn(every, self.sample, self.seed or 0), self.limit)), setting
+
+    def memory_file(self, world: World, command: str = "", *, embedded_games: bool | None = None) -> Path | None:
+        """The memory to read, None for none where none is used; a condition that lacks one is an InputError.
+
+        `command`: how one would be learned, for the message. `embedded_games`: whether the world's own few games are
+        played, for which it brings a memory along; by the split where it is not said.
+        """
+        name = self.condition or "full"
+        if not named_condition(name).memory or self.memory == NO_MEMORY:
+            return None
+        if isinstance(self.memory, Path):
+            return self.memory
+        embedded = world.embedded_memory()
+        if embedded_games is None:
+            embedded_games = (self.split or world.splits[0]) == "builtin"
+        if embedded and (embedded_games or self.memory == EMBEDDED_MEMORY):
+            return Path(embedded)
+        if self.memory == EMBEDDED_MEMORY:
+            raise SettingError("memory", f"{world.name} has no embedded memory; give a file")
+        learn = command or f"rpms learn {world.name} --out memory.jsonl"
+        raise InputError(
+            f"the condition {name} uses memory, and none was given. Learn one with `{learn}` and give it as memory; or "
+            "choose the condition rules-only; or give `none` as memory, to play with an empty one"
+        )
+
+
+KNOBS: Mapping[str, DataclassField[Any]] = {each.name: each for each in fields(Settings)}
+"""By name, in the order of the help."""
+PRESETS: Mapping[str, Settings] = {
+    "paper": Settings(
+        manual=PAPER_MANUAL, layout=Layout.PAPER, form=Form.CHAT, belief=BeliefShown.PAPER, repair=Repair.FORM
+    ),
+    "strict": Settings(
+        manual=COMPLETE_MANUAL,
+        layout=Layout.CACHED,
+        form=Form.SINGLE,
+        belief=BeliefShown.EXTENDED,
+        repair=Repair.BELIEF,
+    ),
+}
+"""What a preset says beside the enforcement of its name."""

@@ -1,0 +1,81 @@
+"""Which tasks of a split are played."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain, zip_longest
+from random import Random
+
+from rpms.core.errors import InputError
+from rpms.worlds.base import Setting, Task, World
+
+_DIGITS = 9
+
+
+def first_of_each_type(tasks: Sequence[Task], number: int | None) -> Sequence[Task]:
+    """At most so many tasks of each type, in order."""
+    if number is None:
+        return tasks
+    seen: Counter[str] = Counter()
+    kept = []
+    for task in tasks:
+        seen[task.type] += 1
+        if seen[task.type] <= number:
+            kept.append(task)
+    return kept
+
+
+def drawn(tasks: Sequence[Task], number: int | None, seed: int) -> Sequence[Task]:
+    """So many tasks drawn at random, in their order; the same seed draws the same on every machine."""
+    if number is None or number >= len(tasks):
+        return tasks
+    chosen = set(Random(seed).sample(range(len(tasks)), number))  # noqa: S311  a draw, not a secret
+    return [task for place, task in enumerate(tasks) if place in chosen]
+
+
+def limited(tasks: Sequence[Task], limit: int | None) -> Sequence[Task]:
+    """So many tasks, dealt round-robin over their types, so that a few of them show all; in their order."""
+    if limit is None or limit >= len(tasks):
+        return tasks
+    if limit < 1:
+        raise InputError(f"a limit of {limit} leaves nothing to run")
+    by_type: defaultdict[str, list[int]] = defaultdict(list)
+    for place, task in enumerate(tasks):
+        by_type[task.type].append(place)
+    dealt = [place for place in chain.from_iterable(zip_longest(*by_type.values())) if place is not None]
+    return [tasks[place] for place in sorted(dealt[:limit])]
+
+
+def tasks_named(
+    world: World, split: str, setting: Setting, wanted: Sequence[str] | None
+) -> tuple[Sequence[Task], Setting]:
+    """The tasks of a split that go by some names, all without any; the setting says which, where the world can."""
+    if not wanted:
+        return world.tasks(split, setting), setting
+    names = [name.strip() for given in wanted for name in given.split(",") if name.strip()]
+    if not names:
+        raise InputError(f"--task {wanted[0]!r} names no task: give types, names or ids, or leave it out")
+    if "tasks" in world.options:  # such a world leaves some tasks out unless they are named
+        kinds = dict.fromkeys(name.partition("/")[0] for name in names)
+        setting = replace(setting, options={**setting.options, "tasks": ",".join(kinds)})
+    every = world.tasks(split, setting)
+    for name in names:
+        if not any(_goes_by(task, name) for task in every):
+            other = variation_called(world, name)
+            if other is not None and other.split != split:
+                raise InputError(f"{name} is of the split {other.split}, not of {split}: add --split {other.split}")
+            types = ", ".join(sorted({task.type for task in every}))
+            raise InputError(f"no task {name!r} in {split}: give an id, or a type out of {types}")
+    return [task for task in every if any(_goes_by(task, name) for name in names)], setting
+
+
+def variation_called(world: World, text: str) -> Task | None:
+    """The task that `name/number` means in a world of variations, of whatever split."""
+    name, _, number = text.partition("/")
+    return world.variation(name, int(number)) if number.isdecimal() and len(number) <= _DIGITS else None
+
+
+def _goes_by(task: Task, name: str) -> bool:
+    return name in (task.type, task.id) or ("/" not in name and task.id.startswith(name))

@@ -1,0 +1,82 @@
+"""Prompts of one's own: a YAML file with the texts that stand in place of a world's.
+
+instruction: what the system says first, in every condition
+example: the example that follows it
+headings: {belief: "[State]", memory: "[Experience]", …}, by the names of the blocks
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from rpms.core.names import nearest
+from rpms.core.prompt import SHARED, Part
+from rpms.core.voice import Voice
+from rpms.store.files import read_text
+from rpms.store.pages import Page, PageKind, read_page
+
+_KEYS = ("instruction", "example", "headings")
+PROMPTS = PageKind("a file of prompts", 200_000, 16, f"the keys {', '.join(_KEYS)}")
+_HEADED = {str(part).removeprefix("rules."): part for part in Part if part not in SHARED}
+"""The blocks that have headings, by their names in the file."""
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """Texts in place of a world's; None is the world's own."""
+
+    instruction: str | None = None
+    example: str | None = None
+    headings: Mapping[Part, str] = field(default_factory=dict)
+
+    def over(self, voice: Voice) -> Voice:
+        """A world's voice with these texts. An example of one's own also stands where a menu is shown."""
+        return replace(
+            voice,
+            instruction=voice.instruction if self.instruction is None else self.instruction,
+            example=voice.example if self.example is None else self.example,
+            choosing=voice.choosing if self.example is None else "",
+            headings={**voice.headings, **self.headings},
+        )
+
+
+def prompts_hash(voice: Voice) -> str:
+    """The same hash, the same instruction, examples and headings, whoever wrote them."""
+    headings = {str(part): text for part, text in voice.headings.items()}
+    texts = [voice.instruction, voice.example, voice.choosing, headings]
+    return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
+
+
+def read_prompts(file: Path) -> Prompts:
+    """Read a file of prompts; the first mistake is a FileError with its line."""
+    page = read_page(str(file), read_text(file), PROMPTS)
+    for key in page.tree:
+        if key not in _KEYS:
+            raise page.error((key,), f"{key}: is not a known field; {nearest(str(key), _KEYS)}")
+    given = page.tree.get("headings") or {}
+    if not isinstance(given, Mapping):
+        raise page.error(("headings",), "headings: write a mapping of blocks to texts")
+    headings: dict[Part, str] = {}
+    for name in given:
+        part = _HEADED.get(str(name).removeprefix("rules."))
+        if part is None:
+            raise page.error(
+                ("headings", name), f"headings.{name}: no block is called so; {nearest(str(name), _HEADED)}"
+            )
+        headings[part] = _text(page, "headings", name) or ""
+    return Prompts(_text(page, "instruction"), _text(page, "example"), headings)
+
+
+def _text(page: Page, *path: str) -> str | None:
+    value: object = page.tree
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise page.error(path, f"{'.'.join(path)}: must be a text")
+    return str(value).rstrip("\n")

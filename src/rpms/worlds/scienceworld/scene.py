@@ -1,0 +1,151 @@
+"""The belief as a scene: every thing that is known, by a name that a command can use for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rpms.core.facts import kind_of
+from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
+from rpms.worlds.scienceworld.matter import substance_of
+from rpms.worlds.scienceworld.observations import Thing
+
+if TYPE_CHECKING:
+    from rpms.worlds.scienceworld.belief import ScienceBelief
+
+INVENTORY: Final = "inventory"
+_NOT_THINGS: Final = frozenset({"agent", "air"})
+_NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
+"""What can be open or shut and hides nothing that is looked for."""
+
+
+class Seen(NamedTuple):
+    """A thing, what holds it (the nearest first), and its room or `inventory`."""
+
+    thing: Thing
+    holders: tuple[Thing, ...]
+    place: str
+
+    @property
+    def name(self) -> str:
+        return self.thing.name
+
+    @property
+    def carried(self) -> bool:
+        return self.place == INVENTORY
+
+    @property
+    def holder(self) -> str:
+        """What directly holds it; empty where it lies in the room itself or in the inventory."""
+        return self.holders[0].name if self.holders else ""
+
+    @property
+    def inside(self) -> tuple[Thing, ...]:
+        """What is known to be in it."""
+        return self.thing.contents or ()
+
+    @property
+    def shut_away(self) -> bool:
+        """Whether it is behind a closed lid."""
+        return any(
+            "closed" in holder.flags or (starts_closed(holder.name) and "open" not in holder.flags)
+            for holder in self.holders
+        )
+
+
+def _walk(forest: Sequence[Thing], place: str, holders: tuple[Thing, ...] = ()) -> Iterator[Seen]:
+    for thing in forest:
+        if thing.name not in _NOT_THINGS:
+            yield Seen(thing, holders, place)
+            yield from _walk(thing.contents or (), place, (thing, *holders))
+
+
+class Scene:
+    """What one belief knows, carried and here first."""
+
+    def __init__(self, belief: ScienceBelief) -> None:
+        self.belief = belief
+        self.room = belief.room or ""
+        self.meanings: dict[str, list[str]] = {}
+        """What words were found to mean."""
+
+    @cached_property
+    def things(self) -> tuple[Seen, ...]:
+        elsewhere = [
+            seen for room, forest in self.belief.rooms.items() if room != self.room for seen in _walk(forest, room)
+        ]
+        return (*_walk(self.belief.inventory, INVENTORY), *_walk(self.belief.here, self.room), *elsewhere)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Seen]:
+        """Every thing by a name that tells it from all others: `cup containing red paint`, `sink in kitchen`.
+
+        Of things that nothing tells apart, the first stands for all.
+        """
+        names = Counter(seen.name for seen in self.things)
+        mixed = Counter(self._holding(seen) for seen in self.things if names[seen.name] > 1)
+        found: dict[str, Seen] = {}
+        for seen in self.things:
+            name = seen.name
+            if names[name] > 1:
+                name = self._holding(seen)
+                if name == seen.name or mixed[name] > 1:
+                    name = f"{seen.name} in {seen.holder or seen.place}"
+            found.setdefault(name, seen)
+        return found
+
+    def _holding(self, seen: Seen) -> str:
+        """A vessel is best told by the matter in it: `cup containing red paint`."""
+        holds = len(seen.inside) == 1 and not is_fixed(seen.name) and not ware(seen.inside[0].name)
+        return f"{seen.name} containing {seen.inside[0].name}" if holds else seen.name
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, seen in self.by_name.items():
+            for kind in {seen.name.casefold(), substance_of(seen.name).casefold()}:
+                found.setdefault(kind, []).append(name)
+        return found
+
+    def names(self, word: str) -> list[str]:
+        """The things that a word may mean: by its own name, else all of that name or substance."""
+        word = kind_of(word) if word.endswith("?") else word
+        return [word] if word in self.by_name else self.of_kind(word)
+
+    def of_kind(self, word: str) -> list[str]:
+        """The things of a name or a substance, in whatever state."""
+        return self._by_kind.get(substance_of(word).casefold(), [])
+
+    def find(self, word: str) -> list[Seen]:
+        """Like `names`, the things themselves."""
+        return [self.by_name[name] for name in self.names(word)]
+
+    def first(self, word: str) -> Seen | None:
+        """The nearest thing that a word may mean."""
+        return next(iter(self.find(word)), None)
+
+    # What is not known of rooms
+
+    @cached_property
+    def _lids(self) -> Mapping[str, list[tuple[str, Seen]]]:
+        """What can be opened in each room and may hide things."""
+        found: dict[str, list[tuple[str, Seen]]] = {}
+        for name, seen in self.by_name.items():
+            lidded = not seen.thing.flags.isdisjoint({"open", "closed"}) or starts_closed(seen.name)
+            if lidded and seen.name not in _NO_LID and not seen.shut_away:
+                found.setdefault(seen.place, []).append((name, seen))
+        return found
+
+    def veiled(self, room: str) -> bool:
+        """Whether looking around would show more of a room."""
+        return room not in self.belief.looked or any(
+            "open" in seen.thing.flags and seen.thing.contents is None and seen.name != "drawer"
+            for _, seen in self._lids.get(room, ())
+        )
+
+    def hiding(self, room: str) -> list[str]:
+        """The closed lids of a room."""
+        lids = self._lids.get(room, ())
+        return [name for name, seen in lids if "open" not in seen.thing.flags and seen.thing.contents is None]

@@ -1,0 +1,34 @@
+"""How each text becomes facts. What no text has said stays unknown."""
+
+from __future__ import annotations
+
+import re
+
+from rpms.core.belief import FactBelief
+
+_HERE = re.compile(r"You are in the ([a-z ]+)\. You see: ([a-z, ]+)\. The lamp is (empty|filled|lit)\.")
+_ROOMS = re.compile(r"Rooms: ([a-z, ]+)\.")
+_TAKEN = re.compile(r"You take ([a-z ]+) from ([a-z ]+)\.")
+_PUT = re.compile(r"You put ([a-z ]+) in ([a-z ]+)\.")
+_LAMP = re.compile(r"You (fill|light) ([a-z ]+) lamp\.")
+_AFTER = {"fill": "filled", "light": "lit"}
+_LAMPS = {"empty": ("not filled", "not lit"), "filled": ("filled", "not lit"), "lit": ("filled", "lit")}
+
+
+def update(belief: FactBelief, observation: str) -> FactBelief:
+    """Take over what a text says. A text that says nothing known leaves the belief as it is."""
+    if match := _ROOMS.search(observation):
+        belief = belief.learn("not holding(_)", room=match[1].split(", "))
+    if match := _HERE.match(observation):
+        room, lamp = match[1], match[3]
+        seen = [thing for thing in match[2].split(", ") if thing != "nothing"]
+        belief = belief.learn("not at(_)", f"at({room})", room=[room])
+        belief = belief.learn(f"not in(_, {room})", *(f"in({thing}, {room})" for thing in seen), thing=seen)
+        return belief.learn(*(f"{fact}({room})" for fact in _LAMPS[lamp]))
+    if match := _TAKEN.match(observation):
+        return belief.learn(f"holding({match[1]})", f"not in({match[1]}, {match[2]})")
+    if match := _PUT.match(observation):
+        return belief.learn(f"not holding({match[1]})", f"in({match[1]}, {match[2]})")
+    if match := _LAMP.match(observation):
+        return belief.learn(*(f"{fact}({match[2]})" for fact in _LAMPS[_AFTER[match[1]]]))
+    return belief

@@ -1,0 +1,101 @@
+"""The simulator: a keeper, four rooms with a lamp each, three things to carry. It knows everything."""
+
+from __future__ import annotations
+
+from rpms.worlds.base import Outcome, Task
+
+ROOMS = ("boathouse", "cellar", "kitchen", "lantern room")
+THINGS = ("logbook", "matches", "oil can")
+DUTIES = {"light": "light the {} lamp", "bring": "bring the logbook to the {}"}
+HAND = "hand"
+REFUSED = "You cannot do that."
+
+
+def tasks(split: str) -> tuple[Task, ...]:
+    """Twelve tasks to learn from and six to be judged by; each is made from its number alone."""
+    numbers = range(12) if split == "train" else range(12, 18)
+    return tuple(Task(f"{split}-{number:02}", split, duty_of(number), {"number": str(number)}) for number in numbers)
+
+
+def duty_of(number: int) -> str:
+    """What a task is about: each kind of duty in turn."""
+    return list(DUTIES)[number % len(DUTIES)]
+
+
+class TemplateGame:
+    """One duty being done. Everything is a matter of its number: there is no chance in it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.duty = duty_of(number)
+        self.target = ROOMS[number // len(DUTIES) % 4]
+        self.reset()
+
+    def reset(self) -> Outcome:
+        number = self.number
+        self.room = "boathouse"
+        others = [room for room in ROOMS if room != self.target]
+        self.things = {thing: others[(number // 3 + place) % 3] for place, thing in enumerate(THINGS)}
+        self.lamps = {room: ("filled", "empty", "empty")[(number + place) % 3] for place, room in enumerate(ROOMS)}
+        duty = DUTIES[self.duty].format(self.target)
+        return Outcome(f"{self.here()} Rooms: {', '.join(ROOMS)}.\nYour duty: {duty}.")
+
+    def step(self, command: str) -> Outcome:
+        verb, what = self.possible().get(command, ("", ""))
+        said, burnt = f"You {command}.", False
+        match verb:
+            case "go":
+                self.room = what
+                said = self.here()
+            case "take":
+                self.things[what] = HAND
+            case "put":
+                self.things[what] = self.room
+            case "fill":
+                self.lamps[what] = "filled"
+            case "light":
+                self.lamps[what] = "lit"
+                burnt = self.things["oil can"] == HAND
+            case _:
+                said = REFUSED
+        won = not burnt and self.done()
+        return Outcome(f"{said} The oil can catches fire!" if burnt else said, float(won), won=won, done=won or burnt)
+
+    def admissible(self) -> tuple[str, ...]:
+        return tuple(sorted(self.possible()))
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def possible(self) -> dict[str, tuple[str, str]]:
+        """Every command that would be obeyed now, with its verb and what it is about: the rules of the game."""
+        here, lamp = self.room, self.lamps[self.room]
+        lying = [thing for thing, place in self.things.items() if place == here]
+        carried = [thing for thing, place in self.things.items() if place == HAND]
+        commands = {f"go to {room}": ("go", room) for room in ROOMS if room != here}
+        commands |= {f"take {thing} from {here}": ("take", thing) for thing in lying}
+        commands |= {f"put {thing} in {here}": ("put", thing) for thing in carried}
+        if lamp == "empty" and "oil can" in carried:
+            commands[f"fill {here} lamp"] = ("fill", here)
+        if lamp == "filled" and "matches" in carried:
+            commands[f"light {here} lamp"] = ("light", here)
+        return commands
+
+    def done(self) -> bool:
+        """Whether the duty is done."""
+        return {
+            "light": self.lamps[self.target] == "lit",
+            "bring": self.things["logbook"] == self.target,
+        }[self.duty]
+
+    def here(self) -> str:
+        """What the keeper sees."""
+        seen = ", ".join(thing for thing, place in self.things.items() if place == self.room)
+        return f"You are in the {self.room}. You see: {seen or 'nothing'}. The lamp is {self.lamps[self.room]}."
+
+    def facts(self) -> list[str]:
+        """All that is so, as the manual writes it: for measuring how well a belief keeps up."""
+        facts = [f"at({self.room})"]
+        facts += [f"holding({it})" if place == HAND else f"in({it}, {place})" for it, place in self.things.items()]
+        facts += [f"filled({room})" for room, lamp in self.lamps.items() if lamp != "empty"]
+        return facts + [f"lit({room})" for room, lamp in self.lamps.items() if lamp == "lit"]

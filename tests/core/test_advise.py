@@ -1,0 +1,248 @@
+"""What a plan gives to a model that chooses: a menu with reasons, guidance, fewer rules; without rules, experience."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rpms.core.advise import (
+    MENU_TOKENS,
+    Adviser,
+    Menu,
+    chain_of,
+    experience,
+    feasible_actions,
+    focus,
+    guidance,
+    make_menu,
+    plan_for,
+    purpose_of,
+    recalled_actions,
+)
+from rpms.core.arbitration import infeasibility
+from rpms.core.belief import Situation, StateSignature
+from rpms.core.goal import Goal
+from rpms.core.memory import FailureLesson, Origin, SuccessSnippet
+from rpms.core.prompt import Turn
+from rpms.core.reason import Plan
+from rpms.core.rules import ActiveRules
+from rpms.core.tokens import estimate_tokens
+from rpms.core.verdict import Candidate, Fate, Verdict
+from tests.core.kitchen import COOL_APPLE, KitchenBelief, manual
+
+RULES = manual().active(COOL_APPLE.type, COOL_APPLE.object, COOL_APPLE.destination)
+ROOM = KitchenBelief(
+    "sink 1",
+    containers={"fridge 1": False},
+    places=("sink 1", "fridge 1", "countertop 1", "countertop 2"),
+    searched=frozenset({"sink 1"}),
+)
+SEARCHING = Situation(ROOM, COOL_APPLE)
+HOLDING = Situation(replace(ROOM, holding=("apple 1",)), COOL_APPLE)
+
+
+def recalled(*actions: str, id_: str = "s") -> Candidate:
+    state = StateSignature.parse("holding=none")
+    entry = SuccessSnippet(COOL_APPLE.signature, state, "taken", actions, origins=frozenset({Origin("e", 1)}), id=id_)
+    return Candidate(entry, 1.0, 1.0, Verdict(Fate.KEPT))
+
+
+def advised(situation: Situation, size: int = 5, rules: ActiveRules = RULES, memories=(), history=(), **options):
+    plan = plan_for(RULES, situation, memories, size)
+    return Adviser(size=size, **options).advise(situation, rules, plan, memories, history, "now")
+
+
+CHOICES = [
+    ("open fridge 1", "look for apple"),
+    ("go to drawer 10", "look for apple"),
+    ("go to drawer 9", "look for apple"),
+    ("go to sink 1", ""),
+]
+
+
+class TestMenus:
+    def test_a_menu_is_cut_by_relevance_and_grouped_by_what_entries_do(self):
+        menu = make_menu(CHOICES, (), 3, ranked=True)
+        assert menu.commands == ("go to drawer 9", "go to drawer 10", "open fridge 1")
+        assert menu.best == "open fridge 1", "which is not simply the first"
+        assert make_menu([], (), 3, ranked=True).best is None
+
+    def test_what_was_tried_in_this_very_state_comes_last(self):
+        assert "open fridge 1" not in make_menu(CHOICES, {"open fridge 1"}, 3, ranked=True).commands
+        again = make_menu(CHOICES, {"open fridge 1"}, 4, ranked=True)
+        assert (again.best, again.items[-1].rank) == ("go to drawer 10", 3)
+
+    def test_an_adviser_knows_what_was_tried_by_the_state_of_the_turns(self):
+        first = advised(SEARCHING).menu.best
+        here, elsewhere = Turn("o", first, state="now"), Turn("o", first, state="then")
+        assert advised(SEARCHING, history=[here]).menu.best != first
+        assert advised(SEARCHING, history=[elsewhere]).menu.best == first
+
+    def test_an_unranked_menu_is_cut_by_name(self):
+        assert make_menu(CHOICES, (), 2, ranked=False).commands == ("go to drawer 9", "go to drawer 10")
+
+    def test_a_menu_has_a_budget_of_tokens_and_never_less_than_one_entry(self):
+        long = [(f"go to {'very ' * 60}far place {n}", "") for n in range(5)]
+        menu = make_menu([*long, ("look", "")], (), 6, ranked=True)
+        assert menu.best == long[0][0]
+        assert 1 < len(menu.items) < 6
+        assert sum(estimate_tokens(item.command) for item in menu.items) <= MENU_TOKENS
+        assert len(make_menu([("go " * 900, "")], (), 6, ranked=True).items) == 1
+
+    def test_an_entry_is_meant_by_its_number_or_its_words(self):
+        menu = make_menu(CHOICES, (), 3, ranked=True)
+        assert menu.lines()[0] == "  1. go to drawer 9 (look for apple)"
+        for answer in ("3", "3.", "3. open fridge 1", "open fridge 1"):
+            assert menu.meant(answer) == "open fridge 1"
+        for answer in ("0", "4", "3. open fridge 2", "dance", "", "99999999999999999999"):
+            assert menu.meant(answer) == answer
+        assert Menu().meant("1") == "1"
+
+
+class TestChoices:
+    def test_the_menu_holds_what_plans_begin_with_each_with_its_reason(self):
+        entries = {item.command: item.reason for item in advised(SEARCHING).menu.items}
+        assert entries["go to fridge 1"] == "then open fridge 1"
+        assert entries["go to countertop 1"] == "look for apple"
+        carrying = {item.command: item.reason for item in advised(HOLDING).menu.items}
+        assert carrying["go to fridge 1"] == "then cool apple 1 with fridge 1"
+        at_fridge = Situation(replace(HOLDING.belief, location="fridge 1"), COOL_APPLE)
+        assert advised(at_fridge).menu.lines()[0].endswith("cool apple 1 with fridge 1 (so that apple 1 is cool)")
+
+    def test_unranked_it_holds_all_that_is_known_to_be_feasible_by_name(self):
+        feasible = list(feasible_actions(RULES, SEARCHING))
+        assert set(feasible) >= {"go to sink 1", "go to fridge 1"}
+        assert all(infeasibility(command, RULES, SEARCHING) is None for command in feasible)
+        assert "open fridge 1" not in feasible, "one is not there"
+        unranked = advised(SEARCHING, size=100, ranked=False).menu
+        assert set(unranked.commands) == set(feasible)
+        assert not any(item.reason for item in unranked.items)
+
+    def test_commands_are_written_as_the_game_wants_them(self):
+        unranked = advised(SEARCHING, ranked=False, spell=lambda command, _belief: command.upper()).menu
+        assert all(command.isupper() for command in unranked.commands)
+        plan = plan_for(RULES, SEARCHING).respelled(str.upper, ())
+        assert all(option.command.isupper() for option in plan.options)
+
+    def test_what_just_failed_comes_after_all_else(self):
+        plan = plan_for(RULES, SEARCHING, (), 5)
+        first = plan.options[0].command
+        assert plan.respelled(str, {first}).options[-1].command == first
+
+    def test_a_chain_is_told_from_the_goal_back_to_what_is_done_now(self):
+        option = plan_for(RULES, HOLDING).options[0]
+        assert chain_of(option, RULES) == (
+            "apple 1 is cool",
+            "cool apple 1 with fridge 1",
+            "you are at fridge 1",
+            "go to fridge 1",
+        )
+
+    def test_what_is_yet_unseen_is_some_thing(self):
+        for option in plan_for(RULES, SEARCHING).options:
+            told = " ".join((purpose_of(option, RULES), *chain_of(option, RULES)))
+            assert "?" not in told
+            assert "some apple" in told
+
+    def test_rules_shown_are_those_of_what_is_to_be_done_now(self):
+        assert {rule.id for rule in focus(RULES, plan_for(RULES, SEARCHING)).rules} == {"D-LOC-001"}
+        home = replace(HOLDING.belief, location="countertop 1", cool=frozenset({"apple 1"}))
+        placing = plan_for(RULES, Situation(home, COOL_APPLE))
+        assert {rule.id for rule in focus(RULES, placing).rules} == {"D-COOL-001"}
+        assert focus(RULES, Plan()).rules == ()
+
+
+class TestGuidance:
+    def test_it_says_what_comes_next_as_far_as_it_is_certain(self):
+        assert guidance(plan_for(RULES, HOLDING), (), "now") == (
+            "  Now: go to fridge 1, then cool apple 1 with fridge 1",
+        )
+        (line,) = guidance(plan_for(RULES, SEARCHING), (), "now")
+        assert line.startswith("  Now: go to ")
+        assert "?" not in line
+
+    def test_it_says_what_was_just_done_and_what_already_failed_here(self):
+        history = [
+            Turn("o", "open moon 1", state="now", failed=True),
+            Turn("o", "open sun 1", state="then", failed=True),
+            Turn("o", "", state="now", failed=True),
+            Turn("o", "go to sink 1", state="now"),
+        ]
+        assert guidance(Plan(), history, "now") == ("  Just done: go to sink 1", "  Already failed: open moon 1")
+
+    def test_it_names_few_of_many_failures(self):
+        history = [Turn("o", f"open moon {n}", state="now", failed=True) for n in range(9)]
+        (line,) = guidance(Plan(), history, "now")
+        assert line.count("open moon") == 4
+
+    def test_a_silent_adviser_says_nothing(self):
+        advice = Adviser().advise(SEARCHING, RULES, plan_for(RULES, SEARCHING), (), (), "now")
+        assert (advice.guidance, advice.menu.items, advice.notice) == ((), (), "")
+
+
+class TestExperience:
+    def test_where_experience_found_things_is_read_off_what_its_actions_needed(self):
+        memories = [recalled("go to sink 3", "take apple 4 from sink 3"), recalled("take egg 1 from fridge 9")]
+        assert list(experience(memories, RULES)) == [("apple", "sink"), ("egg", "fridge")]
+
+    def test_a_lesson_does_not_say_where_things_are(self):
+        lesson = FailureLesson(COOL_APPLE.signature, StateSignature(), "take apple 1 from sink 1", "no")
+        assert list(experience([Candidate(lesson, 1.0, 1.0, Verdict(Fate.KEPT))], RULES)) == []
+
+    def test_recalled_actions_are_about_things_of_this_room_of_the_same_kinds(self):
+        memory = recalled("go to fridge 7", "open fridge 7")
+        assert list(recalled_actions([memory], ROOM, ())) == [
+            ("go to fridge 1", "as in s"),
+            ("open fridge 1", "as in s"),
+        ]
+
+    def test_what_is_not_there_is_never_named(self):
+        memory = recalled("go to oven 7", "take apple 4 from fridge 7", "go to fridge 7")
+        assert [command for command, _ in recalled_actions([memory], ROOM, ())] == ["go to fridge 1"]
+
+    def test_one_thing_of_a_kind_comes_before_the_others(self):
+        memories = [recalled("go to countertop 5"), recalled("open fridge 5", id_="t")]
+        assert [command for command, _ in recalled_actions(memories, ROOM, ())] == [
+            "go to countertop 1",
+            "open fridge 1",
+            "go to countertop 2",
+        ]
+
+    def test_what_follows_on_what_was_just_done_comes_first(self):
+        memory = recalled("go to fridge 7", "open fridge 7", "go to sink 7")
+        then = recalled_actions([memory], ROOM, [Turn("o", "go to fridge 1")])
+        assert [command for command, _ in then] == ["open fridge 1", "go to sink 1", "go to fridge 1"]
+        failed = recalled_actions([memory], ROOM, [Turn("o", "go to fridge 1", failed=True)])
+        assert next(failed)[0] == "go to fridge 1"
+
+    def test_without_rules_the_menu_is_experience_and_nothing_without_it(self):
+        menu = advised(SEARCHING, rules=ActiveRules(), memories=[recalled("go to fridge 7")]).menu
+        assert [(item.command, item.reason) for item in menu.items] == [("go to fridge 1", "as in s")]
+        assert advised(SEARCHING, rules=ActiveRules()).menu.items == ()
+
+
+commands = st.sampled_from(
+    ["go to sink 2", "open fridge 8", "take apple 3 from fridge 8", "take apple 3 from moon 1", "look", "", "dance 99"]
+)
+snippets = st.lists(st.lists(commands, min_size=1, max_size=4).map(lambda actions: recalled(*actions)), max_size=3)
+
+
+@given(snippets, st.sampled_from([(), ("apple 1",)]))
+def test_whatever_is_recalled_every_name_in_a_menu_is_one_of_this_room(memories, holding):
+    belief = replace(ROOM, holding=holding)
+    names = {name for group in belief.names.values() for name in group}
+    for command, _ in recalled_actions(memories, belief, ()):
+        words = command.split()
+        numbered = {f"{kind} {number}" for kind, number in pairwise(words) if number.isdecimal()}
+        assert numbered <= names
+
+
+@pytest.mark.parametrize("type_", ["unknown", COOL_APPLE.type])
+def test_every_goal_gets_advice_of_some_sort(type_):
+    situation = Situation(ROOM, Goal(type_, "apple", "cool", "countertop"))
+    rules = manual().active(type_, "apple", "countertop")
+    assert plan_for(rules, situation).options
