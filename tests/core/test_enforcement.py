@@ -193,10 +193,8 @@ def test_the_strict_preset_shows_menu_and_notice():
     mind = compose(replace(FULL, enforcement=STRICT), knowledge(), EpisodicMemory())
     history = [Turn("o", "open pen 1", failed=True)] * 2
     decision = decide(mind, COOL_APPLE, replace(CLOSED.belief, places=("sink 1",)), None, "o", history)
-    assert (
-        "[Possible Actions - choose the one that the goal needs now]\n  1. go to sink 1 (look for apple)\n"
-        "  2. open fridge 1 (look for apple)"
-    ) in decision.prompt.text
+    heading = "[Possible Actions - choose the one that the goal needs now]"
+    assert f"{heading}\n  1. open fridge 1 (look for apple)" in decision.prompt.text
     assert "  Now: open fridge 1 to look for apple" in decision.prompt.text
     assert "has failed twice in a row" in decision.prompt.text
     assert mind.arbitration is Arbitration.HARD_SOFT

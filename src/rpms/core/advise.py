@@ -122,7 +122,8 @@ class Adviser:
         """What there is to say, from what the condition knows alone."""
         if not (self.guides or self.size or self.notice is not no_notice):
             return Advice()
-        tried = {turn.action for turn in history if turn.state == state}
+        waiting = {option.command for option in plan.options if option.chain[0].waits}
+        tried = {turn.action for turn in history if turn.state == state} - waiting
         choices = self._choices(situation, rules, plan, memories, history) if self.size else ()
         return Advice(
             guidance(plan, history, state) if self.guides else (),
@@ -153,11 +154,14 @@ class Adviser:
 def make_menu(choices: Iterable[tuple[str, str]], tried: Container[str], size: int, *, ranked: bool) -> Menu:
     """Choices, each with its reason, cut to a size and grouped by their first word.
 
-    The first stay; what was tried in this very state comes after all else. Unranked, those stay that come first by
-    name.
+    The first stay. What was tried in this very state led back to it, and is left out where anything else is left.
+    Unranked, those stay that come first by name.
     """
     left = list(dict(choices).items())
-    left.sort(key=(lambda item: item[0] in tried) if ranked else _by_name)
+    if ranked:
+        left = [item for item in left if item[0] not in tried] or left
+    else:
+        left.sort(key=_by_name)
     spare, kept = MENU_TOKENS, list[MenuItem]()
     for rank, (command, reason) in enumerate(left[:size]):
         tokens = estimate_tokens(command)
@@ -209,7 +213,7 @@ def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
     actions = frozenset(
         instance.schema.name for link in links if (instance := rules.instance(link.command)) is not None
     )
-    seeking = bool(links) and links[0].reveals
+    seeking = any(link.reveals for link in links)
     return rules.narrowed(
         f"{sorted(actions)} {seeking}",
         lambda _schema: False,

@@ -124,6 +124,8 @@ class Link(NamedTuple):
     command: str
     fact: Fact
     reveals: bool
+    waits: bool = False
+    """Whether it lets a process go on, so that to do it again is not to do it in vain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -747,7 +749,10 @@ class _Graph:
                 elif edge.command not in options or options[edge.command][0] > more:
                     options[edge.command] = (more, ways)
         found = sorted(options.items(), key=lambda item: item[1][0])
-        return tuple(Option(command, regret, tuple(map(_link, ways))) for command, (regret, ways) in found)
+        return tuple(Option(command, regret, tuple(map(self._link, ways))) for command, (regret, ways) in found)
+
+    def _link(self, edge: Edge) -> Link:
+        return Link(edge.command, edge.fact, edge.reveals, edge.schema in self._lore.processes)
 
     def _first(self, edge: Edge) -> Fact:
         """What to see to first: in order, but of like facts the one that is nearest."""
@@ -843,10 +848,6 @@ class _Graph:
         stones = [stone for literal in before for stone in self._milestones(literal, things) if stone.thing == thing]
         yield from stones or [_Milestone(Fact("found", (thing,)), f"find_{role}", thing, found=True)]
         yield _Milestone(fact, f"{way.schema.name}_{role}", thing)
-
-
-def _link(edge: Edge) -> Link:
-    return Link(edge.command, edge.fact, edge.reveals)
 
 
 class _Milestone(NamedTuple):

@@ -252,7 +252,7 @@ class ActiveRules:
     predicates: Mapping[str, Predicate] = field(default_factory=dict)
     purpose: Purpose | None = None
     """What the goal wants, as facts: its procedure if the manual has one, else the facts that must hold."""
-    lore: Lore = field(default_factory=lambda: Lore())
+    lore: Lore = field(default_factory=Lore)
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
     _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
