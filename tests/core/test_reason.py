@@ -14,7 +14,8 @@ from rpms.core.arbitration import infeasibility, prohibition
 from rpms.core.belief import FactBelief, Situation
 from rpms.core.facts import Atom
 from rpms.core.goal import Goal
-from rpms.core.reason import GRANTED, Plan, Reasoner, likely_places
+from rpms.core.ground import GRANTED
+from rpms.core.reason import Plan, Reasoner, likely_places
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.store.manuals import ManualText, read_manual
 from tests.core.entries import OBJECTS, PLACES, TYPES

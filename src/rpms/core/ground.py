@@ -1,0 +1,281 @@
+"""The ways to a fact in one situation, with names in place of parameters: what regression expands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+from rpms.core.belief import Situation
+from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.rules import ANYTHING, ActionSchema
+from rpms.core.ways import Fact, Need, Way, Ways, command_of
+
+GRANTED = 0.5
+"""Steps that it costs to take an unknown fact for granted."""
+SEARCH = 2.0
+"""Steps that a look costs beyond the way there: it may well be in vain."""
+UNLIKELY = 2.0
+"""Steps that one place further down in the order of likely places counts."""
+UNLISTED = 3
+"""How many places further down a place counts that is not in that order."""
+PLACES = 12
+"""How many places are considered at a time for something unseen: more than anybody chooses from."""
+
+Order = Mapping[str, Mapping[str, int]]
+"""Where a kind is likely to be found: kind → kind of place → its rank, 0 first."""
+
+
+@dataclass(slots=True, eq=False)
+class Edge:
+    """A way with names in place of its parameters: one step of some plan."""
+
+    fact: Fact
+    """What it is for."""
+    needs: tuple[Fact, ...]
+    """What does not hold yet, in the order in which it is to be seen to."""
+    cost: float
+    schema: ActionSchema | None = None
+    """What is done; nothing where a fact only follows from another."""
+    reveals: bool = False
+    binding: Mapping[str, str] = field(default_factory=dict)
+    waiting: int = 0
+    total: float = 0.0
+    """Its cost with all that it needs, once that is known."""
+
+    @property
+    def command(self) -> str:
+        return command_of(self.schema, self.binding) if self.schema is not None else ""
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """What its command names: mixing is done to a vessel, not to what comes of it."""
+        schema = self.schema
+        return tuple(self.binding[name] for name in schema.variables if name not in schema.others) if schema else ()
+
+
+class Ground:
+    """What is known in one situation, and which actions lead to a fact there."""
+
+    def __init__(self, ways: Ways, situation: Situation, order: Order) -> None:
+        self._manual = ways
+        self._facts = situation
+        self._order = order
+        self._lore = ways.rules.lore
+        self._names = {**ways.lasting_names, **situation.belief.names}
+        self._roles: dict[str, set[str]] = {}
+        for role, names in self._names.items():
+            for name in names:
+                self._roles.setdefault(name, set()).add(role)
+        self._known: dict[tuple[str, tuple[str, ...]], bool | None] = {}
+        self._made: dict[tuple[str, tuple[str, ...], bool], bool] = {}
+        self._here: dict[str, list[str]] = {}
+
+    def _ways(self, fact: Fact) -> Iterator[Edge]:
+        """The edges that lead to a fact that does not hold."""
+        if fact.predicate == "or":
+            yield from (Edge(fact, (Fact(*one),), 0.0) for one in fact.args)
+            return
+        if self._truth(fact) is None and not (fact.makeable and self._can_make(fact)):
+            price = SEARCH + UNLIKELY * self._rank(fact.args)
+            for way in self._manual.revealers.get(fact.predicate, ()):
+                yield from self._ground(way, fact, price)
+        if not fact.makeable:
+            return
+        direct = False
+        for way in self._manual.makers.get((fact.predicate, fact.negated), ()):
+            for edge in self._ground(way, fact) if not way.circular else ():
+                direct = True
+                yield edge
+        companion = self._manual.companion(fact.predicate)
+        if companion and not fact.negated and not direct:
+            yield from self._by_companion(companion, fact)
+
+    def _by_companion(self, companion: str, fact: Fact) -> Iterator[Edge]:
+        """Being at one thing is being at all that is in the same place: ways there by another name."""
+        for way in self._manual.makers.get((fact.predicate, False), ()):
+            (name,) = way.fact.args
+            others = [Fact(companion, (other, *fact.args), makeable=False) for other in self._names.get(name, ())]
+            for together in [each for each in others if self._truth(each) is True] or others:
+                value, price, need = self._judge(Need((together,), frozenset(), moving=False), {})
+                if value is False:
+                    continue
+                if need is not None:  # to find out is to be there
+                    yield Edge(fact, (need,), price)
+                    continue
+                for edge in self._ground(way, fact._replace(args=together.args[:1]), price):
+                    edge.fact = fact
+                    yield edge
+
+    def _places(self, predicate: str) -> Sequence[str]:
+        """Where the agent is, in the sense of a predicate that says so: where moving would change nothing.
+
+        The belief alone is asked, since from where the agent is more follows.
+        """
+        if predicate not in self._here:
+            self._here[predicate] = [
+                name
+                for way in self._manual.makers.get((predicate, False), ())
+                for name in self._names.get(way.fact.args[0], ())
+                if all(
+                    effect.bind({way.fact.args[0]: name}).truth(self._facts) is Truth.TRUE
+                    for effect in way.schema.effects
+                )
+            ]
+        return self._here[predicate]
+
+    def _ground(self, way: Way, fact: Fact, price: float = 0.0) -> Iterator[Edge]:
+        """A way to a fact with all names filled in, each time in another manner."""
+        binding: dict[str, str] = {}
+        for parameter, name in zip(way.fact.args, fact.args, strict=True):
+            if parameter == ANYTHING:
+                continue
+            if parameter not in way.parameters:
+                if kind_of(name) != parameter:
+                    return  # what it brings about is about a thing by its name
+            elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
+                return
+        free = [name for name in way.parameters if name not in binding]
+        for filled, needs, extra in self._fill(binding, free, way.needs, [], 0.0):
+            cost = way.schema.steps + price + extra
+            yield Edge(fact, needs, cost, way.schema, way.reveals, filled)
+
+    def _suits(self, parameter: str, name: str) -> bool:
+        """Whether a name can stand for a parameter: what is known to be there in another role alone cannot.
+
+        Nor can an unknown one for what lasting facts list.
+        """
+        roles = self._roles.get(name)
+        return parameter in roles if roles is not None else parameter not in self._manual.lasting_names
+
+    def _fill(
+        self,
+        binding: dict[str, str],
+        free: Sequence[str],
+        left: Sequence[Need],
+        found: Sequence[tuple[bool, Fact]],
+        price: float,
+    ) -> Iterator[tuple[dict[str, str], tuple[Fact, ...], float]]:
+        """Fill in names one by one; what can be judged already is, so that few are tried in vain."""
+        found = list(found)
+        later: list[Need] = []
+        for need in left:
+            if free and not need.names.issubset(binding):
+                later.append(need)
+                continue
+            value, extra, fact = self._judge(need, binding)
+            if value is False:
+                return
+            price += extra
+            if fact is not None:
+                found.append((need.moving, fact))
+        if free:
+            for name in self._worth_trying(free[0], binding, later):
+                yield from self._fill({**binding, free[0]: name}, free[1:], later, found, price)
+        else:
+            if len(found) > 1:
+                found.sort(key=_moving)
+            yield binding, tuple([fact for _, fact in found]), price
+
+    def _worth_trying(self, parameter: str, binding: Mapping[str, str], needs: Sequence[Need]) -> Sequence[str]:
+        """The names for a parameter; of places to look in, where the thing was found, or the likeliest left."""
+        names = self._names.get(parameter, ())
+        for need in needs:
+            literal = need.literals[0]
+            if parameter not in literal.args or literal.makeable or literal.predicate not in self._manual.revealers:
+                continue
+            found: list[str] = []
+            left: list[tuple[int, str]] = []
+            for name in names:
+                args = tuple([name if arg == parameter else binding.get(arg, arg) for arg in literal.args])
+                value = self._value(literal.predicate, args)
+                if value is None:
+                    left.append((self._rank(args), name))
+                elif value is not literal.negated:
+                    found.append(name)
+            return found or [name for _, name in sorted(left, key=_rank_alone)[:PLACES]]
+        return names
+
+    def _judge(self, need: Need, binding: Mapping[str, str]) -> tuple[bool | None, float, Fact | None]:
+        """Judge a precondition: whether it can be had at all, what taking it for granted costs, what is left to do."""
+        left: list[Fact] = []
+        granted = False
+        manual = self._manual
+        for literal in need.literals:
+            args = tuple([binding.get(arg, arg) for arg in literal.args])
+            value = self._value(literal.predicate, args)
+            if value is not None and value is not literal.negated:
+                return True, 0.0, None
+            fact = Fact(literal.predicate, args, literal.negated, literal.makeable)
+            makeable = literal.makeable and self._can_make(fact)
+            revealable = value is None and literal.predicate in manual.revealers
+            sure = need.wanted or (
+                makeable and (literal.predicate in manual.positional or (not literal.negated and is_unseen(args)))
+            )
+            if value is None and not sure and (makeable or need.given or not revealable):
+                granted = True
+            elif makeable or revealable:
+                left.append(fact)
+        if granted:
+            return None, GRANTED, None
+        if not left:
+            return False, inf, None
+        return None, 0.0, left[0] if len(left) == 1 else Fact("or", tuple(left))  # type: ignore[arg-type]
+
+    def _can_make(self, fact: Fact) -> bool:
+        """Whether any action gives such a fact, with names in the roles that they have."""
+        key = (fact.predicate, fact.args, fact.negated)
+        if key not in self._made:
+            manual = self._manual
+            ways = manual.makers.get((fact.predicate, fact.negated), ())
+            self._made[key] = (bool(manual.companion(fact.predicate)) and not fact.negated) or any(
+                not way.circular
+                and all(
+                    self._suits(parameter, name) if parameter in way.parameters else kind_of(name) == parameter
+                    for parameter, name in zip(way.fact.args, fact.args, strict=True)
+                )
+                for way in ways
+            )
+        return self._made[key]
+
+    def _truth(self, fact: Fact) -> bool | None:
+        value = self._value(fact.predicate, fact.args)
+        return value if value is None or not fact.negated else not value
+
+    def _value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
+        key = (predicate, args)
+        if key not in self._known:
+            table = self._lore.facts.get(predicate)
+            if table is not None:
+                self._known[key] = args[1] in table.get(args[0], ())
+            else:
+                truth = self._facts.truth(Atom(predicate, args))
+                self._known[key] = None if truth is Truth.UNKNOWN else truth is Truth.TRUE
+                companion = self._manual.companion(predicate) if truth is Truth.UNKNOWN else ""
+                if companion and any(self._value(companion, (place, *args)) for place in self._places(predicate)):
+                    self._known[key] = True
+        return self._known[key]
+
+    def _rank(self, args: Sequence[str]) -> int:
+        """How unlikely a place is for a thing, by the order in which places are searched."""
+        kinds = [kind_of(arg) for arg in args]
+        said = self._facts.goal.places()
+        for thing in kinds:
+            known = {place: rank for rank, place in enumerate(said[thing])} if thing in said else self._order.get(thing)
+            if known:
+                return min(known.get(place, len(known) + UNLISTED) for place in kinds if place is not thing)
+        usual = self._order.get(self._facts.goal.object, {})
+        return min((usual.get(place, len(usual) + UNLISTED) for place in kinds), default=0)
+
+
+def is_unseen(names: Iterable[str]) -> bool:
+    """Whether any of some names is of something that nobody has seen yet."""
+    return any(name[-1:] == "?" for name in names)
+
+
+def _rank_alone(item: tuple[int, str]) -> int:
+    return item[0]
+
+
+def _moving(item: tuple[bool, Fact]) -> bool:
+    return item[0]

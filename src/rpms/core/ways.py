@@ -1,0 +1,181 @@
+"""The manual prepared for planning: the ways to make a fact so, and the ways to find out about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from rpms.core.facts import Atom, Clause, Literal
+from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules
+
+
+class Fact(NamedTuple):
+    """A fact to bring about, as planning handles it."""
+
+    predicate: str
+    args: tuple[str, ...]
+    negated: bool = False
+    makeable: bool = True
+    """Whether actions may bring it about; otherwise it can only be found to be so."""
+
+    @property
+    def atom(self) -> Atom:
+        return Atom(self.predicate, self.args)
+
+    def bound(self, binding: Mapping[str, str]) -> Fact:
+        """The same fact with names in place of parameters."""
+        return self._replace(args=tuple([binding.get(arg, arg) for arg in self.args]))
+
+
+class Need(NamedTuple):
+    """A precondition over the parameters of a schema, ready to be bound."""
+
+    literals: tuple[Fact, ...]
+    names: frozenset[str]
+    """The parameters it is about."""
+    moving: bool
+    """Whether it is about where the agent is: to be seen to last, since all else may lead elsewhere."""
+    given: bool = False
+    """Whether it is only the condition of a revelation."""
+    wanted: bool = False
+    """Whether it is the goal's own, and so never taken for granted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A schema as a way to a fact: to make it so, or to reveal it."""
+
+    schema: ActionSchema
+    parameters: tuple[str, ...]
+    fact: Fact
+    needs: tuple[Need, ...]
+    reveals: bool = False
+    circular: bool = False
+    """Whether it needs the very fact it gives: one goes to a room that is near, and then it is near."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """What rules say of how facts come about. One for all steps of an episode."""
+
+    rules: ActiveRules
+
+    @cached_property
+    def schemas(self) -> tuple[ActionSchema, ...]:
+        """All that plans are made of."""
+        return (*self.rules.environment, *self.rules.lore.processes)
+
+    @cached_property
+    def makers(self) -> Mapping[tuple[str, bool], tuple[Way, ...]]:
+        """The ways to make a fact so, by predicate and sign."""
+        found: dict[tuple[str, bool], tuple[Way, ...]] = {}
+        for schema in self.schemas:
+            parameters = schema.variables
+            clauses = self._clauses(schema)
+            for effect in schema.effects:
+                fact = fact_of(effect)
+                circular = fact in [fact_of(clause.literals[0]) for clause in clauses if len(clause.literals) == 1]
+                gives = None if circular else fact
+                needs = sorted((self._need(clause, gives, parameters) for clause in clauses), key=_choosy)
+                key = (fact.predicate, fact.negated)
+                found[key] = (*found.get(key, ()), Way(schema, parameters, fact, tuple(needs), circular=circular))
+        return found
+
+    @cached_property
+    def revealers(self) -> Mapping[str, tuple[Way, ...]]:
+        """The ways to find out about a fact, by predicate."""
+        found: dict[str, tuple[Way, ...]] = {}
+        for schema in self.schemas:
+            for seen in schema.observes:
+                fact = Fact(seen.atom.predicate, seen.atom.args)
+                names = (*schema.variables, *(arg for arg in seen.atom.args if arg != ANYTHING))
+                parameters = tuple(dict.fromkeys(names))
+                needs = [self._need(clause, None, parameters)._replace(given=True) for clause in seen.given]
+                needs += [self._need(clause, None, parameters) for clause in self._clauses(schema)]
+                way = Way(schema, parameters, fact, tuple(needs), reveals=True)
+                found[fact.predicate] = (*found.get(fact.predicate, ()), way)
+        return found
+
+    @cached_property
+    def lasting_names(self) -> Mapping[str, Sequence[str]]:
+        """The names in the facts that hold for ever, by what their predicate calls them."""
+        predicates = self.rules.predicates
+        return {predicates[name].args[0]: tuple(table) for name, table in self.rules.lore.facts.items()}
+
+    @cached_property
+    def positional(self) -> frozenset[str]:
+        """The predicates that say where the agent is: those of the actions that change nothing else."""
+        return frozenset(
+            effect.atom.predicate
+            for schema in self.rules.environment
+            if all(not effect.negated and self._is_exclusive(effect.atom.predicate) for effect in schema.effects)
+            for effect in schema.effects
+        )
+
+    def _is_exclusive(self, predicate: str) -> bool:
+        declared = self.rules.predicates.get(predicate)
+        return declared is not None and bool(declared.exclusive)
+
+    def companion(self, predicate: str) -> str:
+        """The predicate of two that says which facts of an exclusive one hold together."""
+        declared = self.rules.predicates.get(predicate)
+        return declared.exclusive if declared is not None and declared.exclusive != "always" else ""
+
+    def _clauses(self, schema: ActionSchema) -> tuple[Clause, ...]:
+        """What a plan sees to before an action: what it needs, and that no rule forbids it."""
+        bans = [
+            [literal for clause in (*rule.when, *ban.when) for literal in clause.literals]
+            for rule, ban in self.rules.prohibitions.get(schema.name, ())
+            if all(len(clause.literals) == 1 for clause in (*rule.when, *ban.when))
+        ]
+        allowed = [Clause(tuple(Literal(each.atom, not each.negated) for each in ban)) for ban in bans]
+        return (*schema.preconditions, *schema.plan, *allowed)
+
+    def _need(self, clause: Clause, gives: Fact | None, parameters: Sequence[str]) -> Need:
+        literals = tuple(
+            fact_of(literal)._replace(makeable=gives is None or self._is_makeable(fact_of(literal), gives))
+            for literal in clause.literals
+        )
+        names = frozenset(arg for literal in literals for arg in literal.args if arg in parameters)
+        return Need(literals, names, all(literal.predicate in self.positional for literal in literals))
+
+    def _is_makeable(self, needed: Fact, gives: Fact) -> bool:
+        """Whether some action makes a precondition so without needing first what the precondition is for.
+
+        To take a mug from a desk it must be there; putting it there would need the mug in hand, which is what taking
+        it is for.
+        """
+        if self.companion(needed.predicate) and not needed.negated:
+            return True
+        for schema in self.schemas:
+            for effect in schema.effects:
+                if (effect.atom.predicate, effect.negated) != (needed.predicate, needed.negated):
+                    continue
+                binding = {arg: f"{arg}'" for arg in schema.variables}
+                binding |= dict(zip(effect.atom.args, needed.args, strict=True))
+                wanted = [
+                    fact_of(literal)._replace(args=tuple(binding.get(arg, arg) for arg in literal.atom.args))
+                    for clause in schema.preconditions
+                    for literal in clause.literals
+                    if len(clause.literals) == 1
+                ]
+                if gives not in wanted:
+                    return True
+        return False
+
+
+def command_of(schema: ActionSchema, binding: Mapping[str, str]) -> str:
+    """An action as it is written, with names in place of its parameters."""
+    return PARAMETER.sub(lambda match: binding[match[1]], schema.syntax[0])
+
+
+def fact_of(literal: Literal) -> Fact:
+    """A condition as planning handles it."""
+    return Fact(literal.atom.predicate, literal.atom.args, literal.negated)
+
+
+def _choosy(need: Need) -> bool:
+    """Sorts needs that no action can see to before others: they rule out most names."""
+    return any(literal.makeable for literal in need.literals)
