@@ -32,6 +32,7 @@ from rpms.core.decide import decide
 from rpms.core.guard import review
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import PARAMETER, ActiveRules
+from rpms.models.policy import follow_plan
 from rpms.play.setup import knowledge_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.belief import ScienceBelief
@@ -156,7 +157,7 @@ class Walk:
             return "0"
         if chance < 0.25:
             decision = decide(self.mind, self.goal, self.belief, "look around", self.game.look(), ())
-            return world.command(world.planner(decision)[1], self.belief).text
+            return world.command(follow_plan(decision)[1], self.belief).text
         if chance < 0.3:
             return self.dice.choice(self.game.admissible())
         return self.made_up()

@@ -23,7 +23,7 @@ from rpms.core.errors import InputError
 from rpms.core.memory import merge
 from rpms.learn.inventory import full_text
 from rpms.models.base import Decoding, Request
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.recorded import RecordedModel, ReplayModel
 from rpms.models.scripted import FunctionModel, read_script
 from rpms.play.plan import lend, plan_run
@@ -64,7 +64,7 @@ class Samples:
 
 def make_samples(folder: Path, root: Path) -> Samples:
     """Play a little, so that there are files to spoil."""
-    planner = PolicyModel("planner", WORLD.planner)
+    planner = PolicyModel("planner", follow_plan)
     run(plan_run(WORLD, planner.name, lend(planner), limit=2), folder / "run")
     asked: list[Request] = []
 

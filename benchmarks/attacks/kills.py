@@ -26,6 +26,7 @@ from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Request
 from rpms.models.catalogue import ModelOptions, open_model
+from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
@@ -69,7 +70,7 @@ def slow_planner() -> FunctionModel:
     def answer(request: Request) -> str:
         time.sleep(0.003)
         assert request.decision is not None
-        thought, action = WORLD.planner(request.decision)
+        thought, action = follow_plan(request.decision)
         return f"Thought: {thought}\nAction: {action}"
 
     return FunctionModel(answer, "slow-planner")

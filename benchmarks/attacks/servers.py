@@ -215,7 +215,11 @@ def _serve_deaf(writer: int) -> None:
         def log_message(self, *_: object) -> None:
             """Keep quiet."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    class Quiet(ThreadingHTTPServer):
+        def handle_error(self, *_: object) -> None:
+            """Clients are killed here: that is the point."""
+
+    with Quiet(("127.0.0.1", 0), Handler) as server:
         os.write(writer, f"{server.server_address[1]}\n".encode())
         os.close(writer)
         server.serve_forever()

@@ -14,6 +14,7 @@ from rpms.models import wire
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.guard import FORBID_VARIABLE, excerpt, without_secrets
 from rpms.models.patience import Patience
+from rpms.models.windows import context_window
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
@@ -288,6 +289,30 @@ def test_a_run_goes_on_after_an_episode_that_met_a_bad_response(monkeypatch, tmp
     assert summary.endings["model error"] >= 1
     assert summary.endings["out of steps"] >= 1
     assert all("cannot be read" in row.error for row in summary.rows if row.error)
+
+
+@pytest.mark.parametrize(
+    "say",
+    [
+        lambda _: [response(b'{"data": [{"id": "m", "max_model_len": 4096}]}')],
+        lambda _: [response(b"{}", "307 Elsewhere", location="http://localhost:9/models")],
+        lambda _: [response(b'{"data": [{"id": "m", "max_model_len": 1e999}]}')],
+        lambda _: [response(b'{"data": [{"id": "m", "max_model_len": true}]}')],
+        lambda _: [response(b'{"data": ' + b"[" * 100_000)],
+        lambda _: [b"nonsense\r\n\r\n"],
+        lambda _: [b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{"],
+        lambda _: forever(BLOCK, CHUNKED)(b""),
+        lambda _: [],
+    ],
+    ids=["good", "redirect", "infinite", "true", "deep", "no HTTP", "cut off", "endless", "nothing"],
+)
+def test_a_server_that_is_asked_for_its_window_cannot_hurt_either(say, monkeypatch):
+    with raw(say) as server, raw(lambda _: [OK]) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        window = context_window("vllm/m", base_url=f"{server.url}/v1")
+        assert proxy.requests == []
+        assert all(sent.startswith(b"GET /v1/models") for sent in server.requests)
+    assert (window.tokens, window.source) in ((4_096, "asked"), (8_192, "assumed"))
 
 
 def test_what_is_read_is_bounded_in_memory(monkeypatch):

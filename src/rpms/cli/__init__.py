@@ -10,29 +10,45 @@ import sys
 
 __all__ = ["main"]
 
+TYPE_CHECKING = False  # as type checkers know it, without an import to wait for
+if TYPE_CHECKING:
+    from typing import Any
+
+_INTERRUPTED = b"rpms: interrupted\n"
+
 
 def main() -> None:
     """Run a command. A user's mistake is one line and exit code 2; what a world or model did wrong is exit code 1."""
     try:
         import signal  # noqa: PLC0415  into which Ctrl-C may fall, as into all that follows
 
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # a scheduler's Ctrl-C
-        _run()
+        # While modules are loaded nothing is open yet, and some turn an interrupt into another error: end at once.
+        before = [(sign, signal.signal(sign, _end_at_once)) for sign in (signal.SIGINT, signal.SIGTERM)]
+        from rpms.cli import screen  # noqa: PLC0415
+        from rpms.cli.app import app  # noqa: PLC0415
+
+        for sign, handler in before:  # SIGTERM is a scheduler's Ctrl-C
+            signal.signal(sign, signal.default_int_handler if sign == signal.SIGTERM else handler)
+        _run(screen, app)
     except KeyboardInterrupt:
         try:
-            os.write(2, b"rpms: interrupted\n")
+            os.write(2, _INTERRUPTED)
         finally:
             sys.exit(130)
 
 
-def _run() -> None:
-    from rpms.cli import screen  # noqa: PLC0415  half a second that Ctrl-C may fall into
+def _end_at_once(*_: object) -> None:
+    try:
+        os.write(2, _INTERRUPTED)
+    finally:
+        os._exit(130)
+
+
+def _run(screen: Any, app: Any) -> None:
     from rpms.core.errors import InputError, RPMSError  # noqa: PLC0415
 
     try:
         screen.prepare_streams()
-        from rpms.cli.app import app  # noqa: PLC0415
-
         try:
             code = app(standalone_mode=False)
         finally:

@@ -547,15 +547,18 @@ class _Graph:
                     yield edge
 
     def _places(self, predicate: str) -> Sequence[str]:
-        """Where the agent is, in the sense of a predicate that says so: where moving would change nothing."""
+        """Where the agent is, in the sense of a predicate that says so: where moving would change nothing.
+
+        The belief alone is asked, since from where the agent is more follows.
+        """
         if predicate not in self._here:
-            self._here[predicate] = []  # while it is being worked out, nothing follows from it
             self._here[predicate] = [
                 name
                 for way in self._reasoner.makers.get((predicate, False), ())
                 for name in self._names.get(way.fact.args[0], ())
                 if all(
-                    self._truth(_fact(effect.bind({way.fact.args[0]: name}))) is True for effect in way.schema.effects
+                    effect.bind({way.fact.args[0]: name}).truth(self._facts) is Truth.TRUE
+                    for effect in way.schema.effects
                 )
             ]
         return self._here[predicate]

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rpms.core.errors import RPMSError
-from rpms.models.guard import check_allowed
+from rpms.core.errors import FileError, RPMSError
+from rpms.foreign.files import read_text
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.limits import LARGEST_TABLE
+from rpms.models.guard import check_allowed, check_base_url
 from rpms.models.providers import NO_LLM, Kind, ModelName, base_url_of, parse_model_name
+from rpms.models.remote import count
+from rpms.models.wire import fetch
 
 ASSUMED: Final = 8_192
 """Where nothing is known: the smallest window of the models in use."""
 _TIMEOUT_S: Final = 5.0
-_LARGEST: Final = 2_000_000
-"""Bytes of a server's answer that are read."""
 _KNOWN: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), tokens)
     for pattern, tokens in (
@@ -63,16 +64,6 @@ class Window:
         return f"the model's context window is not known, and taken to be {self.tokens:,} tokens: give --context"
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A server that sends us elsewhere is not asked: the key is for it alone."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None
-
-
-_ASK: Final = urllib.request.build_opener(_NoRedirect)
-
-
 def context_window(model: str, given: int | None = None, base_url: str | None = None) -> Window:
     """The window of a model, by its name as after `--model`. Asks its server where that may know better."""
     name = parse_model_name(model)
@@ -94,9 +85,9 @@ def context_window(model: str, given: int | None = None, base_url: str | None = 
 def _in_folder(folder: Path) -> int:
     """What a folder of weights says of them; 0 where it does not."""
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        return int(config.get("max_position_embeddings") or 0)
-    except (OSError, ValueError, TypeError, AttributeError):
+        config = loads(read_text(folder / "config.json", LARGEST_TABLE))
+        return count(config.get("max_position_embeddings"))
+    except (FileError, NotJson, AttributeError):
         return 0
 
 
@@ -120,8 +111,8 @@ def _largest(value: object) -> int:
 def _numbers(value: object) -> Iterator[int]:
     if isinstance(value, Mapping):
         for field, inner in value.items():
-            if field in _FIELDS and isinstance(inner, int) and inner > 0:
-                yield inner
+            if field in _FIELDS and count(inner):
+                yield count(inner)
             else:
                 yield from _numbers(inner)
 
@@ -131,9 +122,8 @@ def _get(url: str, name: ModelName) -> Any:
         return None
     key = os.environ.get(name.provider.key_variable or "", "").strip()
     try:
+        check_base_url(url)
         check_allowed(url)
-        request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}"} if key else {})  # noqa: S310
-        with _ASK.open(request, timeout=_TIMEOUT_S) as reply:
-            return json.loads(reply.read(_LARGEST))
-    except (OSError, ValueError, RPMSError):
+    except RPMSError:
         return None
+    return fetch(url, {"Authorization": f"Bearer {key}"} if key else {}, seconds=_TIMEOUT_S)

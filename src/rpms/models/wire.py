@@ -8,10 +8,12 @@ A response is read whole, here, and within limits, before anything looks at it.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import ipaddress
 import threading
 import time
 import zlib
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
@@ -110,7 +112,26 @@ def make_client(sdk: ModuleType, base_url: str, *, silence: float, whole: float)
 
     InputError where the environment names a proxy that cannot be used.
     """
-    library = _library(sdk)
+    return _client(_library(sdk), base_url, silence, whole)
+
+
+def fetch(url: str, headers: Mapping[str, str], *, seconds: float) -> Any:
+    """The JSON at an address, asked for like everything else; None where there is none to be had in time."""
+    for name in _LIBRARIES:
+        if importlib.util.find_spec(name) is not None:
+            library = importlib.import_module(name)
+            break
+    else:
+        return None
+    try:
+        with _client(library, url, seconds, seconds) as client:
+            reply = client.get(url, headers=dict(headers))
+            return loads(reply.content) if reply.status_code in _OK else None
+    except (library.HTTPError, library.InvalidURL, BadResponse, NotAllowed, NotJson, InputError, ValueError):
+        return None
+
+
+def _client(library: ModuleType, base_url: str, silence: float, whole: float) -> Any:
     allowance = _Allowance()
     try:
         inner = library.HTTPTransport(proxy=_proxy(base_url))

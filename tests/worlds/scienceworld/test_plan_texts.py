@@ -117,7 +117,8 @@ def test_a_life_stage_that_is_not_there_is_waited_for():
 
 
 PLANES = (
-    "This room is called the workshop. In it, you see: \n\tthe agent\n\ta wood block\n\ta stopwatch, which is activated. \n"
+    "This room is called the workshop. In it, you see: \n\tthe agent\n\ta wood block\n"
+    "\ta stopwatch, which is activated. \n"
     "\tan inclined plane B, with: nothing\n\tan inclined plane C, with: nothing\n"
     "You also see:\n\tA door to the hallway (that is open)\n"
 )

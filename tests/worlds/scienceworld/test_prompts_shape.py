@@ -39,7 +39,7 @@ def test_the_blocks_have_the_papers_shape():
     assert text[Part.DOMAIN].startswith("[RULES - Tier 2: Domain")
     assert "NEVER on devices (stove) or containers (metal pot)" in text[Part.DOMAIN]
     assert text[Part.ENVIRONMENT].startswith("[RULES - Tier 3: Environment (ScienceWorld)]")
-    assert text[Part.GOAL] == "[Current Objective] fill a vessel with water"
+    assert text[Part.GOAL] == "[Current Objective] fetch metal pot"
     assert text[Part.BELIEF].startswith("[Current State]\n  Room: hallway  Carrying: nothing known  Progress: step 0\n")
     assert "Not yet searched: kitchen" in text[Part.BELIEF]
     brief = blocks(prompt(replace(FULL, belief=BeliefShown.PAPER)))[Part.BELIEF]

@@ -53,7 +53,7 @@ _SOLID: Final = _TOOLS | _PAPERS | _WIRED | {
 _WARES: Final = _LIDDED | _LIDLESS | _SOLID
 _KNOWN: Final = _WARES | _FOOD | _STUFF | {"paint"}
 _ANIMAL: Final = re.compile(
-    r"(?:hatchling|juvenile|adult|baby) .*|dead (?!.* (?:tree|plant)$).*|.* (?:egg|pupa)|caterpillar|tadpole"
+    r"(?:hatchling|juvenile|adult|baby|dead) (?!.* (?:tree|plant)$).*|.* (?:egg|pupa)|caterpillar|tadpole"
 )
 _MATTER: Final = re.compile(
     r"(?:.* )?(?:plant|tree|seed|flower|pollen)(?: in the .* stage.*)?"

@@ -128,11 +128,10 @@ def _here(belief: ScienceBelief, words: str) -> bool | None:
     if _UNLISTED.fullmatch(words.casefold()):
         return None
     told = belief.scene.by_name.get(words)
-    if told is not None and told.place in (belief.room, "inventory") and not told.shut_away:
-        return True
-    matches = meant(belief, words)
-    if matches:
-        return None if is_vague(phrase.head) else not all(match.shut for match in matches)
+    named = told is not None and told.place in (belief.room, "inventory") and not told.shut_away
+    matches = () if named else meant(belief, words)
+    if named or matches:
+        return None if is_vague(phrase.head) else not matches or not all(match.shut for match in matches)
     if belief.room not in belief.looked or " to " in words:
         return None
     return False if _left_behind(belief, phrase.head) else None
@@ -328,7 +327,7 @@ def _wet(belief: ScienceBelief, words: str) -> bool | None:
     if _solid(belief, words):
         return False
     known = _holds(belief, words)
-    if known is None or _touched(belief, known):
+    if known is None or _touched(belief, known) or known.thing.name == "fountain":  # which fills by itself
         return None
     inside = known.thing.contents or ()
     dry = all((ware(thing.name) or is_food(thing.name)) and not _flows(thing) for thing in inside)

@@ -206,7 +206,7 @@ class ScienceBelief(Belief):
         return Truth.of(ask(self, *args)) if len(args) == arity else Truth.UNKNOWN
 
     def signature(self) -> StateSignature:
-        """σ(b): `room=kitchen|inventory=empty`, and the instruments carried if there are any; progress is the plan's."""
+        """σ(b): `room=kitchen|inventory=empty`, and the instruments carried if there are any."""
         return StateSignature.of(
             room=None if self.room is None else (self.room,),
             inventory=tuple(sorted(self.holding)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -68,8 +68,7 @@ class Scene:
     def __init__(self, belief: ScienceBelief) -> None:
         self.belief = belief
         self.room = belief.room or ""
-        self.meanings: dict[str, list[str]] = {}
-        """What words were found to mean."""
+        self._meanings: dict[str, Sequence[str]] = {}
 
     @cached_property
     def things(self) -> tuple[Seen, ...]:
@@ -121,6 +120,16 @@ class Scene:
     def find(self, word: str) -> list[Seen]:
         """Like `names`, the things themselves."""
         return [self.by_name[name] for name in self.names(word)]
+
+    def called(self, word: str) -> str:
+        """How to call the nearest thing that a word may mean, or one that was never seen: `stove ?`."""
+        return next(iter(self.names(word)), f"{word} ?")
+
+    def mean(self, word: str, names: Callable[[Scene], Sequence[str]]) -> Sequence[str]:
+        """What a word means here; found out once."""
+        if word not in self._meanings:
+            self._meanings[word] = names(self)
+        return self._meanings[word]
 
     def first(self, word: str) -> Seen | None:
         """The nearest thing that a word may mean."""

@@ -258,7 +258,7 @@ def _mix(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
 
 
 def _by_its_name(product: str, wanted: str) -> str:
-    """What comes of mixing, as all else calls it: `green-blue paint` for what the simulator says is `blue green paint`."""
+    """What comes of mixing, as all else calls it: the simulator says `blue green paint` of `green-blue paint` once."""
     return wanted if sorted(product.split()) == sorted(wanted.replace("-", " ").split()) else product
 
 

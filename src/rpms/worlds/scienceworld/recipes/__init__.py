@@ -1,0 +1,56 @@
+"""What the steps of ScienceWorld's procedures ask of a belief: the one place that knows its tasks beyond the manual.
+
+A predicate is a function of the scene and its arguments. A word is what a goal or a procedure calls things by that is
+no name; a role is what a parameter of a command may stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from rpms.worlds.scienceworld.recipes.animals import ANIMALS
+from rpms.worlds.scienceworld.recipes.boxes import BOXES
+from rpms.worlds.scienceworld.recipes.circuits import CIRCUITS
+from rpms.worlds.scienceworld.recipes.everyday import EVERYDAY, unseen
+from rpms.worlds.scienceworld.recipes.garden import GARDEN
+from rpms.worlds.scienceworld.recipes.heat import HEAT, treated
+from rpms.worlds.scienceworld.recipes.mixing import MIXING, vessel_in
+from rpms.worlds.scienceworld.recipes.planes import PLANES
+from rpms.worlds.scienceworld.recipes.recipe import Ask, Names, goal_of
+from rpms.worlds.scienceworld.scene import Scene
+
+__all__ = ["RECIPES", "at_work", "called", "roles", "unseen"]
+
+_ALL: Final = (EVERYDAY, BOXES, HEAT, MIXING, ANIMALS, GARDEN, PLANES, CIRCUITS)
+RECIPES: Final[Mapping[str, Ask]] = {name: ask for recipe in _ALL for name, ask in recipe.predicates.items()}
+"""Predicate → who answers."""
+_WORDS: Final[Mapping[str, Names]] = {word: names for recipe in _ALL for word, names in recipe.words.items()}
+
+
+def called(scene: Scene, word: str) -> Sequence[str]:
+    """What a goal or a procedure may mean by a word."""
+    return scene.mean(word, _WORDS.get(word, lambda scene: _by_name(scene, word)))
+
+
+def _by_name(scene: Scene, word: str) -> list[str]:
+    """The nearest thing of a name; of all the water in the house, what is in the vessel."""
+    names, vessel = scene.of_kind(word), vessel_in(scene)
+    inside = [name for name in names if vessel in scene.by_name[name].holders]
+    return (inside or ([] if word == "water" else names))[:1]
+
+
+def roles(scene: Scene) -> Mapping[str, Sequence[str]]:
+    """What is known to be there, by the roles it may have in a command. What was never seen may have any."""
+    task = goal_of(scene).task
+    mine = [recipe for recipe in _ALL if not recipe.tasks or task.startswith(recipe.tasks)]
+    found = {role: names(scene) for recipe in mine for role, names in recipe.roles.items()}
+    unseen_things = [name for names in found.values() for name in names if name.endswith("?")]
+    return found | {role: [*found[role], *unseen_things] for role in ("object", "place")}
+
+
+def at_work(scene: Scene) -> bool:
+    """Whether the world changes here by itself: what is heated or cooled, what grows, slides or conducts."""
+    goal = goal_of(scene)
+    running = any("on" in seen.thing.flags for seen in scene.things if seen.place == scene.room)
+    return running or goal.type in ("F4", "F5") or bool(goal.target and treated(scene, goal.target))

@@ -1,0 +1,128 @@
+"""Electrical circuits: which contact belongs to which, and what the bulb tells."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of, is_matter
+from rpms.worlds.scienceworld.scene import Scene
+
+_SOURCES: Final = {
+    "renewable": ("solar panel", "wind mill", "wind generator"),
+    "nonrenewable": ("nuclear generator", "gas generator", "coal generator"),
+    "": ("battery",),
+}
+"""By the kind that a task asks for; a battery will do where none is asked for. The renewable ones work outside."""
+
+
+_PAUSE: Final = 3
+"""Ticks that the current takes to flow."""
+
+
+def _parts(scene: Scene) -> list[str]:
+    """What the circuit is made of: a source, the thing itself, a bulb if it is tested, and wires."""
+    goal = goal_of(scene)
+    names = [seen.name for seen in scene.things]
+    source = next((name for name in _SOURCES[goal.source] if name in names), "")
+    wires = sorted({name for name in names if name.endswith(" wire")})
+    if goal.task.startswith("power"):
+        return [goal.target, source, *wires[:2]]
+    bulb = next((name for name in names if name.endswith(" light bulb")), "")
+    return [
+        next((seen.name for seen in scene.things if is_matter(seen, goal.target)), goal.target),
+        source,
+        bulb,
+        *wires[:3],
+    ]
+
+
+def _to_bring(scene: Scene) -> list[str]:
+    """The parts that have to be brought to where the circuit is built."""
+    parts = _parts(scene)
+    return parts if goal_of(scene).source == "renewable" else parts[:1]
+
+
+def _joints(scene: Scene) -> list[tuple[str, str]]:
+    """Which contact belongs to which."""
+    parts = _parts(scene)
+    if goal_of(scene).task.startswith("power"):
+        if len(parts) < 4 or not parts[1]:
+            return []
+        target, source, one, two = parts
+        return [
+            (f"anode in {source}", f"terminal 1 in {one}"),
+            (f"cathode in {source}", f"terminal 1 in {two}"),
+            (f"terminal 2 in {one}", f"cathode in {target}"),
+            (f"terminal 2 in {two}", f"anode in {target}"),
+        ]
+    if len(parts) < 6 or not parts[2]:
+        return []
+    target, source, bulb, one, two, three = parts
+    return [
+        (f"anode in {source}", f"terminal 1 in {one}"),
+        (f"cathode in {source}", f"terminal 1 in {two}"),
+        (f"terminal 2 in {one}", f"cathode in {bulb}"),
+        (f"terminal 2 in {three}", f"anode in {bulb}"),
+        (f"terminal 1 in {target}", f"terminal 2 in {two}"),
+        (f"terminal 2 in {target}", f"terminal 1 in {three}"),
+    ]
+
+
+def _joined(scene: Scene, contact: str) -> bool:
+    name = contact.replace(" in ", " on ", 1).casefold()
+    return any(name == end.casefold() for pair in scene.belief.connections for end in pair)
+
+
+def _site(scene: Scene) -> str:
+    return "outside" if goal_of(scene).source == "renewable" else "workshop"
+
+
+def _is_on(scene: Scene, name: str) -> bool:
+    return any("on" in seen.thing.flags for seen in scene.find(name))
+
+
+def conducts(scene: Scene) -> str:
+    """`conductive` or `nonconductive`, once the bulb was looked at; empty before."""
+    if not _tested(scene):
+        return ""
+    parts = _parts(scene)
+    return "conductive" if len(parts) > 2 and _is_on(scene, parts[2]) else "nonconductive"
+
+
+def _tested(scene: Scene) -> bool:
+    """Whether the bulb was looked at when the current had time to flow. Taking the thing away undoes nothing."""
+    belief = scene.belief
+    closed = belief.since.get("connection", -1)
+    return closed >= 0 and belief.since.get(_site(scene), -1) >= closed + _PAUSE
+
+
+def _contacts(scene: Scene) -> list[str]:
+    return [end for joint in _joints(scene) for end in joint]
+
+
+def _is_powered(scene: Scene) -> bool:
+    """Whether the source works: generators have to be switched on."""
+    source = _parts(scene)[1]
+    return not source.endswith("generator") or _is_on(scene, source)
+
+
+CIRCUITS: Final = Recipe(
+    predicates={
+        "placed": lambda scene, part: any(seen.place == _site(scene) for seen in scene.find(part)),
+        "joint": lambda scene, one, other: not {(one, other), (other, one)}.isdisjoint(_joints(scene)),
+        "joined": _joined,
+        "powered": _is_powered,
+        "lit": _is_on,
+        "paused": lambda scene: scene.belief.age("connection") > _PAUSE,
+        "tested": _tested,
+    },
+    words={"parts": _to_bring, "contacts": _contacts},
+    roles={
+        "one": _contacts,
+        "other": _contacts,
+        "part": _to_bring,
+        "site": lambda scene: [_site(scene)],
+        "source": lambda scene: _parts(scene)[1:2],
+    },
+    tasks=("power", "test"),
+)

@@ -1,0 +1,178 @@
+"""Growing plants in the greenhouse: soil, seeds, water, time and bees; and what their offspring tells."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final
+
+from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.recipes.animals import GREENS
+from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe, goal_of
+from rpms.worlds.scienceworld.scene import Scene, Seen
+from rpms.worlds.scienceworld.tallies import jugs_in, offspring
+from rpms.worlds.scienceworld.tree import alike
+
+_GARDEN: Final = "greenhouse"
+FLOWER_POT: Final = re.compile(r"(?:self watering )?flower pot \d+")
+_JUGS: Final = 3
+"""A plant drinks a jug of water for each life stage, and a pot holds several: three bring a seed to its flowers."""
+_PARENTS: Final = {"grow-plant": 1, "grow-fruit": 3}
+_OFFSPRING: Final = 3
+_ENOUGH: Final = 2
+
+
+def _pots(scene: Scene) -> dict[str, Seen]:
+    return {
+        name: seen for name, seen in scene.by_name.items() if seen.place == _GARDEN and FLOWER_POT.fullmatch(seen.name)
+    }
+
+
+def _grows(thing: Thing) -> bool:
+    return thing.name.split(" ")[-1] in (*GREENS, "seed") and "dead" not in thing.name
+
+
+def _is_sown(pot: Seen) -> bool:
+    return any(map(_grows, pot.inside))
+
+
+def _has_soil(pot: Seen) -> bool:
+    return any(thing.name == "soil" for thing in pot.inside)
+
+
+def _beds(scene: Scene) -> list[str]:
+    """The pots for the seeds of the jar: those that are sown, then those with soil."""
+    young = offspring(scene.belief.readings)
+    pots = {name: pot for name, pot in _pots(scene).items() if pot.name not in young}
+    order = sorted(pots, key=lambda name: (not _is_sown(pots[name]), not _has_soil(pots[name])))
+    return order[: _PARENTS.get(goal_of(scene).task, 2)]
+
+
+def _nursery(scene: Scene) -> list[str]:
+    """The pots for the offspring."""
+    young, beds = offspring(scene.belief.readings), _beds(scene)
+    pots = {name: pot for name, pot in _pots(scene).items() if name not in beds}
+    order = sorted(pots, key=lambda name: (pots[name].name not in young, not _has_soil(pots[name])))
+    return [] if goal_of(scene).trait.startswith("seed") else order[:_OFFSPRING]
+
+
+def _needs_pots(scene: Scene) -> list[str]:
+    return [*_beds(scene), *(_nursery(scene) if goal_of(scene).trait else ())]
+
+
+def _loose_soil(scene: Scene, place: str) -> list[str]:
+    soil = [(name, seen) for name, seen in scene.by_name.items() if seen.name == "soil" and not seen.holders]
+    return [name for name, seen in soil if seen.place == place]
+
+
+def _stocked(scene: Scene) -> bool:
+    pots = _pots(scene)
+    bare = sum(not _has_soil(pots[name]) and not _is_sown(pots[name]) for name in _needs_pots(scene))
+    there = sum(s.name == "soil" and not s.holders and s.place in (_GARDEN, "inventory") for s in scene.things)
+    return _GARDEN in scene.belief.looked and there >= bare
+
+
+def _seed(scene: Scene, holder: str) -> str:
+    kind = goal_of(scene).target.removesuffix(" plant")
+    return f"{kind} seed in {holder or f'{kind} plant'}"
+
+
+def _young_seeds(scene: Scene) -> list[Thing]:
+    """The seeds that hang on plants. They fall and grow: only a fresh look tells."""
+    if scene.belief.age(_GARDEN) > 3 + len(offspring(scene.belief.readings)):
+        return []
+    return [
+        seen.thing
+        for seen in scene.things
+        if seen.place == _GARDEN and seen.name.endswith(" seed") and seen.holder.endswith(GREENS)
+    ]
+
+
+def _dry(scene: Scene) -> list[str]:
+    """The pots that need water: fewer than three jugs so far, or seen dry and not watered since."""
+    belief, young = scene.belief, offspring(scene.belief.readings)
+    return [
+        name
+        for name, pot in _pots(scene).items()
+        if _is_sown(pot)
+        and (len(young) < _ENOUGH or pot.name in young)
+        and (
+            jugs_in(belief, pot.name) < _JUGS
+            or (
+                not any(thing.name == "water" for thing in pot.inside)
+                and belief.age(f"water in {pot.name}") > belief.age(_GARDEN)
+            )
+        )
+    ]
+
+
+def _flowers(scene: Scene) -> int:
+    return sum(any("in the reproducing stage" in thing.flags for thing in pot.inside) for pot in _pots(scene).values())
+
+
+def _fruits(scene: Scene) -> list[str]:
+    return [
+        name
+        for name, seen in scene.by_name.items()
+        if alike(seen.name, goal_of(scene).target) and seen.holder.endswith(GREENS) and seen.place == _GARDEN
+    ][:1]
+
+
+def heredity(scene: Scene) -> str:
+    """Dominant or recessive, once the offspring tells; empty before."""
+    goal = goal_of(scene)
+    if goal.trait.startswith("seed"):
+        shown = Counter(goal.criterion in seed.raw.split() for seed in _young_seeds(scene))
+    else:
+        shown = Counter(form == "yes" for form in offspring(scene.belief.readings).values() if form != "not seen")
+    if shown.total() < _ENOUGH or shown[True] == shown[False]:
+        return ""
+    return "dominant" if shown[True] > shown[False] else "recessive"
+
+
+def _there(word: str) -> Names:
+    """A thing of the greenhouse by its name."""
+    return lambda scene: (
+        [name for name, seen in scene.by_name.items() if seen.name == word and seen.place == _GARDEN] or [word]
+    )
+
+
+GARDEN: Final = Recipe(
+    predicates={
+        "soiled": lambda scene, pot: any(_has_soil(seen) or _is_sown(seen) for seen in scene.find(pot)),
+        "sown": lambda scene, pot: any(map(_is_sown, scene.find(pot))),
+        "stocked": _stocked,
+        "dug": lambda scene: bool(_loose_soil(scene, "outside")),
+        "tended": lambda scene: not _dry(scene),
+        "full": lambda scene, _jug: (scene.belief.last_action or "").startswith("move jug"),
+        "grown": lambda _scene: False,
+        "flowering": lambda scene: _flowers(scene) >= _ENOUGH,
+        "fruiting": lambda scene: bool(_fruits(scene)),
+        "borne": lambda scene: bool(
+            heredity(scene) if goal_of(scene).trait.startswith("seed") else _young_seeds(scene)
+        ),
+        "judged": lambda scene: bool(heredity(scene)),
+    },
+    words={
+        "flower pot": _beds,
+        "nursery pot": _nursery,
+        "sown seed": lambda scene: [
+            name for name, seen in scene.by_name.items() if seen.name.endswith(" seed") and seen.holder in _pots(scene)
+        ],
+        "garden door": lambda scene: list(scene.belief.exits.get(_GARDEN, {})),
+        "fruit": _fruits,
+    },
+    roles={
+        "pot": lambda scene: list(_pots(scene)),
+        "bed": _beds,
+        "nursery": _nursery,
+        "dry": _dry,
+        "soil": lambda scene: [*_loose_soil(scene, "inventory"), *_loose_soil(scene, _GARDEN)][:1],
+        "dug": lambda scene: _loose_soil(scene, "outside")[:1] or ["soil"],
+        "seed": lambda scene: [_seed(scene, "seed jar")],
+        "young": lambda scene: [_seed(scene, "")],
+        "jug": _there("jug"),
+        "basin": _there("sink"),
+    },
+    tasks=("grow", "mendelian"),
+)

@@ -1,0 +1,120 @@
+"""Vessels, and what is put together in them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from rpms.worlds.scienceworld.matter import substance_of
+from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe, goal_of, is_matter, named
+from rpms.worlds.scienceworld.scene import Scene, Seen
+
+_POTS: Final = ("metal pot", "ceramic cup", "tin cup", "glass cup", "bowl", "jug")
+_PAINT_POTS: Final = ("jug", "bowl", "glass cup", "metal pot", "ceramic cup")
+SECONDARY: Final = {
+    "orange": ("red", "yellow"),
+    "green": ("blue", "yellow"),
+    "violet": ("red", "blue"),
+    "purple": ("red", "blue"),
+}
+_RECIPE: Final = re.compile(r"need to mix ([^.]+)\.")
+
+
+def ingredients(recipe: str) -> list[str]:
+    """What a recipe says to mix; nothing if it cannot be read."""
+    found = _RECIPE.search(recipe)
+    return [name.strip() for name in re.split(r", and | and |, ", found[1]) if name.strip()] if found else []
+
+
+def _halves(scene: Scene) -> tuple[str, str]:
+    """The secondary colour to mix first, and the primary one to add for a tertiary one, as paints."""
+    parts = goal_of(scene).target.removesuffix(" paint").split("-")
+    half = next((part for part in parts if part in SECONDARY), "")
+    last = next((part for part in parts if part not in SECONDARY), "") if half else ""
+    return f"{half} paint", f"{last} paint" if last else ""
+
+
+def _wanted_inside(scene: Scene) -> list[str]:
+    """What the vessel is for."""
+    goal = goal_of(scene)
+    if goal.task == "chemistry-mix":
+        return [*ingredients(scene.belief.readings.get("recipe", "")), goal.target]
+    if goal.place == "art studio":
+        half, last = _halves(scene)
+        made = any(is_matter(seen, half) for seen in scene.things)
+        return [*((half, last) if made else _primaries(scene)), goal.target]
+    return [goal.target]
+
+
+def _vessels(scene: Scene) -> list[str]:
+    """The vessel to use: what holds something of it already, else one that is carried, else an empty one."""
+    goal, wanted = goal_of(scene), _wanted_inside(scene)
+    paint = goal.place == "art studio"
+
+    def worth(name: str) -> tuple[int, bool, bool, int]:
+        seen = scene.by_name[name]
+        held = sum(any(_fits(inner.name, word) for word in wanted) for inner in seen.inside)
+        kinds = _PAINT_POTS if paint else _POTS
+        return held, seen.carried, not seen.inside, -kinds.index(seen.name)
+
+    def serves(seen: Seen) -> bool:
+        if paint:
+            fits = all(any(_fits(inner.name, word) for word in wanted) for inner in seen.inside)
+            return seen.name in _PAINT_POTS and fits and (bool(seen.inside) or seen.carried or seen.place == goal.place)
+        return seen.name == "metal pot"
+
+    pots = [name for name, seen in scene.by_name.items() if serves(seen)]
+    if not pots and not paint and "kitchen" in scene.belief.looked and not scene.hiding("kitchen"):
+        pots = [name for name, seen in scene.by_name.items() if seen.name in _POTS and not seen.inside]
+    return [max(pots, key=worth)] if pots else ["jug ?" if paint else "metal pot ?"]
+
+
+def _fits(shown: str, word: str) -> bool:
+    """Whether a thing is an ingredient: `jam` may be found as `red jam`."""
+    name = substance_of(shown).casefold()
+    return name == substance_of(word).casefold() or name.endswith(f" {word.casefold()}")
+
+
+def vessel_in(scene: Scene) -> Thing | None:
+    """The vessel itself; None while none was seen."""
+    return next((seen.thing for seen in map(scene.first, scene.mean("vessel", _vessels)) if seen), None)
+
+
+def _ingredients(words: Names) -> Names:
+    """What is to be put together, each by the thing that is in the vessel already, or else the nearest."""
+
+    def things(scene: Scene) -> list[str]:
+        vessel = vessel_in(scene)
+        found: list[str] = []
+        for word in sorted(words(scene), key=lambda word: word == "water"):
+            fit = [name for name, seen in scene.by_name.items() if _fits(seen.name, word)]
+            inside = [name for name in fit if vessel in scene.by_name[name].holders]
+            found.append(next(iter(inside or ([] if word == "water" else fit)), f"{word} ?"))
+        return found
+
+    return things
+
+
+def _made(scene: Scene, word: str, vessel: str) -> bool:
+    return any(_fits(inner.name, word.removesuffix(" ?")) for pot in scene.find(vessel) for inner in pot.inside)
+
+
+def _primaries(scene: Scene) -> list[str]:
+    """The paints that make the secondary colour."""
+    return [f"{colour} paint" for colour in SECONDARY.get(_halves(scene)[0].removesuffix(" paint"), ())]
+
+
+MIXING: Final = Recipe(
+    predicates={"made": _made},
+    words={
+        "vessel": _vessels,
+        "ingredients": _ingredients(lambda scene: ingredients(scene.belief.readings.get("recipe", ""))),
+        "primary colours": _ingredients(_primaries),
+        "last colours": _ingredients(_halves),
+    },
+    roles={
+        "vessel": lambda scene: scene.mean("vessel", _vessels),
+        "tap": lambda scene: named("sink", "bathtub")(scene) or ["sink ?"],
+    },
+)

@@ -1,0 +1,48 @@
+"""What a recipe is made of, and what all of them ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rpms.worlds.scienceworld.goals import ScienceGoal
+from rpms.worlds.scienceworld.matter import substance_of
+from rpms.worlds.scienceworld.scene import Scene, Seen
+
+Ask = Callable[..., bool | None]
+"""A predicate: the scene and its arguments, and whether it holds."""
+Names = Callable[[Scene], Sequence[str]]
+"""The things that a word or a role stands for."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is known of some tasks beyond the manual."""
+
+    predicates: Mapping[str, Ask] = field(default_factory=dict)
+    words: Mapping[str, Names] = field(default_factory=dict)
+    """Words of goals and procedures that are no thing's name."""
+    roles: Mapping[str, Names] = field(default_factory=dict)
+    """What parameters of commands may stand for."""
+    tasks: tuple[str, ...] = ()
+    """How the names of the tasks begin that its roles are for."""
+
+
+_NO_GOAL: Final = ScienceGoal("")
+
+
+def goal_of(scene: Scene) -> ScienceGoal:
+    """What the scene is looked at for; of a goal that fits no template, nothing is known."""
+    goal = scene.belief.goal
+    return goal if isinstance(goal, ScienceGoal) else _NO_GOAL
+
+
+def is_matter(seen: Seen, word: str) -> bool:
+    """Whether a thing is of a substance or a name, in whatever state."""
+    return substance_of(seen.name).casefold() == substance_of(word).casefold()
+
+
+def named(*names: str) -> Names:
+    """The things of some names, wherever they are."""
+    return lambda scene: [name for name, seen in scene.by_name.items() if seen.name in names]

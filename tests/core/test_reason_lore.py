@@ -1,0 +1,137 @@
+"""What plans know beyond actions: processes, facts that never change, stages of many things, what comes first."""
+
+from __future__ import annotations
+
+import pytest
+
+from rpms.core.belief import FactBelief, Situation
+from rpms.core.facts import parse_literal
+from rpms.core.goal import Goal
+from rpms.core.reason import Plan, Reasoner
+from rpms.store.manuals import ManualText, find_mistakes, read_manual
+
+MANUAL = """
+predicates:
+  in: {args: [room], exclusive: always}
+  joins: {args: [room, other]}
+  here: {args: [object], exclusive: with}
+  with: {args: [room, object]}
+  held: {args: [object]}
+  hot: {args: [object]}
+  looked: {args: [object]}
+  within: {args: [object, vessel]}
+  lit: {args: [stove]}
+  asked: {}
+facts:
+  joins: {hall: [kitchen, cellar], kitchen: [hall], cellar: [hall]}
+localities: {salt: [cellar]}
+always: [not asked]
+processes:
+  heat: {command: wait, needs: ["within(object, vessel)", lit(stove), looked(object)], effects: [hot(object)], steps: 4}
+  watch: {command: look at <object>, effects: [looked(object)]}
+  answer: {command: "yes", effects: [not asked]}
+  boil_over: {command: boil <vessel>, effects: ['hot("milk")'], steps: 9}
+procedures:
+  cook:
+    goals: [cook]
+    over: {v: pot}
+    each: {i: object}
+    steps:
+      - gather: "within(i, v)"
+      - heat: ["within(i, v)", hot(i)]
+environment:
+  go: {syntax: go to <room>, preconditions: [not in(room)], effects: [in(room), here(room)]}
+  look: {syntax: look, observes: ["with(room, _) if in(room)"]}
+  take: {syntax: take <object>, preconditions: [here(object)], effects: [held(object)]}
+  put: {syntax: put <object> in <vessel>, preconditions: [held(object)], effects: ["within(object, vessel)"]}
+  light: {syntax: light <stove>, effects: [lit(stove)]}
+"""
+SOUP = Goal("cook", "soup")
+
+
+def kitchen(*true: str, false: tuple[str, ...] = (), foods: tuple[str, ...] = ("leek", "milk")) -> FactBelief:
+    facts = {"in(kitchen)": True, "asked": False, "lit(stove)": False}
+    facts |= {f"{name}({food})": False for food in foods for name in ("held", "hot", "looked")}
+    facts |= {f"within({food}, pot)": False for food in foods}
+    facts |= {f"with(kitchen, {food})": True for food in foods} | {f"here({food})": True for food in foods}
+    facts |= dict.fromkeys(true, True) | dict.fromkeys(false, False)
+    known = {parse_literal(text).atom: value for text, value in facts.items()}
+    return _Called(known, {"object": foods, "vessel": ("pot",), "stove": ("stove",)}, at="in", hand="held")
+
+
+class _Called(FactBelief):
+    def called(self, word: str) -> tuple[str, ...]:
+        return {"soup": tuple(self.things["object"]), "pot": ("pot",)}.get(word, ())
+
+
+def plan(belief: FactBelief, goal: Goal = SOUP, text: str = MANUAL) -> Plan:
+    rules = read_manual(ManualText("test.yaml", text)).active(goal.type, goal.object)
+    return Reasoner(rules).plan(Situation(belief, goal))
+
+
+def commands(found: Plan) -> list[str]:
+    return [option.command for option in found.options]
+
+
+def test_a_stage_of_many_things_wants_all_of_them():
+    first = plan(kitchen())
+    assert (first.stage, first.progress.text) == (0, "gather - leek")
+    half = plan(kitchen("within(leek, pot)"))
+    assert (half.stage, half.progress.text) == (0, "gather - milk")
+    assert commands(half) == ["take milk"]
+    assert plan(kitchen("within(leek, pot)", "within(milk, pot)")).stage == 1
+
+
+GATHERED = ("within(leek, pot)", "within(milk, pot)")
+
+
+def test_time_is_let_pass_where_that_helps_and_looking_comes_by_turns():
+    assert commands(plan(kitchen(*GATHERED, "lit(stove)")))[0] == "look at leek"
+    assert commands(plan(kitchen(*GATHERED, "lit(stove)", "looked(leek)")))[0] == "wait"
+    assert commands(plan(kitchen(*GATHERED, "looked(leek)")))[0] == "light stove"
+
+
+def test_an_effect_on_a_thing_by_its_name_is_on_no_other():
+    heats = [option.command for option in plan(kitchen(*GATHERED, "hot(leek)", "looked(milk)")).options]
+    assert set(heats) == {"light stove", "boil pot"}
+    assert "boil pot" not in commands(plan(kitchen(*GATHERED, "hot(milk)", "looked(leek)")))
+
+
+def test_a_question_is_answered_before_anything_else():
+    asked = plan(kitchen("asked"))
+    assert commands(asked) == ["yes"]
+    assert asked.progress.text == "gather - leek", "and what was going on is not forgotten"
+
+
+def test_what_never_changes_is_known_of_rooms_that_nobody_has_seen():
+    rules = read_manual(ManualText("test.yaml", MANUAL)).active("cook", "soup")
+    assert set(Reasoner(rules).lasting_names["room"]) == {"hall", "kitchen", "cellar"}
+    assert "go to cellar" in set(Reasoner(rules).commands(Situation(kitchen(), SOUP)))
+
+
+def test_what_is_missing_is_looked_for_where_it_usually_is():
+    unseen = kitchen(foods=("salt ?",), false=("with(kitchen, salt ?)", "here(salt ?)"))
+    known = {atom: value for atom, value in unseen.known.items() if atom.predicate != "with" or not value}
+    belief = _Called(known, unseen.things, at="in", hand="held")
+    assert commands(plan(belief))[0] == "go to cellar"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("joins: {hall:", "within_reach: {hall:", "no predicate of two arguments"),
+        ("{hall: [kitchen, cellar]", "{hall: kitchen", "must be a list of texts"),
+        ("localities: {salt: [cellar]}", "localities: {salt: cellar}", "must be a list of texts"),
+        ("always: [not asked]", "always: [not answered]", "unknown predicate 'answered'"),
+        ('answer: {command: "yes", effects: [not asked]}', 'answer: {command: "yes"}', "what it brings about"),
+        ("effects: [looked(object)]}", "effect: [looked(object)]}", "not a known field"),
+        ("each: {i: object}", "each: [i]", "dictionary"),
+        ("hot(i)]", "hot(j)]", "'j' is no parameter"),
+    ],
+)
+def test_mistakes_are_told_with_their_line(old, new, problem):
+    text = MANUAL.replace(old, new, 1)
+    assert text != MANUAL
+    (mistake, *_) = find_mistakes(ManualText("test.yaml", text))
+    assert problem in str(mistake)
+    assert mistake.line == text[: text.index(new)].count("\n") + 1
