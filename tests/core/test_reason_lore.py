@@ -126,7 +126,7 @@ def test_what_is_missing_is_looked_for_where_it_usually_is():
         ('answer: {command: "yes", effects: [not asked]}', 'answer: {command: "yes"}', "what it brings about"),
         ("effects: [looked(object)]}", "effect: [looked(object)]}", "not a known field"),
         ("each: {i: object}", "each: [i]", "dictionary"),
-        ("hot(i)]", "hot(j)]", "'j' is no parameter"),
+        ("hot(i)]", "hot(j)]", "'j' is no variable"),
     ],
 )
 def test_mistakes_are_told_with_their_line(old, new, problem):
