@@ -4,11 +4,12 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help quickstart test lint types floors pytest benchmarks clean
+.PHONY: help quickstart test test-all lint types floors pytest benchmarks clean
 
 help:
 	@echo "make quickstart   the 2x2 ablation on embedded games without an LLM: tables and a page"
 	@echo "make test         install what the tests need and run them all"
+	@echo "make test-all     the same with transformers, and with every ScienceWorld variation: heavy, and long"
 	@echo "make benchmarks   print what things cost, as ratios"
 
 $(VENV)/.base: pyproject.toml
@@ -39,6 +40,10 @@ pytest: $(VENV)/.test
 	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
 
 test: lint types floors pytest
+
+test-all: lint types floors
+	$(PIP) install -e '.[anthropic,scienceworld,report,ray,hf]' --group test
+	RPMS_SLOW=1 $(BIN)/pytest -n auto
 
 benchmarks: $(VENV)/.test
 	for program in $(filter-out benchmarks/small_model.py,$(wildcard benchmarks/*.py)); do echo "== $$program"; $(BIN)/python $$program || exit 1; done

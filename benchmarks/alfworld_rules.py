@@ -14,15 +14,15 @@ import argparse
 import random
 from collections import Counter
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 
 from rpms.core.belief import Situation
-from rpms.core.condition import FULL, Knowledge, compose
+from rpms.core.condition import FULL, compose
 from rpms.core.decide import Mind, decide
 from rpms.core.facts import Truth
 from rpms.core.recall import EpisodicMemory
-from rpms.store.manuals import ManualText, read_manual
+from rpms.models.policy import follow_plan
+from rpms.play.setup import knowledge_of
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.base import Setting, Task
@@ -38,12 +38,7 @@ Tally = Counter[tuple[str, str, str]]
 
 def make_mind() -> Mind:
     """The full condition with an empty memory."""
-    universal = files("rpms.worlds").joinpath("universal.yaml").read_text(encoding="utf-8")
-    manual = read_manual(
-        ManualText("universal.yaml", universal), *(ManualText(name, text) for name, text in world.manual())
-    )
-    knowledge = Knowledge(world.update, world.progress, world.voice, manual, world.compat, world.retrieval)
-    return compose(FULL, knowledge, EpisodicMemory())
+    return compose(FULL, knowledge_of(world), EpisodicMemory())
 
 
 def candidates(belief: AlfworldBelief, dice: random.Random) -> Iterator[tuple[str, str, str]]:
@@ -104,7 +99,7 @@ def walk(task: Task, setting: Setting, mind: Mind, dice: random.Random, tally: T
         if outcome.done:
             return
         if dice.random() < 0.5:
-            action = world.command(world.planner(decision)[1], belief).text
+            action = world.command(follow_plan(decision)[1], belief).text
         else:
             nonsense = [command for _, command, _ in candidates(belief, dice)]
             action = dice.choice(nonsense if dice.random() < 0.3 else sorted(allowed))

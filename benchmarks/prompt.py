@@ -24,7 +24,7 @@ from rpms.core.prompt import Layout, Prompt, Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.core.tokens import estimate_tokens
 from rpms.models.base import Decoding
-from rpms.models.policy import PolicyModel
+from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of
 from rpms.store.memories import read_memory
@@ -37,7 +37,7 @@ KNOWLEDGE = knowledge_of(WORLD)
 
 def played(games: int, mind: Mind) -> list[Episode]:
     """Play builtin games with the planner."""
-    model = PolicyModel("planner", WORLD.planner)
+    model = PolicyModel("planner", follow_plan)
     episodes = []
     for task in WORLD.tasks("builtin", Setting())[:games]:
         game = WORLD.open(task, Setting())

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from rpms.core.condition import CONDITIONS
 from rpms.models.base import Answer, Request
+from rpms.models.policy import follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.episode_form import seal
@@ -42,7 +43,7 @@ class Wanderer:
     def answer(self, request: Request) -> Answer:
         assert request.decision is not None
         self._asked += 1
-        thought, action = self._world.planner(request.decision)
+        thought, action = follow_plan(request.decision)
         return Answer(f"Thought: {thought}\nAction: {'examine the void' if self._asked % 3 else action}")
 
     def close(self) -> None:

@@ -26,6 +26,7 @@ from decide import entries
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.base import Answer, Model, Request
+from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import RunPlan, lend, plan_run
 from rpms.play.run import Listener, run
@@ -116,7 +117,7 @@ def script(world: World, memory: EpisodicMemory, tasks: Sequence[Task]) -> dict[
     said: dict[str, list[str]] = defaultdict(list)
 
     def answer(request: Request) -> str:
-        thought, action = world.planner(request.decision)
+        thought, action = follow_plan(request.decision)
         said[request.episode].append(f"Thought: {thought}\nAction: {action}")
         return said[request.episode][-1]
 

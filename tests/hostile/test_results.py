@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -251,20 +252,23 @@ def test_a_jvm_that_many_threads_end_is_ended_once():
     assert "ended it" in jvm.obituary()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_hung_simulators_of_several_workers_end_their_episodes_alone(tmp_path):
     pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
     from rpms.core.errors import WorldError  # noqa: PLC0415
     from rpms.worlds.scienceworld.simulator import ScienceWorldGame  # noqa: PLC0415
 
     ends: list[str] = []
-    gate = threading.Barrier(6)
+    ready, hung = threading.Barrier(6), threading.Barrier(6)
 
     def hang() -> None:
         game = ScienceWorldGame("boil", 0)
         game.reset()
-        gate.wait(100)
         assert game._simulator is not None
-        game._simulator.timeout_s = 1e-6  # no simulator answers so soon: to this side, it hangs
+        game._simulator.timeout_s = 0.5
+        if ready.wait() == 0:  # one of the six stops the JVM that they share
+            os.kill(game._simulator.jvm.pid, signal.SIGSTOP)
+        hung.wait()
         try:
             game.step("look around")
         except WorldError as error:
@@ -275,7 +279,7 @@ def test_hung_simulators_of_several_workers_end_their_episodes_alone(tmp_path):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(120)
+        thread.join()
     assert len(ends) == 6
     again = ScienceWorldGame("boil", 0)
     assert "task" in again.reset().observation

@@ -130,8 +130,8 @@ def decide(
     advice = mind.adviser.advise(situation, rules, plan, memories, history, state)
     lines = {
         Part.SITUATION: situation_lines(rules, situation),
-        Part.GOAL: (*mind.voice.goal(goal, progress), *advice.guidance),
-        Part.BELIEF: mind.voice.belief(belief, progress),
+        Part.GOAL: (*mind.voice.goal(goal, plan.progress), *advice.guidance),
+        Part.BELIEF: mind.voice.belief(belief, plan.progress),
         Part.MEMORY: [memory_line(candidate) for candidate in memories],
         Part.NOTICE: [advice.notice] if advice.notice else [],
         Part.MENU: advice.menu.lines(),

@@ -178,7 +178,7 @@ class Ground:
             yield binding, tuple([fact for _, fact in found]), price
 
     def _worth_trying(self, parameter: str, binding: Mapping[str, str], needs: Sequence[Need]) -> Sequence[str]:
-        """The names for a parameter; of places to look in, where the thing was found, or the likeliest left."""
+        """The names for a parameter; of places to look in, where the thing was found, or the likeliest and nearest."""
         names = self._names.get(parameter, ())
         for need in needs:
             literal = need.literals[0]
@@ -187,14 +187,20 @@ class Ground:
             found: list[str] = []
             left: list[tuple[int, str]] = []
             for name in names:
-                args = tuple([name if arg == parameter else binding.get(arg, arg) for arg in literal.args])
-                value = self._value(literal.predicate, args)
+                fact = literal.bound({**binding, parameter: name})
+                value = self._truth(fact)
                 if value is None:
-                    left.append((self._rank(args), name))
-                elif value is not literal.negated:
+                    left.append((self._rank(fact.args), name))
+                elif value:
                     found.append(name)
-            return found or [name for _, name in sorted(left, key=_rank_alone)[:PLACES]]
+            if len(left) > PLACES and not found:
+                left.sort(key=lambda item: (item[0], self._lacking(needs, {**binding, parameter: item[1]})))
+            return found or [name for _, name in left[:PLACES]]
         return names
+
+    def _lacking(self, needs: Sequence[Need], binding: Mapping[str, str]) -> int:
+        """How much is still to be seen to, at a glance."""
+        return sum(self._truth(need.literals[0].bound(binding)) is not True for need in needs)
 
     def _judge(self, need: Need, binding: Mapping[str, str]) -> tuple[bool | None, float, Fact | None]:
         """Judge a precondition: whether it can be had at all, what taking it for granted costs, what is left to do."""
@@ -271,10 +277,6 @@ class Ground:
 def is_unseen(names: Iterable[str]) -> bool:
     """Whether any of some names is of something that nobody has seen yet."""
     return any(name[-1:] == "?" for name in names)
-
-
-def _rank_alone(item: tuple[int, str]) -> int:
-    return item[0]
 
 
 def _moving(item: tuple[bool, Fact]) -> bool:

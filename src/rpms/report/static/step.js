@@ -247,7 +247,7 @@ const Step = (() => {
     const chain = Array.isArray(step.extras.plan) ? step.extras.plan : [];
     if (!chain.length) return null;
     const links = chain.map((item, place) => [place ? el("span", { class: "dim" }, " ← ") : null, place % 2 ? el("code", {}, item) : item]);
-    return section("Plan", `${chain.length / 2} actions from here to the goal, read backwards`, el("p", { class: "chain" }, links));
+    return section("Plan", "what this action begins, read backwards from the sub-goal", el("p", { class: "chain" }, links));
   }
 
   function menu(step) {
@@ -255,7 +255,7 @@ const Step = (() => {
     if (!items.length) return null;
     const line = (item) =>
       el("li", {}, el("code", { class: item.command === step.command ? "good" : "" }, item.command), item.reason ? el("span", { class: "dim" }, ` ${item.reason}`) : null);
-    return section("Menu", `${items.length} choices, grouped by what they do`, el("ul", { class: "plain" }, items.map(line)));
+    return section("Menu", `${items.length} ${items.length === 1 ? "choice" : "choices"}, grouped by what they do`, el("ul", { class: "plain" }, items.map(line)));
   }
 
   function extras(step) {

@@ -63,7 +63,7 @@ class ScienceWorld(World):
         return ScienceWorldGame(task.source["task"], int(task.source["variation"]), options.get("simplifications", ""))
 
     def manual(self) -> tuple[tuple[str, str], ...]:
-        return self.manual_files("environment.yaml", "domain.yaml", "procedures.yaml")
+        return self.manual_files("environment.yaml", "domain.yaml", "procedures.yaml", "answers.yaml")
 
     def paper_manual(self) -> tuple[tuple[str, str], ...]:
         """The manual at the paper's scale: its families, and no more of them than Appendices D and E tell."""
