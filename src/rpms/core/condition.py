@@ -12,6 +12,7 @@ from rpms.core.decide import Arbitrate, Mind, Update
 from rpms.core.enforcement import PAPER, Consistency, Enforcement, JudgedBy, Repair
 from rpms.core.errors import InputError
 from rpms.core.loops import find_loop
+from rpms.core.names import nearest
 from rpms.core.prompt import Budget, Form, Layout
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual, Tier
@@ -71,7 +72,7 @@ def named_condition(name: str) -> Condition:
     """Find a condition by its name or the paper's letter."""
     found = CONDITIONS.get(name) or dict(zip("ABCD", CONDITIONS.values(), strict=True)).get(name)
     if found is None:
-        raise InputError(f"unknown condition {name!r}; choose one of {', '.join(CONDITIONS)}")
+        raise InputError(f"unknown condition {name!r}; {nearest(name, CONDITIONS)}")
     return found
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 
 from rpms.core.errors import InputError
+from rpms.core.names import nearest
 
 
 class GuardMode(StrEnum):
@@ -108,7 +109,7 @@ def preset(name: str) -> Enforcement:
     try:
         return PRESETS[name]
     except KeyError:
-        raise InputError(f"unknown preset {name!r}; choose one of {', '.join(PRESETS)}") from None
+        raise InputError(f"unknown preset {name!r}; {nearest(name, PRESETS)}") from None
 
 
 ALONE = {
@@ -135,7 +136,7 @@ _MOST = {"menu": 100, "slack": 100, "reasks": 10, "recent": 1_000_000}
 def with_part(enforcement: Enforcement, name: str, value: object) -> Enforcement:
     """The same with one part changed to a value, given as text or as YAML reads it; a wrong one is an InputError."""
     if name not in PARTS:
-        raise InputError(f"there is no part {name!r}; choose one of {', '.join(PARTS)}")
+        raise InputError(f"there is no part {name!r}; {nearest(name, PARTS)}")
     kind = type(getattr(PAPER, name))
     text = str(value).lower()
     possible: dict[str, object]

@@ -195,6 +195,8 @@ def run_study(
     results: list[Result] = []
     known: dict[Path, RunSummary] = {}
     cases = {model: cases_of(study, model) for model in models}
+    if study.learning is not None and any(learner(study, model) for model in models):
+        study.learning.choice.tasks(means.world, means.setting)  # games that are not here stop a study before it begins
     given = {case.memory: means.read_memory(case.memory, means.world.name) for case in study.cases if case.memory}
     for model in models:
         memories = _Memories(study, model, means, layout, given)
