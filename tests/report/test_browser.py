@@ -164,11 +164,11 @@ def test_a_step_is_explained_completely(page, folder):
     assert [re.match(r"\w+( \w+)?", title)[0].split(" ")[0] for title in titles] == [
         "Observation",
         "Belief",
+        "Plan",
         "Active",
         "Memory",
         "Prompt",
         "Answer",
-        "Plan",
         "Result",
     ]
     assert page.locator(".candidates tbody tr").count() > 0
