@@ -112,23 +112,6 @@ def preset(name: str) -> Enforcement:
         raise InputError(f"unknown preset {name!r}; {nearest(name, PRESETS)}") from None
 
 
-ALONE = {
-    "guard-advise": replace(PAPER, guard=GuardMode.ADVISE),
-    "guard": replace(PAPER, guard=GuardMode.BLOCK),
-    "menu": replace(PAPER, menu=5),
-    "menu-unranked": replace(PAPER, menu=5, ranked=False),
-    "menu, held": replace(PAPER, menu=5, constrained=Constrained.AUTO),
-    "guidance": replace(PAPER, guidance=True),
-    "loops": replace(PAPER, loops=True),
-    "consistency": replace(PAPER, consistency=Consistency.PRECONDITION),
-    "judged-here": replace(PAPER, judged_by=JudgedBy.HERE),
-    "by-action": replace(PAPER, judged_by=JudgedBy.ACTION),
-    "compact": replace(PAPER, compact=True),
-    "recent": replace(PAPER, recent=3),
-}
-"""Each part by itself, for measuring what it adds."""
-
-
 PARTS = tuple(field.name for field in fields(Enforcement))
 _MOST = {"menu": 100, "slack": 100, "reasks": 10, "recent": 1_000_000}
 
