@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rpms.core.arbitration import infeasibility, prohibition
 from rpms.core.belief import FactBelief, Situation
-from rpms.core.facts import Atom
+from rpms.core.facts import Atom, kind_of
 from rpms.core.goal import Goal
 from rpms.core.ground import GRANTED
 from rpms.core.reason import Plan, Reasoner, likely_places
@@ -301,6 +301,14 @@ class TestSeveralThings:
         found = plan(self.PAIR, belief)
         assert found.options[0].command == "go to cupboard 1"
         assert (found.progress.text, found.progress.percent) == ("find_object - mug", 50)
+
+
+def test_what_is_asked_of_one_thing_alone_is_as_likely_in_any_order_of_places():
+    """Experience may know where things of a place's own kind were found; whether it is shut concerns it alone."""
+    lost = Goal("unknown")
+    belief = unknown(MUG_ON_DESK, *(("shut", place) for place in ROOM))
+    order = {kind_of(place): {"desk": 0} for place in ROOM}
+    assert Reasoner(rules(lost)).plan(Situation(belief, lost), order).options
 
 
 class TestProcedures:

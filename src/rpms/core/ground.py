@@ -269,7 +269,8 @@ class Ground:
         for thing in kinds:
             known = {place: rank for rank, place in enumerate(said[thing])} if thing in said else self._order.get(thing)
             if known:
-                return min(known.get(place, len(known) + UNLISTED) for place in kinds if place is not thing)
+                places = [place for place in kinds if place is not thing]
+                return min((known.get(place, len(known) + UNLISTED) for place in places), default=0)
         usual = self._order.get(self._facts.goal.object, {})
         return min((usual.get(place, len(usual) + UNLISTED) for place in kinds), default=0)
 
