@@ -9,7 +9,7 @@ the paper, also drop what conflicts here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -51,17 +51,6 @@ class Objection:
     """The precondition that fails or is in doubt, if it is one."""
 
 
-def arbitrate(
-    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, mode: Arbitration
-) -> Iterator[Candidate]:
-    """M_arb: judge what earlier stages have kept; lazily, so that only what is needed is judged."""
-    for candidate in candidates:
-        if candidate.verdict.fate is Fate.KEPT:
-            yield candidate.judged(judge(candidate.entry, rules, situation, mode))
-        else:
-            yield candidate
-
-
 def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitration) -> Verdict:
     """φ(m): the entry's fate under a mode. Critical failures are warnings themselves and are always kept."""
     if mode is Arbitration.NONE or isinstance(entry, CriticalFailure):
@@ -101,15 +90,26 @@ def _verdict(objection: Objection, mode: Arbitration) -> Verdict:
     return Verdict(fate, objection.reason, objection.rule, objection.fact) if fate else _KEPT
 
 
+Judge = Callable[[Entry, ActiveRules, Situation, Arbitration], Verdict]
+"""φ, in one of its readings."""
+
+
+def arbitrate(
+    candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, mode: Arbitration, by: Judge = judge
+) -> Iterator[Candidate]:
+    """M_arb: judge what earlier stages have kept; lazily, so that only what is needed is judged."""
+    for candidate in candidates:
+        if candidate.verdict.fate is Fate.KEPT:
+            yield candidate.judged(by(candidate.entry, rules, situation, mode))
+        else:
+            yield candidate
+
+
 def arbitrate_here(
     candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation, mode: Arbitration
 ) -> Iterator[Candidate]:
     """M_arb by what can be done from the present state."""
-    for candidate in candidates:
-        if candidate.verdict.fate is Fate.KEPT:
-            yield candidate.judged(judge_here(candidate.entry, rules, situation, mode))
-        else:
-            yield candidate
+    return arbitrate(candidates, rules, situation, mode, judge_here)
 
 
 def arbitrate_by_action(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from rpms.core.advise import Advice, Adviser, Menu, focus, plan_for, reasoner_of, turn_state
+from rpms.core.advise import Advice, Adviser, Menu, experience, focus, plan_for, reasoner_of, turn_state
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.consistency import compatible_by, same_occupancy
@@ -16,7 +16,7 @@ from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
 from rpms.core.moment import for_the_moment
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, Prompt, Turn, build, make_block, transcript
-from rpms.core.reason import Plan
+from rpms.core.reason import Plan, likely_places
 from rpms.core.recall import EpisodicMemory, Retrieval, Walk
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.tokens import TokenCounter, estimate_tokens
@@ -161,8 +161,9 @@ def _plan(mind: Mind, tracked: Plan, situation: Situation, memories: Sequence[Ca
     """What to do as far as this mind knows; where that is all there is to know and no more, as it was tracked."""
     goal, belief = situation.goal, situation.belief
     plan, rules = tracked, mind.plans.active(goal.type, goal.object, goal.destination)
-    if memories or mind.plans is not mind.schemas:
-        plan = plan_for(rules, situation, memories)
+    order = likely_places(rules, experience(memories, rules))
+    if mind.plans is not mind.schemas or order != likely_places(rules):  # else it would be the same plan again
+        plan = reasoner_of(rules).plan(situation, order)
     failed = {turn.action for turn in here if turn.failed}
     plan = plan.respelled(lambda command: mind.adviser.spell(command, belief), failed)
     if not plan.options or plan.options[0].command not in failed:
