@@ -4,6 +4,8 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
+EXTRAS = anthropic,scienceworld,report,ray,textworld-express,tau2,inspect,openai-agents,langchain,mcp,gym,openenv,parquet
+
 .PHONY: help quickstart test test-all lint types floors pytest benchmarks clean
 
 help:
@@ -20,7 +22,7 @@ $(VENV)/.base: pyproject.toml
 	touch $@
 
 $(VENV)/.test: $(VENV)/.base
-	$(PIP) install -e '.[anthropic,scienceworld,report,ray]' --group test
+	$(PIP) install -e '.[$(EXTRAS)]' --group test
 	touch $@
 
 quickstart: $(VENV)/.base
@@ -42,8 +44,8 @@ pytest: $(VENV)/.test
 test: lint types floors pytest
 
 test-all: lint types floors
-	$(PIP) install -e '.[anthropic,scienceworld,report,ray,hf]' --group test
-	RPMS_SLOW=1 $(BIN)/pytest -n auto
+	$(PIP) install -e '.[$(EXTRAS),hf]' --group test
+	RPMS_SLOW=1 RPMS_EXPLORE=1 $(BIN)/pytest -n auto
 
 benchmarks: $(VENV)/.test
 	for program in $(filter-out benchmarks/small_model.py,$(wildcard benchmarks/*.py)); do echo "== $$program"; $(BIN)/python $$program || exit 1; done

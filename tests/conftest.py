@@ -10,7 +10,10 @@ from hypothesis import settings
 
 os.environ["RPMS_FORBID_REQUESTS"] = "1"
 
-settings.register_profile("default", deadline=None, max_examples=60)
+# The same examples on every machine and run; RPMS_EXPLORE=1 draws new ones.
+settings.register_profile(
+    "default", deadline=None, max_examples=60, derandomize="RPMS_EXPLORE" not in os.environ, database=None
+)
 settings.load_profile("default")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"

@@ -131,7 +131,7 @@ def schema(shapes: tuple[Shape, ...]) -> Fields:
 def held(text: str, shapes: tuple[Shape, ...]) -> bool:
     """Whether an answer's action is one of these. Choices are compared as `parse_answer` reads both."""
     action, line = parse_answer(text).action, text.partition(ACTION)[2].strip()
-    if any(fits(line, shape) for shape in shapes if len(shape) > 1):
+    if any(fits(line, shape) for shape in shapes):
         return True
     return action is not None and any(fits(action, shape) or action == _as_read(shape) for shape in shapes)
 
