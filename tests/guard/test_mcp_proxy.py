@@ -6,12 +6,16 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from rpms.foreign import limits
+from rpms.guard import Guard
+from rpms.guard.mcp_proxy import Proxy
 
 HERE = Path(__file__).parent
 MANUAL = """
@@ -29,37 +33,44 @@ policies:
 
 
 class Session:
-    """A client that writes and reads lines."""
+    """A client that writes and reads lines: to a proxy in a thread, or to the command as a user starts it."""
 
-    def __init__(self, folder: Path, *options: str, server: tuple[str, ...] = ()) -> None:
+    def __init__(self, folder: Path, *options: str, server: tuple[str, ...] = (), patience: float = 60.0) -> None:
         manual = folder / "files.yaml"
         manual.write_text(MANUAL)
-        command = [
-            sys.executable,
-            "-m",
-            "rpms",
-            "guard",
-            "mcp",
-            "--manual",
-            str(manual),
-            *options,
-            "--",
-            sys.executable,
-        ]
-        self.process = subprocess.Popen(
-            [*command, str(HERE / "echo_server.py"), *server],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        command = [sys.executable, str(HERE / "echo_server.py"), *server]
+        self.said: list[str] = []
+        self.process: subprocess.Popen | None = None
+        if options:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(manual), *options, "--", *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            self.input, self.output = self.process.stdin, self.process.stdout
+            return
+        client_in, ours = os.pipe()
+        theirs, client_out = os.pipe()
+        self.input, self.output = os.fdopen(ours, "wb"), os.fdopen(theirs, "rb")
+        self.code: int | None = None
+        proxy = Proxy(Guard(manual), self.said.append, patience=patience)
+
+        def run() -> None:
+            self.code = proxy.run(command, client_in, client_out)
+            os.close(client_out)
+            os.close(client_in)
+
+        self.thread = threading.Thread(target=run)
+        self.thread.start()
 
     def send(self, line: bytes | dict) -> None:
         data = line if isinstance(line, bytes) else json.dumps(line).encode()
-        self.process.stdin.write(data + b"\n")
-        self.process.stdin.flush()
+        self.input.write(data + b"\n")
+        self.input.flush()
 
     def receive(self) -> dict:
-        return json.loads(self.process.stdout.readline())
+        return json.loads(self.output.readline())
 
     def call(self, tool: str, id_: int | str = 1, **arguments: object) -> None:
         self.send(
@@ -80,22 +91,29 @@ class Session:
         return message["params"]
 
     def end(self) -> tuple[int, str]:
-        _, err = self.process.communicate(timeout=60)
-        return self.process.returncode, err.decode()
+        if self.process is not None:
+            _, err = self.process.communicate(timeout=60)
+            return self.process.returncode, err.decode()
+        with suppress(OSError):
+            self.input.close()
+        self.thread.join(60)
+        self.output.close()
+        return self.code, "\n".join(self.said)
 
 
 @pytest.fixture
 def session(tmp_path):
     started = []
 
-    def start(*options: str, server: tuple[str, ...] = ()) -> Session:
-        started.append(Session(tmp_path, *options, server=server))
+    def start(*options: str, **more) -> Session:
+        started.append(Session(tmp_path, *options, **more))
         return started[-1]
 
     yield start
     for each in started:
-        each.process.kill()
-        each.process.communicate()
+        if each.process is not None:
+            each.process.kill()
+        each.end()
 
 
 def text_of(answer: dict) -> str:
@@ -160,7 +178,7 @@ def test_one_session_from_first_message_to_last(session, tmp_path):
 
 
 def test_a_call_that_takes_too_long_is_answered_and_cancelled(session):
-    client = session("--timeout", "0.5")
+    client = session(patience=0.5)
     client.call("read", 1, path="a", silent=True)
     client.got()
     messages = [client.receive(), client.receive()]
@@ -210,7 +228,7 @@ def test_a_command_that_is_not_there_is_one_line(session, tmp_path):
 
 @pytest.mark.parametrize("how", ["close", "terminate"])
 def test_no_process_stays_behind(session, how):
-    client = session(server=("--stubborn",))
+    client = session(*(["--timeout", "60"] if how == "terminate" else []), server=("--stubborn",))
     pids = client.receive()["params"]
     if how == "terminate":
         client.process.terminate()

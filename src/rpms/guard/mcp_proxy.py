@@ -57,7 +57,7 @@ class _Waiting:
 
 
 def _read(side: _Side, handle: int, events: queue.Queue[_Event]) -> None:
-    """Put the lines of a stream into the queue, until it ends. A line that is too long is dropped as it comes."""
+    """Put the lines of a stream into the queue, and close it at its end. A line too long is dropped as it comes."""
     rest, dropping = bytearray(), False
     while True:
         try:
@@ -77,6 +77,7 @@ def _read(side: _Side, handle: int, events: queue.Queue[_Event]) -> None:
             dropping = True
         if dropping:
             rest.clear()
+    os.close(handle)
     if rest:
         events.put(_Event(side, bytes(rest)))
     events.put(_Event(side, ended=True))
@@ -159,9 +160,10 @@ class Proxy:
         events: queue.Queue[_Event] = queue.Queue(maxsize=16)
         self._to_client = _Writer(os.dup(client_out))
         self._to_server = _Writer(os.dup(server.stdin.fileno()))
-        server.stdin.close()
         for side, handle in ((_Side.CLIENT, client_in), (_Side.SERVER, server.stdout.fileno())):
-            Thread(target=_read, args=(side, handle, events), daemon=True).start()
+            Thread(target=_read, args=(side, os.dup(handle), events), daemon=True).start()
+        server.stdin.close()
+        server.stdout.close()
         try:
             self._serve(events)
         finally:
