@@ -46,20 +46,21 @@ def _word(number: int) -> str:
     return "".join(chr(ord("a") + int(digit)) for digit in str(number))
 
 
-def measure(rules: int, calls: int) -> list[float]:
+def measure(rules: int, calls: int) -> tuple[list[float], list[float]]:
     guard = Guard(read_tool_manual(("benchmark", manual_of(rules))))
     items = [{"id": f"i{n}", "price": n} for n in range(10)]
     order = {"id": "W1", "user_id": "mia", "status": "open", "placed": "2024-05-15T14:00:00", "items": items}
     guard.observe(Call("get_order", {"order_id": "W1"}), order)
     guard.observe(Call("get_user", {"user_id": "mia"}), {"methods": {"card": {}}})
-    seconds = []
+    seconds, worked = [], []
     for number in range(calls):
         arguments = {"order": "W1", "user": "mia", "items": [f"i{number % 10}", "i3"], "method": "card", "n": number}
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         ruling = guard.check(Call("change", arguments))
         seconds.append(time.perf_counter() - start)
+        worked.append(time.process_time() - cpu)
         assert ruling.word == "allow", ruling  # every rule was looked at to its end
-    return seconds
+    return seconds, worked
 
 
 def main() -> None:
@@ -67,10 +68,12 @@ def main() -> None:
     arguments.add_argument("--rules", type=int, default=100)
     arguments.add_argument("--calls", type=int, default=2_000)
     options = arguments.parse_args()
-    seconds = measure(options.rules, options.calls)
+    seconds, worked = measure(options.rules, options.calls)
     tenth = statistics.quantiles(seconds, n=10)
     print(f"{options.rules} rules on one tool, {options.calls} calls, all allowed")
-    print(f"median {1e3 * statistics.median(seconds):.3f} ms, 90% {1e3 * tenth[-1]:.3f} ms a check")
+    print(
+        f"median {1e3 * statistics.median(seconds):.3f} ms, 90% {1e3 * tenth[-1]:.3f} ms a check; median of processor time {1e3 * statistics.median(worked):.3f} ms"
+    )
 
 
 if __name__ == "__main__":
