@@ -253,8 +253,13 @@ class CallFacts:
         return text
 
     def truth(self, atom: Atom, /) -> Truth:
-        if atom not in self._known:
-            self._known[atom] = self._truth(atom)
+        fact = self.manual.facts.get(atom.predicate)
+        if fact is None:
+            return Truth.of(not isinstance(atom.args[0], Absent))  # whether an argument is given
+        if fact.reading is not None:
+            return self._truth(fact, atom)
+        if atom not in self._known:  # what calls did, or what Python says, which may take its time
+            self._known[atom] = self._truth(fact, atom)
         return self._known[atom]
 
     def record(self, kind: str, *key: str) -> Any:
@@ -264,10 +269,7 @@ class CallFacts:
             raise Unknown(kind, *key)
         return found
 
-    def _truth(self, atom: Atom) -> Truth:
-        if atom.predicate == GIVEN:
-            return Truth.of(not isinstance(atom.args[0], Absent))
-        fact = self.manual.facts[atom.predicate]
+    def _truth(self, fact: Fact, atom: Atom) -> Truth:
         args = atom.args
         for arg in args:
             if arg.__class__ is Absent:

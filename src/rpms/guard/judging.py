@@ -102,28 +102,11 @@ def _finding(checked: _Checked, cases: Iterable[_Case]) -> Finding:
     """The gravest thing that a rule says, over all elements that it is about."""
     gravest = checked.kept
     for case in cases:
-        scope = Truth.TRUE
-        for clause in checked.when:
-            value = case.any(clause)
-            if value is not Truth.TRUE:
-                scope = value
-                if value is Truth.FALSE:
-                    break
-        if scope is Truth.FALSE:
-            continue
-        for wanted in checked.requires:
-            value = case.any(wanted)
-            if value is Truth.TRUE:
-                continue
-            broken = Truth.TRUE if value is Truth.FALSE and scope is Truth.TRUE else Truth.UNKNOWN
-            if broken is Truth.TRUE or gravest.broken is Truth.FALSE:
-                gravest = _found(checked, wanted, broken, case)
-            if broken is Truth.TRUE:
-                return gravest
-        if not checked.requires and gravest.broken is not Truth.UNKNOWN:
-            gravest = _found(checked, None, scope, case)
-            if scope is Truth.TRUE:
-                return gravest
+        broken, wanted = case.broken(checked)
+        if broken is Truth.TRUE or (broken is Truth.UNKNOWN and gravest is checked.kept):
+            gravest = _found(checked, wanted, broken, case)
+        if broken is Truth.TRUE:
+            break
     return gravest
 
 
@@ -132,12 +115,10 @@ class _Case:
 
     __slots__ = ("_answers", "_clauses", "_variables", "_whole", "facts")
 
-    def __init__(
-        self, facts: CallFacts, whole: _Case | None = None, variables: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] | None = None) -> None:
         self.facts = facts
         self._whole = whole or self
-        self._variables = variables
+        self._variables = of
         self._answers: dict[_Asked, tuple[Atom, Truth]] = {}
         self._clauses: dict[_Any, Truth] = {}
 
@@ -153,6 +134,24 @@ class _Case:
             atom = self.facts.bound(asked.atom, self._variables)
             found = answers[asked] = (atom, self.facts.truth(atom))
         return found
+
+    def broken(self, checked: _Checked) -> tuple[Truth, _Any | None]:
+        """Whether a rule is broken, and which of its requirements decides that; none where it only forbids."""
+        scope = Truth.TRUE
+        for clause in checked.when:
+            value = self.any(clause)
+            if value is Truth.FALSE:
+                return value, None
+            scope = value if value is Truth.UNKNOWN else scope
+        if not checked.requires:
+            return scope, None
+        doubtful: _Any | None = None
+        for wanted in checked.requires:
+            value = self.any(wanted)
+            if value is Truth.FALSE and scope is Truth.TRUE:
+                return Truth.TRUE, wanted
+            doubtful = doubtful or (None if value is Truth.TRUE else wanted)
+        return (Truth.UNKNOWN if doubtful is not None else Truth.FALSE), doubtful
 
     def any(self, clause: _Any) -> Truth:
         """Whether one of a clause's facts holds."""
