@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from rpms.guard import Call, Guard
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "guard"
 LOOK_FIRST = "P-OWN-001: Act only on orders of the user you speak with (unknown whether W1 belongs to mia)."
@@ -65,8 +67,6 @@ def test_a_manual_has_no_mistakes(manual, rpms):
 
 
 def test_the_command_replays_a_log_and_reports_it(rpms, tmp_path):
-    from rpms.guard import Call, Guard
-
     log = tmp_path / "log.jsonl"
     guard = Guard(EXAMPLES / "shop.yaml", log=log)
     guard.check(Call("cancel_order", {"order_id": "W1", "user_id": "mia"}))
