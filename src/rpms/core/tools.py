@@ -11,7 +11,7 @@ from typing import Any, Final
 from rpms.core.belief import FactBelief
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.readings import MISSING, Path, Reading, text_of
-from rpms.core.rules import Predicate, Rule
+from rpms.core.rules import ANYTHING, Predicate, Rule
 
 RESULT: Final = "result"
 """The name by which effects and keys speak of what a tool returned."""
@@ -231,6 +231,7 @@ class Look:
         return None if value is Truth.UNKNOWN else value is Truth.TRUE
 
 
+_UNDERSCORE: Final = "\\_"
 _NOTHING: Final[Mapping[str, Any]] = {}
 PythonFact = Callable[..., bool | None]
 """A predicate in Python: called with a Look and the values of its arguments; None means unknown."""
@@ -265,7 +266,9 @@ class CallFacts:
     def name(self, value: object) -> str:
         """The text that stands for a value in facts, which gives the value back when a reading asks for it."""
         text = text_of(value)
-        if not isinstance(value, str):
+        if text == ANYTHING:  # which in a belief stands for all there is, and a call must not say that
+            text = _UNDERSCORE
+        if text is not value:
             self._values[text] = value
         return text
 

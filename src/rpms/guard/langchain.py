@@ -39,7 +39,12 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         session, call, ruling = self._check(request)
         if isinstance(ruling, Refuse):
             return _refusal(call, ruling)
-        return self._learned(session, call, ruling, handler(request))
+        try:
+            answer = handler(request)
+        except Exception as error:
+            self._conversations.learn(session, Returned(call, str(error), failed=True))
+            raise
+        return self._learned(session, call, ruling, answer)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
@@ -47,7 +52,12 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         session, call, ruling = self._check(request)
         if isinstance(ruling, Refuse):
             return _refusal(call, ruling)
-        return self._learned(session, call, ruling, await handler(request))
+        try:
+            answer = await handler(request)
+        except Exception as error:
+            self._conversations.learn(session, Returned(call, str(error), failed=True))
+            raise
+        return self._learned(session, call, ruling, answer)
 
     def _check(self, request: ToolCallRequest) -> tuple[str, Call, Ruling]:
         asked = request.tool_call
