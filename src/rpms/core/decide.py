@@ -10,7 +10,7 @@ from itertools import islice
 from rpms.core.advise import Advice, Adviser, Menu, experience, focus, plan_for, reasoner_of, turn_state
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
-from rpms.core.consistency import compatible_by, same_occupancy
+from rpms.core.consistency import CompatibilityFilter, same_occupancy
 from rpms.core.enforcement import PAPER, Enforcement, Repair
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
@@ -31,7 +31,7 @@ Update = Callable[[Belief, str | None, str], Belief]
 """f_UPD of Eq. 1: the belief before, the action (None at the start) and the observation give the belief after."""
 
 
-_SAME_OCCUPANCY = compatible_by(same_occupancy)
+_SAME_OCCUPANCY = CompatibilityFilter(same_occupancy)
 
 
 @dataclass(frozen=True)

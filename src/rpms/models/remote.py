@@ -16,8 +16,8 @@ from rpms.models.base import Answer, CannotHold, Usage
 from rpms.models.caller import Caller
 from rpms.models.constraint import NOT_HELD, THOUGHT, held, shapes_of
 from rpms.models.failures import Endpoint, error_for, understand_body
-from rpms.models.guard import shown_url, url_secrets
 from rpms.models.patience import Clock, Patience, TryAgain
+from rpms.models.secrets import shown_url, url_secrets
 from rpms.models.wire import make_client
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum, StrEnum
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -201,11 +202,6 @@ class _Lent:
         """Its owner closes it."""
 
 
-@dataclass(frozen=True)
-class lend:  # noqa: N801  used as a function that can be pickled
-    """Let a run use a model that is open already, and leave it open: `plan_run(…, model.name, lend(model))`."""
-
-    model: Model
-
-    def __call__(self) -> Model:
-        return _Lent(self.model)
+def lend(model: Model) -> OpenModel:
+    """Let a run use a model that is open already, and leave it open."""
+    return partial(_Lent, model)  # which can be pickled

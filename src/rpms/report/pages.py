@@ -20,7 +20,7 @@ from rpms.report.figures import Picture, ablation_figure, all_figures
 from rpms.report.gather import VARIES, Evidence, gather
 from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.page_data import Index, episode_data, episode_path, script
-from rpms.report.statistics import wilson
+from rpms.report.statistics import success_rate
 from rpms.report.table import Table, comma_separated, latex, markdown
 from rpms.report.tables import all_tables, left_out, main_table, methods_table
 from rpms.store.episodes import read_episode
@@ -250,7 +250,7 @@ def _cards(comparison: Comparison) -> list[dict[str, Any]]:
     """Each condition at a glance."""
     cards = []
     for place, results in enumerate(comparison):
-        interval = wilson(results.won, len(results))
+        interval = success_rate(results.won, len(results))
         steps = sum(row.steps for row in results.played)
         cards.append(
             {
