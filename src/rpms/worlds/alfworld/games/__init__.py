@@ -14,7 +14,15 @@ from rpms.worlds.alfworld.games.domain import DIALECTS, Dialect
 from rpms.worlds.alfworld.games.goals import TASK_TYPES
 from rpms.worlds.alfworld.games.make import MadeGame, MadeGames, make_game, make_games
 from rpms.worlds.alfworld.games.reword import known_dialect
-from rpms.worlds.alfworld.games.tasks import builtin_tasks, is_marked_unsolvable, list_tasks, load_game, load_task, task_data, type_of
+from rpms.worlds.alfworld.games.tasks import (
+    builtin_tasks,
+    is_marked_unsolvable,
+    list_tasks,
+    load_game,
+    load_task,
+    task_data,
+    type_of,
+)
 
 __all__ = [
     "BUILTIN",

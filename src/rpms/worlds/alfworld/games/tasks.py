@@ -110,7 +110,7 @@ def load_task(task: Task, dialect: str = "") -> GameFile:
 def load_game(path: str, dialect: str = "") -> GameFile:
     """Open a game file for the native engine, or take it from those read before, where it has not changed since."""
     try:
-        found = os.stat(path)
+        found = Path(path).stat()
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
     return _load_file(path, dialect, (found.st_mtime_ns, found.st_size))
