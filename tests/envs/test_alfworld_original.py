@@ -56,7 +56,9 @@ json.dump(seen, open(result, "w"))
 
 @pytest.fixture(scope="module", autouse=True)
 def real_engine() -> None:
-    found = subprocess.run([PYTHON, "-c", "import textworld, fast_downward, alfworld"], capture_output=True, check=False)
+    found = subprocess.run(
+        [PYTHON, "-c", "import textworld, fast_downward, alfworld"], capture_output=True, check=False
+    )
     if found.returncode != 0:
         pytest.skip(f"ALFWorld's own environment is not installed for {PYTHON} (pip install 'rpms[alfworld]')")
 

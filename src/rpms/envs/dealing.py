@@ -22,8 +22,10 @@ _PYTHON_STATE = 3
 
 def dealt(items: Sequence[Item], seed: int | None) -> Iterator[Item]:
     """Deal the items without end; the same seed deals as `numpy.random.RandomState(seed)` would."""
-    words = _generator(seed)
-    order = list(items)
+    return _deal(list(items), _generator(seed))
+
+
+def _deal(order: list[Item], words: Random) -> Iterator[Item]:
     while order:
         _shuffle(order, words)
         yield from order
