@@ -7,6 +7,7 @@ import time
 from contextlib import ExitStack
 from typing import ClassVar
 
+import httpx
 import pytest
 
 from rpms.core.errors import InputError
@@ -117,6 +118,13 @@ def test_misuse_is_one_clear_error_and_the_session_goes_on(server):
         with pytest.raises(RuntimeError, match="Invalid message"):
             env.reset(max_steps=5) and env.step("x" * 20_000)
         assert env.step("look").observation.steps == 1
+
+
+def test_plain_http_is_answered_in_one_line(server):
+    with httpx.Client(base_url=server, trust_env=False) as plain:
+        assert plain.get("/health").json() == {"status": "healthy"}
+        answer = plain.post("/step", json={"action": {"command": "look"}})
+    assert (answer.status_code, answer.json()["detail"].partition(":")[0]) == (422, "step before reset")
 
 
 def test_a_client_that_vanishes_leaves_nothing(server, capfd):

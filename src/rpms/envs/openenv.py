@@ -20,14 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import InputError
+from rpms.core.errors import InputError, RPMSError
 from rpms.envs.episodes import Episodes, Turn
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import World
 
 try:
     import uvicorn
-    from fastapi import FastAPI
+    from fastapi import FastAPI, Request
+    from fastapi.responses import JSONResponse
     from openenv.core.client_types import StepResult
     from openenv.core.env_client import EnvClient
     from openenv.core.env_server.http_server import create_fastapi_app
@@ -211,7 +212,13 @@ def make_app(served: Served, sessions: int = 64, idle_s: float | None = None) ->
     limits = ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle_s)
     app: FastAPI = create_fastapi_app(lambda: WorldsEnvironment(served), Command, Observed, concurrency_config=limits)
     app.add_middleware(_WhereNobodyListens)
+    app.add_exception_handler(RPMSError, _refused)
     return app
+
+
+async def _refused(_request: Request, error: Exception) -> JSONResponse:
+    """One line where something is asked for by plain HTTP, each request of which is a session of its own."""
+    return JSONResponse({"detail": str(error)}, 422)
 
 
 class _WhereNobodyListens:
