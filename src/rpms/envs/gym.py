@@ -39,7 +39,7 @@ LONGEST_OBSERVATION = 100_000
 """Characters; the longest opening of ScienceWorld has some thousands."""
 LONGEST_COMMAND = 1_000
 
-_TITLES = {"alfworld": "ALFWorld", "scienceworld": "ScienceWorld"}
+_TITLES = {"alfworld": "ALFWorld", "scienceworld": "ScienceWorld", "textworld-express": "TextWorldExpress"}
 """How those worlds write themselves whose entry point does not tell."""
 
 _Arrays = tuple[tuple[str, ...], Any, Any, Any, dict[str, Any]]
