@@ -168,19 +168,34 @@ class WorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
 
     def _infos(self, turns: Sequence[Turn]) -> dict[str, Any]:
         """As Gymnasium batches infos: an array for each entry, and beside it one that says where it is told."""
-        told = [_info(game, turn, self._admissible) for game, turn in zip(self.games, turns, strict=True)]
+        columns: dict[str, list[Any]] = {
+            "task": [game.task.id for game in self.games if game.task],
+            "type": [game.task.type for game in self.games if game.task],
+            "score": [turn.score for turn in turns],
+            "won": [turn.won for turn in turns],
+            "steps": [game.steps for game in self.games],
+        }
+        if self._admissible:
+            columns["admissible_commands"] = [list(game.admissible()) for game in self.games]
         infos: dict[str, Any] = {}
-        for name, value in told[0].items():
-            array = np.empty(self.num_envs, dtype=type(value) if isinstance(value, bool | int | float) else object)
-            for place, each in enumerate(told):
-                array[place] = each[name]
-            infos[name], infos[f"_{name}"] = array, np.ones(self.num_envs, dtype=np.bool_)
+        for name, values in columns.items():
+            infos[name], infos[f"_{name}"] = _array(values), np.ones(self.num_envs, dtype=np.bool_)
         return infos
 
     def close_extras(self, **_: Any) -> None:
         """Release the games."""
         for game in self.games:
             game.close()
+
+
+def _array(values: list[Any]) -> Any:
+    """Numbers as an array of their kind, all else as one of objects, lists included."""
+    if isinstance(values[0], bool | int | float):
+        return np.array(values)
+    array = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        array[place] = value
+    return array
 
 
 def _chosen(episodes: Episodes, options: Mapping[str, Any], dice: Any) -> Task:
