@@ -174,6 +174,12 @@ def not_for_sale(session: Session, call: Call, _rng: Random) -> Made:
         yield looked_up(policy, session, changed(call, flights=[*legs[:-1], {**legs[-1], "date": date}]))
 
 
+def misdirected(session: Session, call: Call, rng: Random) -> Made:
+    """A booking for another place than its flights lead to."""
+    for line in shuffled(session.sandbox.db.flights, rng):
+        yield session, changed(call, destination=line.destination)
+
+
 # --- paying ---
 
 
@@ -325,7 +331,7 @@ KINDS = (
     _kind("change the cabin of what was partly flown", "FLOWN-CABIN", {FLIGHTS}, cabin_after_flying, 4),
     _kind("change the destination", "ROUTE", {FLIGHTS}, other_destination, 2),
     _kind("change the type of trip", "ROUTE", {FLIGHTS}, other_trip_type, 2),
-    _kind("book flights that do not lead there", "ROUTE", {BOOK}, other_trip_type, 2),
+    _kind("book flights that do not lead there", "ROUTE", {BOOK}, misdirected, 2),
     _kind("book or change to a flight not for sale", "SEATS", {BOOK, FLIGHTS}, not_for_sale, 2),
     _kind("refund or charge to a method not in the profile", "PROFILE", {BOOK, FLIGHTS, BAGS}, foreign_payment, 2),
     _kind("pay for a change of flights by certificate", "METHOD", {FLIGHTS}, by_certificate, 2),

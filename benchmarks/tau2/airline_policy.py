@@ -43,7 +43,7 @@ def _broken_by(session: Session, call: Call) -> set[str]:
     user_id = asked.get("user_id")
     reservation = None
     if "reservation_id" in asked:
-        if not session.called("get_reservation_details", reservation_id=asked["reservation_id"]):
+        if not session.shown(reservation_id=asked["reservation_id"]):
             return {"AIR-LOOKUP"}
         reservation = db.reservations[asked["reservation_id"]]
         user_id = reservation.user_id
@@ -129,7 +129,8 @@ def _booking(session: Session, asked: dict[str, Any], user: Any, _reservation: A
     ]
     if not joins(ends, asked["origin"], asked["destination"], asked["flight_type"]):
         yield "AIR-ROUTE"
-    yield from _seats(session, legs, asked["cabin"], seats)
+    unsold = set(_seats(session, legs, asked["cabin"], seats))
+    yield from unsold
     if asked["nonfree_baggages"] != owed_bags(asked["total_baggages"], user.membership, asked["cabin"], seats):
         yield "AIR-BAGS-FEE"
     methods = [user.payment_methods.get(payment["payment_id"]) for payment in asked["payment_methods"]]
@@ -144,7 +145,7 @@ def _booking(session: Session, asked: dict[str, Any], user: Any, _reservation: A
             yield "AIR-BALANCE"
     total = sum(prices(session, legs, asked["cabin"])) * seats + 50 * asked["nonfree_baggages"]
     total += 30 * seats * (asked["insurance"] == "yes")
-    if total != sum(payment["amount"] for payment in asked["payment_methods"]):
+    if not unsold and total != sum(payment["amount"] for payment in asked["payment_methods"]):
         yield "AIR-PRICE"
 
 

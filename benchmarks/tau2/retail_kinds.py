@@ -224,8 +224,8 @@ KINDS = (
     _kind("replace before looking up the product", "PRODUCT-LOOKUP", BUYING, product_not_looked_up),
     _kind("charge or refund before looking up the profile", "PROFILE-LOOKUP", CHOOSING, profile_not_looked_up),
     _kind("act on another customer's order", "CUSTOMER", ORDERS, for_somebody_else),
-    _kind("change another customer's address", "CUSTOMER", {HOME}, home_of_somebody_else, 3),
-    _kind("read another customer's profile", "CUSTOMER", EVERY, reading_somebody_else),
+    _kind("change another customer's address", "ACCOUNT", {HOME}, home_of_somebody_else, 3),
+    _kind("read another customer's profile", "ACCOUNT", EVERY, reading_somebody_else),
     _kind("cancel an order that is not pending", "PENDING", {CANCEL}, order_in(*ELSEWHERE), 3),
     _kind("change the items of an order that is not pending", "PENDING", {ITEMS}, order_in(*ELSEWHERE), 3),
     _kind("change the address of an order that is not pending", "PENDING", {ADDRESS}, order_in(*ELSEWHERE), 3),
@@ -250,5 +250,5 @@ KINDS = (
     _kind("wrong price: gift card does not cover the difference", "BALANCE", BUYING, poor_gift_card),
     _kind("change payment to the method already used", "NEW-METHOD", PENDING, pay_as_before),
     _kind("change payment to a method not in the profile", "PROFILE", PENDING, pay_with_foreign),
-    _kind("change payment to a gift card too small", "BALANCE", PENDING, pay_with_poor_gift_card),
+    _kind("change payment to a gift card too small", "BALANCE-TOTAL", PENDING, pay_with_poor_gift_card),
 )  # fmt: skip

@@ -31,15 +31,15 @@ def broken(session: Session, call: Call) -> set[str]:
     """The ids of the rules that a call would break now; empty for a call that may be made."""
     identified = any(session.called(finder) for finder in FINDERS)
     if call.name == "get_user_details" and identified:
-        return set() if call.arguments["user_id"] == session.customer else {"SHOP-CUSTOMER"}
+        return set() if call.arguments["user_id"] == session.customer else {"SHOP-ACCOUNT"}
     if call.name not in WRITES:
         return set()
     rules = set() if session.confirmed else {"SHOP-CONFIRM"}
     if not identified:
         return rules | {"SHOP-IDENTIFY"}
     if call.name == "modify_user_address":
-        return rules | (set() if call.arguments["user_id"] == session.customer else {"SHOP-CUSTOMER"})
-    if not session.called("get_order_details", order_id=call.arguments["order_id"]):
+        return rules | (set() if call.arguments["user_id"] == session.customer else {"SHOP-ACCOUNT"})
+    if not session.shown(order_id=call.arguments["order_id"]):
         return rules | {"SHOP-LOOKUP"}
     order = session.sandbox.db.orders[call.arguments["order_id"]]
     if order.user_id != session.customer:
@@ -103,7 +103,7 @@ def _payment(session: Session, call: Call, order: Any, difference: float) -> Ite
         return
     method = session.sandbox.db.users[session.customer].payment_methods.get(name)
     first = order.payment_history[0]
-    if not session.called("get_user_details", user_id=session.customer):
+    if not session.shown(user_id=session.customer):
         yield "SHOP-PROFILE-LOOKUP"
     elif method is None:
         yield "SHOP-PROFILE"
@@ -114,7 +114,7 @@ def _payment(session: Session, call: Call, order: Any, difference: float) -> Ite
         if name == first.payment_method_id:
             yield "SHOP-NEW-METHOD"
         elif method.source == "gift_card" and method.balance < first.amount:
-            yield "SHOP-BALANCE"
+            yield "SHOP-BALANCE-TOTAL"
     elif method.source == "gift_card" and method.balance < round(difference, 2):
         yield "SHOP-BALANCE"
 

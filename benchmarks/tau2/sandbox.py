@@ -121,7 +121,7 @@ def _tools_class(domain: str) -> Any:
 
 @cache
 def _database(domain: str) -> Any:
-    """The domain's database as shipped, read once; the package's own loader leaves a temporary file behind each time."""
+    """The domain's database as shipped, read once; the package's own loader leaves a temporary file each time."""
     model = _tools_class(domain).model_fields["db"].annotation
     with gzip.open(_folder() / "domains" / domain / "db.json.gz") as file:
         return model.model_validate(json.load(file))

@@ -1,4 +1,4 @@
-"""What has happened between an agent and one customer: tools called with their answers, and what only the customer said."""
+"""What happened between an agent and one customer: tools called, their answers, and what only the customer said."""
 
 from __future__ import annotations
 
@@ -32,6 +32,10 @@ class Session:
             call.name == name and not result.failed and arguments.items() <= call.arguments.items()
             for call, result in self.turns
         )
+
+    def shown(self, **arguments: object) -> bool:
+        """Whether any tool answered a call about this; tools that change a record return it."""
+        return any(self.called(call.name, **arguments) for call, _ in self.turns)
 
     def branch(self) -> Session:
         """The same conversation up to here, to go on differently without changing the database."""
