@@ -50,7 +50,7 @@ def _broken_by(session: Session, call: Call) -> set[str]:
     if not session.called("get_user_details", user_id=session.customer):
         return {"AIR-IDENTIFY"}
     if user_id != session.customer:
-        return {"AIR-OWNER"}
+        return {"AIR-ACCOUNT" if reservation is None else "AIR-OWNER"}
     if reservation is not None and reservation.status == "cancelled":
         return {"AIR-CANCELLED"}
     judge = {
@@ -128,7 +128,7 @@ def _booking(session: Session, asked: dict[str, Any], user: Any, _reservation: A
         for number, _ in legs
     ]
     if not joins(ends, asked["origin"], asked["destination"], asked["flight_type"]):
-        yield "AIR-ROUTE"
+        yield "AIR-TRIP"
     unsold = set(_seats(session, legs, asked["cabin"], seats))
     yield from unsold
     if asked["nonfree_baggages"] != owed_bags(asked["total_baggages"], user.membership, asked["cabin"], seats):
