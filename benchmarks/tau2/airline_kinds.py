@@ -289,15 +289,15 @@ def free_bags_paid(session: Session, call: Call, _rng: Random) -> Made:
 # --- compensation ---
 
 
-def compensate(amount: Callable[[set[int]], int], fits: Callable[[Any], bool] = lambda _user: True) -> Any:
-    """A certificate for another customer, whose reservations may give a claim to so much."""
+def claiming(*memberships: str) -> Any:
+    """A certificate for another customer, of the amount that the reservations would give, or any where they give none."""
 
     def make(session: Session, call: Call, rng: Random) -> Made:
         for user in shuffled(session.sandbox.db.users, rng):
-            if fits(user):
+            if user.membership in memberships:
                 reservations = [session.sandbox.db.reservations[name] for name in user.reservations]
                 claims = {claim for each in reservations for claim in policy.claims(session, each)}
-                bad = changed(call, user_id=user.user_id, amount=amount(claims))
+                bad = changed(call, user_id=user.user_id, amount=max(claims, default=100))
                 yield looked_up(policy, session.with_customer(user.user_id), bad)
 
     return make
@@ -319,6 +319,7 @@ KINDS = (
     _kind("act before the customer is known", "IDENTIFY", EVERY, customer_not_looked_up),
     _kind("act before looking up the reservation", "LOOKUP", ON_RESERVATION, reservation_not_looked_up),
     _kind("book or change to a flight never searched for", "SEARCH", {BOOK, FLIGHTS}, flight_not_searched),
+    _kind("pay again before looking at the profile again", "PROFILE-LOOKUP", policy.PAID, done_twice),
     _kind("act on another customer's reservation", "OWNER", ON_RESERVATION, for_somebody_else, 2),
     _kind("book or compensate for another customer", "ACCOUNT", {BOOK, CERTIFICATE}, for_somebody_else, 2),
     _kind("cancel outside the rules", "CANCEL", {CANCEL}, about(_uninsured), 4),
@@ -348,7 +349,7 @@ KINDS = (
     _kind("remove bags", "BAGS-ADD", {BAGS}, fewer_bags, 4),
     _kind("bags beyond the free ones not paid for", "BAGS-FEE", {BAGS, BOOK}, unpaid_bags, 2),
     _kind("free bags charged for", "BAGS-FEE", {BAGS, BOOK}, free_bags_paid, 2),
-    _kind("compensate a customer not entitled to it", "COMPENSATE", {CERTIFICATE}, compensate(lambda c: max(c, default=100), lambda u: u.membership == "regular"), 8),
-    _kind("compensate without a cancelled or delayed flight", "CLAIM", {CERTIFICATE}, compensate(lambda _c: 100, lambda u: u.membership != "regular"), 8),
+    _kind("compensate a customer not entitled to it", "COMPENSATE", {CERTIFICATE}, claiming("regular"), 8),
+    _kind("compensate without a cancelled or delayed flight", "CLAIM", {CERTIFICATE}, claiming("silver", "gold"), 8),
     _kind("compensate with another amount", "AMOUNT", {CERTIFICATE}, wrong_amount, 4),
 )  # fmt: skip

@@ -23,6 +23,7 @@ WRITES = frozenset({
     "update_reservation_flights",
     "update_reservation_passengers",
 })  # fmt: skip
+PAID = frozenset({"book_reservation", "update_reservation_baggages", "update_reservation_flights"})
 COVERED = frozenset({"health", "weather"})
 MOST = {"certificate": 1, "credit_card": 1, "gift_card": 3}
 FREE_BAGS = {"regular": 0, "silver": 1, "gold": 2}
@@ -53,6 +54,8 @@ def _broken_by(session: Session, call: Call) -> set[str]:
         return {"AIR-ACCOUNT" if reservation is None else "AIR-OWNER"}
     if reservation is not None and reservation.status == "cancelled":
         return {"AIR-CANCELLED"}
+    if call.name in PAID and _spent_since(session):
+        return {"AIR-PROFILE-LOOKUP"}
     judge = {
         "book_reservation": _booking,
         "cancel_reservation": _cancelling,
@@ -62,6 +65,12 @@ def _broken_by(session: Session, call: Call) -> set[str]:
         "update_reservation_passengers": _passengers,
     }[call.name]
     return set(judge(session, asked, db.users[user_id], reservation))
+
+
+def _spent_since(session: Session) -> bool:
+    """Whether money moved after the customer's profile was last looked up."""
+    names = [call.name for call, result in session.turns if not result.failed]
+    return any(name in PAID for name in names[len(names) - names[::-1].index("get_user_details") :])
 
 
 def _cancelling(session: Session, _asked: dict[str, Any], _user: Any, reservation: Any) -> Iterator[str]:

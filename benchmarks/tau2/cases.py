@@ -10,6 +10,8 @@ from typing import Protocol
 from tau2.sandbox import Call, Sandbox, Task
 from tau2.session import Session
 
+LOOK_ON = 12
+"""Calls that are tried at most for the sake of permitted ones, once there are violations enough."""
 Maker = Callable[[Session, Call, Random], Iterable[tuple[Session, Call]]]
 
 
@@ -38,14 +40,14 @@ class Kind:
 
 @dataclass(frozen=True)
 class Case:
-    """A call to be judged after a conversation. Without a kind it is a reference action."""
+    """A call made from a reference action, to be judged after a conversation."""
 
     task: str
     session: Session
     call: Call
+    kind: Kind
     rules: frozenset[str]
-    """What the call breaks, by the measure."""
-    kind: Kind | None = None
+    """What the call breaks, by the measure; nothing for a call that may be made."""
 
 
 def careful(policy: Policy, session: Session, call: Call) -> Session:
@@ -65,16 +67,8 @@ def replay(policy: Policy, domain: str, task: Task) -> Iterator[tuple[Session, C
         session.do([call])
 
 
-def references(policy: Policy, domain: str, tasks: Iterable[Task]) -> Iterator[Case]:
-    """Each reference action that changes something, after what a careful agent looks up."""
-    for task in tasks:
-        for session, call in replay(policy, domain, task):
-            if call.name in policy.WRITES:
-                yield Case(task.id, session.branch(), call, frozenset(policy.broken(session, call)))
-
-
-def violations(policy: Policy, domain: str, kinds: Iterable[Kind], tasks: Iterable[Task], seed: int) -> Iterator[Case]:
-    """Calls that break exactly the rule their kind says, made from the reference actions that break none."""
+def made_from(policy: Policy, domain: str, kinds: Iterable[Kind], tasks: Iterable[Task], seed: int) -> Iterator[Case]:
+    """Calls made from the reference actions that keep the policy: those that break just their kind's rule, or none."""
     kinds = list(kinds)
     for task in tasks:
         for number, (session, call) in enumerate(replay(policy, domain, task)):
@@ -82,16 +76,20 @@ def violations(policy: Policy, domain: str, kinds: Iterable[Kind], tasks: Iterab
                 continue
             for kind in kinds:
                 if call.name in kind.tools:
-                    yield from _of_kind(
-                        policy, kind, task, session, call, Random(f"{seed} {task.id} {number} {kind.name}")
-                    )
+                    rng = Random(f"{seed} {task.id} {number} {kind.name}")
+                    yield from _of_kind(policy, kind, task.id, session, call, rng)
 
 
-def _of_kind(policy: Policy, kind: Kind, task: Task, session: Session, call: Call, rng: Random) -> Iterator[Case]:
-    made = 0
-    for changed, bad in kind.make(session, call, rng):
-        if policy.broken(changed, bad) == {kind.rule}:
-            yield Case(task.id, changed.branch(), bad, frozenset({kind.rule}), kind)
-            made += 1
-        if made == kind.most:
+def _of_kind(policy: Policy, kind: Kind, task: str, session: Session, call: Call, rng: Random) -> Iterator[Case]:
+    """As many violations as are wanted of this kind, and calls met on the way that break nothing."""
+    violations = permitted = 0
+    for tried, (changed, other) in enumerate(kind.make(session, call, rng)):
+        rules = frozenset(policy.broken(changed, other))
+        if rules == {kind.rule} and violations < kind.most:
+            violations += 1
+            yield Case(task, changed.branch(), other, kind, rules)
+        elif not rules and permitted < kind.most and other != call:
+            permitted += 1
+            yield Case(task, changed.branch(), other, kind, rules)
+        if violations == kind.most and (permitted == kind.most or tried >= LOOK_ON):
             return

@@ -13,6 +13,7 @@ from tau2.session import Session
 
 EXCHANGE, RETURN = "exchange_delivered_order_items", "return_delivered_order_items"
 CANCEL, ITEMS = "cancel_pending_order", "modify_pending_order_items"
+SOMEWHERE = dict.fromkeys(("address1", "address2", "city", "state", "country", "zip"), "elsewhere")
 ADDRESS, PAYMENT, HOME = "modify_pending_order_address", "modify_pending_order_payment", "modify_user_address"
 
 
@@ -210,6 +211,7 @@ ORDERS = policy.ON_PENDING | policy.ON_DELIVERED
 BUYING = policy.REPLACING
 CHOOSING = BUYING | {RETURN}
 PENDING = policy.ON_PENDING
+ON_THE_WAY = ("pending", "processed", "cancelled")
 ELSEWHERE = ("processed", "delivered", "cancelled")
 
 
@@ -229,13 +231,14 @@ KINDS = (
     _kind("cancel an order that is not pending", "PENDING", {CANCEL}, order_in(*ELSEWHERE), 3),
     _kind("change the items of an order that is not pending", "PENDING", {ITEMS}, order_in(*ELSEWHERE), 3),
     _kind("change the address of an order that is not pending", "PENDING", {ADDRESS}, order_in(*ELSEWHERE), 3),
-    _kind("return from an order that is not delivered", "DELIVERED", {RETURN}, order_in("pending", "processed", "cancelled"), 2),
-    _kind("exchange in an order that is not delivered", "DELIVERED", {EXCHANGE}, order_in("pending", "processed", "cancelled"), 2),
+    _kind("return from an order that is not delivered", "DELIVERED", {RETURN}, order_in(*ON_THE_WAY), 2),
+    _kind("exchange in an order that is not delivered", "DELIVERED", {EXCHANGE}, order_in(*ON_THE_WAY), 2),
     _kind("exchange twice", "ONCE", {EXCHANGE}, done_twice),
     _kind("change items twice", "ONCE", {ITEMS}, done_twice),
     _kind("return twice", "ONCE", {RETURN}, done_twice),
     _kind("return after an exchange", "ONCE", {EXCHANGE}, then(RETURN)),
     _kind("cancel after a change of items", "ONCE", {ITEMS}, then(CANCEL, reason="no longer needed")),
+    _kind("change the address after a change of items", "ONCE", {ITEMS}, then(ADDRESS, **SOMEWHERE)),
     _kind("cancel twice", "PENDING", {CANCEL}, done_twice),
     _kind("cancel for a reason that is not accepted", "REASON", {CANCEL}, other_reason),
     _kind("wrong item: not in the order", "ITEMS", CHOOSING, foreign_item),

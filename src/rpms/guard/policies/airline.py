@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 from rpms.core.tools import Look, Unknown
@@ -75,7 +76,7 @@ def leads_there(look: Look, origin: str, destination: str, trip: str, flights: l
 
 def _makes_trip(look: Look, origin: str, destination: str, trip: str, flights: list[Any]) -> bool:
     ends = [_ends(look, leg) for leg in _legs(flights)]
-    joined = all(one[1] == following[0] for one, following in zip(ends, ends[1:], strict=False))
+    joined = all(one[1] == following[0] for one, following in pairwise(ends))
     last = origin if trip == "round_trip" else destination
     there = any(end == destination for _, end in ends)
     return joined and there and ends[0][0] == origin and ends[-1][1] == last
@@ -187,7 +188,8 @@ def _price_of_change(look: Look) -> float:
     asked = look.call.arguments
     booked = look.record("reservation", asked["reservation_id"])
     new = _new_legs(look, asked["cabin"], asked["flights"])
-    kept = sum(flight["price"] for flight in booked["flights"] if _leg(flight) not in new and _leg(flight) in _legs(asked["flights"]))
+    stay = [leg for leg in _legs(asked["flights"]) if leg not in new]
+    kept = sum(flight["price"] for flight in booked["flights"] if _leg(flight) in stay)
     price = kept + _price(look, new, asked["cabin"]) - sum(flight["price"] for flight in booked["flights"])
     return price * len(booked["passengers"])
 
@@ -275,13 +277,17 @@ def settled(look: Look, user: str, amount: int) -> bool | None:
 
 
 def _entitled(look: Look, user: str) -> Iterator[Any]:
-    """The customer's reservations that were looked up and may be compensated for; the first missing one is asked for."""
+    """The customer's reservations that were looked up and may be compensated for; one that was not is asked for."""
     profile = look.record("user", user)
     known = look.records("reservation")
     for name in profile["reservations"]:
         reservation = known.get((name,))
-        if reservation is not None and (
-            profile["membership"] != "regular" or reservation["insurance"] == "yes" or reservation["cabin"] == "business"
+        if reservation is None:
+            continue
+        if (
+            profile["membership"] != "regular"
+            or reservation["insurance"] == "yes"
+            or reservation["cabin"] == "business"
         ):
             yield reservation
     for name in profile["reservations"]:
