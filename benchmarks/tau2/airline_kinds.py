@@ -290,7 +290,7 @@ def free_bags_paid(session: Session, call: Call, _rng: Random) -> Made:
 
 
 def claiming(*memberships: str) -> Any:
-    """A certificate for another customer, of the amount that the reservations would give, or any where they give none."""
+    """A certificate for another customer, of what the reservations would give; 100 where they give nothing."""
 
     def make(session: Session, call: Call, rng: Random) -> Made:
         for user in shuffled(session.sandbox.db.users, rng):

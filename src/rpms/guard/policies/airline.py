@@ -189,14 +189,14 @@ def _price_of_change(look: Look) -> float:
     booked = look.record("reservation", asked["reservation_id"])
     new = _new_legs(look, asked["cabin"], asked["flights"])
     stay = [leg for leg in _legs(asked["flights"]) if leg not in new]
-    kept = sum(flight["price"] for flight in booked["flights"] if _leg(flight) in stay)
-    price = kept + _price(look, new, asked["cabin"]) - sum(flight["price"] for flight in booked["flights"])
-    return price * len(booked["passengers"])
+    kept = sum((flight["price"] for flight in booked["flights"] if _leg(flight) in stay), 0.0)
+    before = sum((flight["price"] for flight in booked["flights"]), 0.0)
+    return (kept + _price(look, new, asked["cabin"]) - before) * len(booked["passengers"])
 
 
 def _price(look: Look, legs: list[Leg], cabin: str) -> float:
     offers = [_offer(look, leg) for leg in legs]
-    return sum(offer["prices"][cabin] for offer in offers if offer is not None)
+    return sum((offer["prices"][cabin] for offer in offers if offer is not None), 0.0)
 
 
 @fact
