@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
+import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -170,6 +171,14 @@ def _has(value: object, wanted: object) -> bool | None:
     return any(text_of(each) == text_of(wanted) for each in value) if isinstance(value, list) else None
 
 
+def _inside(value: object, folder: object) -> bool | None:
+    """Whether a path names something in a folder, by its text alone: `..` is followed, links are not."""
+    if not isinstance(value, str) or not isinstance(folder, str) or "\0" in value:
+        return None
+    path, root = (posixpath.normpath(each.replace("\\", "/")) for each in (value, folder))
+    return path == root or path.startswith(root.rstrip("/") + "/")
+
+
 def _starts(value: object, beginning: object) -> bool | None:
     return value.startswith(text_of(beginning)) if isinstance(value, str) else None
 
@@ -181,6 +190,7 @@ COMPARISONS: Final[Mapping[str, Compare]] = {
     ),
     "has": _has,
     "starts": _starts,
+    "inside": _inside,
     "exists": lambda value, wanted: (value is not MISSING and value is not None) == wanted,
     "at_least": _numbers(operator.ge),
     "at_most": _numbers(operator.le),

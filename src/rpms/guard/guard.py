@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
 from typing import Any, Final
+from uuid import uuid4
 
 from rpms.core.belief import FactBelief
-from rpms.core.errors import InputError
+from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
 from rpms.core.loops import find_loop
 from rpms.core.prompt import Turn
@@ -25,6 +26,7 @@ from rpms.foreign.limits import LARGEST_CALL, LARGEST_RESULT
 from rpms.foreign.shown import excerpt
 from rpms.guard.judging import findings, judge
 from rpms.guard.rulings import CIRCLE, ERROR, FORM, REPEAT, Refuse, Ruling, Warn
+from rpms.store.guard_log import CheckLine, GuardLog, ResultLine, ToldLine, kept
 from rpms.store.tool_manuals import open_tool_manual
 
 USER: Final = "user_says"
@@ -44,11 +46,13 @@ class Guard:
         *,
         python: Mapping[str, PythonFact] | ModuleType | None = None,
         now: datetime | None = None,
+        log: Path | str | None = None,
+        session: str = "",
     ) -> None:
         """`manual` is read from its files, or read already. `belief` holds what is known from the start.
 
         `python` has the functions that the manual names; a manual alone never runs code. `now` stands in place of the
-        manual's and the clock's.
+        manual's and the clock's. `log` is a file that everything is written to, under the name of a `session`.
         """
         if isinstance(manual, str | Path):
             manual = open_tool_manual(manual)
@@ -62,6 +66,16 @@ class Guard:
         self._pending: dict[str, tuple[tuple[Atom, bool], ...]] = {}
         self._last: tuple[CallFacts, Ruling] | None = None
         self._lock = RLock()
+        self._log = GuardLog(Path(log)) if log is not None else None
+        self.session = session or uuid4().hex[:8]
+        if self._log is not None:
+            self._log.begin(self.manual.name)
+
+    def fresh(self, session: str = "", *, silent: bool = False) -> Guard:
+        """A guard by the same manual that has seen nothing yet; a silent one writes no log."""
+        other = Guard(self.manual, python=self._python, now=self._now, session=session)
+        other._log = None if silent else self._log
+        return other
 
     def check(self, call: Call | Mapping[str, Any]) -> Ruling:
         """Allow, Warn or Refuse; a call that is refused is not to be made. Never raises for what a call holds."""
@@ -69,11 +83,38 @@ class Guard:
             try:
                 read = as_call(call)
             except NotJson as error:
-                return Refuse(f"the call cannot be read: {error}", FORM, "", "write the arguments as one JSON object")
-            try:
-                return self._check(read)
-            except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
-                return self._failed(read, error)
+                read = Call(_tool_of(call))
+                ruling: Ruling = Refuse(
+                    f"the call cannot be read: {error}", FORM, "", "write arguments as a JSON object"
+                )
+            else:
+                try:
+                    ruling = self._check(read)
+                except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
+                    ruling = self._failed(read, error)
+            return self._written(read, ruling)
+
+    def _written(self, call: Call, ruling: Ruling) -> Ruling:
+        """Put a ruling into the log. Where that fails, the guard has failed."""
+        if self._log is None:
+            return ruling
+        said: dict[str, Any] = {"ruling": ruling.word, **asdict(ruling)}
+        try:
+            self._log.add(CheckLine(**self._place(), **_named(call), **said))
+        except (FileError, OSError) as error:
+            return self._failed(call, error) if ruling.goes_on else ruling
+        return ruling
+
+    def _place(self) -> dict[str, Any]:
+        return {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "session": self.session}
+
+    def _note(self, line: ResultLine | ToldLine) -> None:
+        """Put into the log what was learned; a log that cannot be written is complained of, and nothing is lost."""
+        try:
+            if self._log is not None:
+                self._log.add(line)
+        except (FileError, OSError) as error:
+            _LOUD.error("the log cannot be written: %s", excerpt(error))
 
     def _check(self, call: Call) -> Ruling:
         facts = self._facts(call)
@@ -150,6 +191,8 @@ class Guard:
                     self._learn(read, value)
             except Exception as error:  # noqa: BLE001  see check
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
+            shown, unread = (None, True) if value is MISSING else kept(value)
+            self._note(ResultLine(**self._place(), **_named(read), failed=wrong, result=shown, unread=unread))
             self._seen.add(hash((read.text, wrong, "" if value is MISSING else text_of(value))))
             self._history = [*self._history, Turn("", read.text, state=state, failed=wrong)][-_MOST_TURNS:]
 
@@ -162,6 +205,7 @@ class Guard:
         with self._lock:
             told = [_unquoted(fact) if isinstance(fact, str) else fact for fact in facts]
             self.belief = self.belief.learn(*told)
+            self._note(ToldLine(**self._place(), facts=tuple(map(str, told))))
 
     def _is_failure(self, value: object) -> bool:
         return isinstance(value, str) and value.lstrip().startswith(self.manual.fails)
@@ -170,6 +214,9 @@ class Guard:
         facts = self._facts(call)
         changes = [Literal(atom, not value) for atom, value in self._changes(facts, result)]
         belief = self.belief.learn(*changes) if changes else self.belief
+        settled = {change.atom for change in changes}
+        for key, coming in list(self._pending.items()):
+            self._pending[key] = tuple(each for each in coming if each[0] not in settled)
         tool = self.manual.tools.get(call.tool)
         for pattern in tool.forgets if tool is not None else ():
             for atom in facts.bind(pattern, result):
@@ -238,6 +285,16 @@ def _functions(manual: ToolManual, python: Mapping[str, PythonFact] | ModuleType
             raise InputError(f"the fact {name} is read by a function {fact.python!r}, which was not given as `python`")
         found[fact.python] = function
     return found
+
+
+def _named(call: Call) -> dict[str, Any]:
+    return {"tool": call.tool, "arguments": dict(call.arguments), "id": call.id}
+
+
+def _tool_of(call: object) -> str:
+    """What a call that cannot be read seems to be."""
+    name = getattr(call, "tool", None) or (call.get("tool", call.get("name")) if isinstance(call, Mapping) else None)
+    return excerpt(name) if isinstance(name, str) and name else "(unreadable)"
 
 
 def as_call(call: Call | Mapping[str, Any]) -> Call:

@@ -42,10 +42,11 @@ class Ruling:
     @property
     def text(self) -> str:
         """The ruling for a model to read: what was refused or warned of, why, and what to do. One bounded line."""
-        parts = [f"{self.rule}: {self.reason}" if self.rule else self.reason]
-        parts += [f"because {self.fact}"] if self.fact and self.fact != self.reason else []
-        parts += [f"Instead: {self.remedy}"] if self.remedy else []
-        return ". ".join(excerpt(part, _LONGEST).rstrip(". ") for part in parts if part) + "." if any(parts) else ""
+        if not self.reason:
+            return ""
+        rule, fact = f"{self.rule}: " if self.rule else "", f" ({excerpt(self.fact, _LONGEST)})" if self.fact else ""
+        remedy = f" What to do: {excerpt(self.remedy, _LONGEST).rstrip('.')}." if self.remedy else ""
+        return f"{rule}{excerpt(self.reason, _LONGEST).rstrip('.')}{fact}.{remedy}"
 
 
 @dataclass(frozen=True, slots=True)
