@@ -1,13 +1,15 @@
-"""What the functions of a policy share: a record of an unexpected shape tells nothing."""
+"""What the functions of both policies share: a record of an unexpected shape tells nothing, and what a yes is."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 from rpms.core.tools import Look
 
+_YES = re.compile(r"\W*(?:yes|yeah|yep|sure|ok|okay|correct|confirmed|i confirm|go ahead|please do|do it)\b", re.IGNORECASE)
 Fact = Callable[..., bool | None]
 
 
@@ -22,3 +24,9 @@ def fact(function: Fact) -> Fact:
             return None
 
     return told
+
+
+@fact
+def says_yes(_look: Look, text: str) -> bool | None:
+    """Whether what the customer said begins with a yes. A host that knows better tells `confirmed` itself."""
+    return _YES.match(text) is not None

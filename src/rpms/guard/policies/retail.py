@@ -6,7 +6,9 @@ from collections import Counter
 from typing import Any
 
 from rpms.core.tools import Look
-from rpms.guard.policies.records import fact
+from rpms.guard.policies.records import fact, says_yes
+
+agrees = says_yes
 
 
 @fact
