@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from tau2.sandbox import Call, Result, Sandbox
 
+READING = ("calculate", "find_", "get_", "list_", "search_", "transfer_")
+"""How the names of tools begin that change nothing."""
+
 
 @dataclass
 class Session:
@@ -43,8 +46,11 @@ class Session:
 
     def again(self) -> Session:
         """The same conversation on a database of its own, which may be changed."""
-        session = Session(Sandbox(self.sandbox.domain), self.customer, [], self.reason, self.confirmed)
-        session.do(call for call, _ in self.turns)
+        session = self.branch()
+        session.sandbox = Sandbox(self.sandbox.domain)
+        for call, _ in self.turns:
+            if not call.name.startswith(READING):
+                session.sandbox.call(call)
         return session
 
     def with_customer(self, customer: str) -> Session:
