@@ -18,7 +18,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
 from rpms.core.loops import find_loop
 from rpms.core.prompt import Turn
-from rpms.core.readings import MISSING, text_of
+from rpms.core.readings import MISSING, moment_of, text_of
 from rpms.core.readings import Path as Way
 from rpms.core.tools import Absent, Call, CallFacts, OnUnknown, PythonFact, RecordKind, ToolBelief, ToolManual
 from rpms.foreign.json_text import NotJson, check_depth, loads
@@ -61,6 +61,7 @@ class Guard:
         self.belief = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
         self._python = _functions(self.manual, python)
         self._now = now
+        self._clock: datetime | None = None
         self._history: list[Turn] = []
         self._seen: set[int] = set()
         self._pending: dict[str, tuple[tuple[Atom, bool], ...]] = {}
@@ -76,6 +77,10 @@ class Guard:
         other = Guard(self.manual, python=self._python, now=self._now, session=session)
         other._log = None if silent else self._log
         return other
+
+    def at(self, moment: str) -> None:
+        """Judge as of a moment, in ISO 8601, unless the manual or the host names one."""
+        self._clock = moment_of(moment)
 
     def check(self, call: Call | Mapping[str, Any]) -> Ruling:
         """Allow, Warn or Refuse; a call that is refused is not to be made. Never raises for what a call holds."""
@@ -137,7 +142,7 @@ class Guard:
 
     def _facts(self, call: Call) -> CallFacts:
         pending = {atom: value for key, each in self._pending.items() if key != call.id for atom, value in each}
-        now = self._now or self.manual.now or datetime.now(UTC)
+        now = self._now or self.manual.now or self._clock or datetime.now(UTC)
         return CallFacts(call, self.manual, self.belief, now, self._python, pending)
 
     def _circling(self, call: Call, ruling: Ruling) -> Ruling:

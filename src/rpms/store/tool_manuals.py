@@ -412,6 +412,11 @@ def find_tool_mistakes(*sources: tuple[str, str]) -> list[FileError]:
     return sorted(reader.mistakes, key=lambda mistake: (order[mistake.file], mistake.line or 0))
 
 
+def manual_texts(*files: FilePath | str) -> list[tuple[str, str]]:
+    """The texts of files, with their names."""
+    return [(str(file), read_text(FilePath(file), 4 * LARGEST_MANUAL)) for file in files]
+
+
 def open_tool_manual(*files: FilePath | str) -> ToolManual:
     """Read a manual from files."""
-    return read_tool_manual(*((str(file), read_text(FilePath(file), 4 * LARGEST_MANUAL)) for file in files))
+    return read_tool_manual(*manual_texts(*files))
