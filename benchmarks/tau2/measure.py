@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 from rpms.guard import Call as GuardCall
@@ -58,6 +59,8 @@ class Made:
     """Permitted by the measure, and refused."""
     stopped: list[str] = field(default_factory=list)
     """Permitted by the measure, and stopped by the tool itself: a sign that the measure is wrong."""
+    seconds: list[float] = field(default_factory=list)
+    """What each check took."""
 
     def total(self, column: str) -> int:
         return sum(getattr(row, column) for row in self.rows.values())
@@ -102,7 +105,9 @@ def judge_made(domain: str, tasks: Sequence[Task], seed: int) -> Made:
         guard = policy_guard(domain)
         for call, result in case.session.turns:
             guard.observe(_call(call), result.text, failed=result.failed)
+        start = perf_counter()
         ruling = _checked(guard, case.session, case.call)
+        found.seconds.append(perf_counter() - start)
         tool_stops = case.session.again().sandbox.call(case.call).failed
         told = f"- {case.kind.name}, task {case.task}, {str(case.call)[:200]}: {ruling.word} {ruling.text}"
         if not case.rules:

@@ -238,7 +238,7 @@ JSON = st.recursive(
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_no_result_and_no_argument_breaks_the_guard_or_gets_a_change_through(name, data):
     guard = policy_guard(name)
