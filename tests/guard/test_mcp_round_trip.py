@@ -98,4 +98,3 @@ def test_a_git_server_behind_the_guard(repositories):
         assert "second" in git(inside, "log", "--oneline")
 
     asyncio.run(asyncio.wait_for(scenario(), 120))
-

@@ -140,6 +140,14 @@ def test_what_decides_is_asked_for_where_it_is_unknown():
     assert ruling.remedy == "look up the flight's status first, with get_flight_status: HAT1, 2024-05-20"
 
 
+def test_a_missing_lookup_is_named_before_a_missing_yes():
+    guard = policy_guard("retail")
+    assert guard.check(exchange("i2")).rule == "SHOP-IDENTIFY"
+    guard.observe(Call("find_user_id_by_email", {"email": "mia@example.com"}), "mia")
+    assert guard.check(exchange("i2")).rule == "SHOP-LOOKUP"
+    assert shop().check(exchange("i2")).rule == "SHOP-CONFIRM"
+
+
 def test_a_flight_of_a_later_day_has_not_departed_whatever_was_looked_up():
     guard = airline(cabin="business", flights=[{**LEG, "date": "2024-05-14"}])
     guard.tell("confirmed", 'reason("other")')
@@ -170,7 +178,7 @@ def test_one_yes_is_not_for_two_changes_at_once():
     ruling = guard.check(
         Call("return_delivered_order_items", {"order_id": "#W1", "item_ids": ["i9"], "payment_method_id": "card_1"})
     )
-    assert (ruling.rule, ruling.remedy) == ("SHOP-CONFIRM", "wait for the result of the call that is under way")
+    assert ruling.rule == "SHOP-CONFIRM"
 
 
 def test_a_flight_that_the_search_does_not_show_is_not_for_sale():

@@ -8,9 +8,10 @@ from itertools import pairwise
 from typing import Any, Final
 
 from rpms.core.tools import Look, Unknown
-from rpms.guard.policies.records import fact, says_yes
+from rpms.guard.policies.records import agreed, fact, says_yes
 
-agrees = says_yes
+__all__ = ["agreed", "says_yes"]  # shared by both policies; the manual finds them here
+
 MOST_METHODS: Final = {"certificate": 1, "credit_card": 1, "gift_card": 3}
 MEMBER_BAGS: Final = {"regular": 0, "silver": 1, "gold": 2}
 CABIN_BAGS: Final = {"basic_economy": 0, "economy": 1, "business": 2}

@@ -9,7 +9,9 @@ from typing import Any
 
 from rpms.core.tools import Look
 
-_YES = re.compile(r"\W*(?:yes|yeah|yep|sure|ok|okay|correct|confirmed|i confirm|go ahead|please do|do it)\b", re.IGNORECASE)
+_YES = re.compile(
+    r"\W*(?:yes|yeah|yep|sure|ok|okay|correct|confirmed|i confirm|go ahead|please do|do it)\b", re.IGNORECASE
+)
 Fact = Callable[..., bool | None]
 
 
@@ -30,3 +32,9 @@ def fact(function: Fact) -> Fact:
 def says_yes(_look: Look, text: str) -> bool | None:
     """Whether what the customer said begins with a yes. A host that knows better tells `confirmed` itself."""
     return _YES.match(text) is not None
+
+
+@fact
+def agreed(look: Look) -> bool | None:
+    """Whether the customer said yes to this; unknown, not false, until then: what else is missing is named first."""
+    return look.truth("confirmed") or None

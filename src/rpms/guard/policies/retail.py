@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any
 
 from rpms.core.tools import Look
-from rpms.guard.policies.records import fact, says_yes
+from rpms.guard.policies.records import agreed, fact, says_yes
 
-agrees = says_yes
+__all__ = ["agreed", "says_yes"]  # shared by both policies; the manual finds them here
 
 
 @fact
