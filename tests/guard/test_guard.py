@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rpms.guard import Allow, Call, Guard, Refuse, Warn, find_tool_mistakes, read_tool_manual
+from rpms.guard import Allow, Call, Guard, Refuse, Warn, find_tool_mistakes, open_tool_manual, read_tool_manual
 
 SHOP = Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml"
+MANUAL = open_tool_manual(SHOP)
 ORDER = {
     "id": "W1",
     "status": "pending",
@@ -26,7 +27,7 @@ def returning(*items: str, method: str = "card_1", user: str = "mia") -> Call:
 
 @pytest.fixture
 def guard() -> Guard:
-    return Guard(SHOP)
+    return Guard(MANUAL)
 
 
 def look_up(guard: Guard, **changes: object) -> None:

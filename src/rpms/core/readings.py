@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final
 
 from rpms.core.facts import Truth
@@ -32,46 +33,74 @@ def text_of(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """A parameter in a path: what it stands for is known when the path is followed."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Of many, those whose field has a value."""
+
+    field: str
+    value: str | Named
+
+
+Step = str | Named | Only
+"""One step of a path: a field, `*` for each, a field that a parameter names, or some of many."""
+
+
+@dataclass(frozen=True, slots=True)
 class Path:
     """A way into JSON: `flights.*.status`, `items.[item_id=<item>].price`, `<items>.*.id`."""
 
     head: str
     """The parameter it starts from; RECORD for the record itself."""
-    steps: tuple[str | tuple[str, str], ...] = ()
-    """Names of fields; `*` for each; (field, value) for those elements whose field has the value."""
+    steps: tuple[Step, ...] = ()
 
     @classmethod
+    @lru_cache(maxsize=4_096)
     def parse(cls, text: str) -> Path:
-        """Read the text form. A ValueError says what is wrong."""
-        steps: list[str | tuple[str, str]] = []
+        """Read the text form; equal texts give one object. A ValueError says what is wrong."""
+        steps: list[Step] = []
         place = 0
         while place < len(text):
             match = _SEGMENT.match(text, place)
             if match is None or (match.end() < len(text) and text[match.end()] not in ".["):
                 raise ValueError(f"cannot read the path {text!r}; write it like `flights.*.status`")
-            steps.append((match[1].strip(), match[2].strip()) if match[1] else match[0].strip())
+            steps.append(Only(match[1].strip(), _word(match[2].strip())) if match[1] else _word(match[0].strip()))
             place = match.end() + (match.end() < len(text) and text[match.end()] == ".")
-        first = _NAMED.fullmatch(steps[0]) if steps and isinstance(steps[0], str) else None
-        return cls(first[1], tuple(steps[1:])) if first else cls(RECORD, tuple(steps))
+        if steps and isinstance(steps[0], Named):
+            return cls(steps[0].name, tuple(steps[1:]))
+        return cls(RECORD, tuple(steps))
 
     @property
     def many(self) -> bool:
         """Whether it leads to any number of values, not to one."""
-        return any(step == "*" or isinstance(step, tuple) for step in self.steps)
+        return any(step == "*" or isinstance(step, Only) for step in self.steps)
 
     @property
     def parameters(self) -> frozenset[str]:
         """The parameters that it speaks of."""
-        inner = (part for step in self.steps for part in ((step,) if isinstance(step, str) else step))
-        named = {match[1] for part in inner if (match := _NAMED.fullmatch(part))}
+        inner = (step.value if isinstance(step, Only) else step for step in self.steps)
+        named = {each.name for each in inner if isinstance(each, Named)}
         return frozenset(named | ({self.head} if self.head else set()))
 
     def follow(self, start: object, values: Mapping[str, Any]) -> list[Any]:
         """What is found at its end; MISSING for what is not there after a step that is."""
         found = [start]
         for step in self.steps:
-            found = [inner for each in found for inner in _step(each, step, values)]
+            if step.__class__ is str and step != "*" and len(found) == 1:  # the common case, without detours
+                found = [_field(found[0], step)]
+            else:
+                found = [inner for each in found for inner in _step(each, step, values)]
         return found
+
+
+def _word(text: str) -> str | Named:
+    match = _NAMED.fullmatch(text)
+    return Named(match[1]) if match else text
 
 
 class _Missing:
@@ -84,28 +113,28 @@ class _Missing:
 MISSING: Final = _Missing()
 
 
-def _named(text: str, values: Mapping[str, Any]) -> str:
-    match = _NAMED.fullmatch(text)
-    return text_of(values.get(match[1])) if match else text
+def _plain(word: str | Named, values: Mapping[str, Any]) -> str:
+    return text_of(values.get(word.name)) if isinstance(word, Named) else word
 
 
-def _step(value: object, step: str | tuple[str, str], values: Mapping[str, Any]) -> Sequence[Any]:
-    if isinstance(step, tuple):
-        field, wanted = step
-        inner = [each for each in _elements(value) if isinstance(each, Mapping) and field in each]
-        return [each for each in inner if text_of(each[field]) == _named(wanted, values)]
-    if step == "*":
-        return _elements(value)
-    name = _named(step, values)
-    if isinstance(value, Mapping):
-        return [value.get(name, MISSING)]
+def _step(value: object, step: Step, values: Mapping[str, Any]) -> Sequence[Any]:
+    if isinstance(step, Only):
+        wanted = _plain(step.value, values)
+        inner = [each for each in _elements(value) if isinstance(each, Mapping) and step.field in each]
+        return [each for each in inner if text_of(each[step.field]) == wanted]
+    return _elements(value) if step == "*" else [_field(value, _plain(step, values))]
+
+
+def _field(value: object, name: str) -> Any:
+    if isinstance(value, dict):
+        return value.get(name, MISSING)
     if isinstance(value, list) and name.isdecimal() and len(name) < 10 and int(name) < len(value):
-        return [value[int(name)]]
-    return [MISSING]
+        return value[int(name)]
+    return MISSING
 
 
 def _elements(value: object) -> Sequence[Any]:
-    return list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 class Which(StrEnum):
@@ -216,6 +245,11 @@ def now_and(text: str, now: datetime) -> datetime | None:
         return None
 
 
+_OF_TIME: Final = ("before", "after")
+_DECIDED: Final = {Which.ANY: Truth.TRUE, Which.ALL: Truth.FALSE, Which.NONE: Truth.FALSE}
+"""What a fact is once one value has settled it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How a fact is read: the values at the end of a path, compared with something."""
@@ -238,34 +272,37 @@ class Reading:
         if other is MISSING:
             return Truth.UNKNOWN
         found = self.path.follow(start, values)
+        if self.take is Take.EACH:
+            return self._each(found, other)
         if self.take is Take.COUNT:
             if not self.path.many:
                 found = list(_elements(found[0])) if isinstance(found[0], Mapping | list) else [MISSING]
             return Truth.UNKNOWN if MISSING in found else Truth.of(COMPARISONS[self.compare](len(found), other))
-        if self.take is Take.SUM:
-            numbers = [_number(value) for value in found]
-            known = [number for number in numbers if number is not None]
-            if len(known) < len(numbers):
-                return Truth.UNKNOWN
-            return Truth.of(COMPARISONS[self.compare](sum(known), other))
-        return self._each(found, other)
+        numbers = [_number(value) for value in found]
+        known = [number for number in numbers if number is not None]
+        if len(known) < len(numbers):
+            return Truth.UNKNOWN
+        return Truth.of(COMPARISONS[self.compare](sum(known), other))
 
     def _each(self, found: Sequence[Any], other: object) -> Truth:
-        compare = COMPARISONS[self.compare]
-        absent = self.compare == "exists"
-        total = Truth.FALSE if self.which is Which.ANY else Truth.TRUE
+        compare, absent = COMPARISONS[self.compare], self.compare == "exists"
+        decisive = self.which is not Which.ALL  # the comparison that settles it: one that holds, or one that does not
+        unknown = False
         for value in found:
-            held = Truth.of(compare(value, other) if absent or value is not MISSING else None)
-            counted = ~held if self.which is Which.NONE else held
-            total = total | counted if self.which is Which.ANY else total & counted
-        return total
+            held = compare(value, other) if absent or value is not MISSING else None
+            if held is decisive:
+                return _DECIDED[self.which]
+            unknown = unknown or held is None
+        return Truth.UNKNOWN if unknown else ~_DECIDED[self.which]
 
     def _other(self, record: object, values: Mapping[str, Any], now: datetime) -> Any:
         other = self.other
+        if other.__class__ is str and self.compare not in _OF_TIME:
+            return other
         if isinstance(other, Path):
             start = record if other.head == RECORD else values.get(other.head, MISSING)
             found = other.follow(start, values) if start is not MISSING else [MISSING]
             return found if other.many else found[0]
-        if self.compare in ("before", "after"):
+        if self.compare in _OF_TIME:
             return now_and(other, now) or other
         return other

@@ -104,9 +104,12 @@ class Tool:
 
 @dataclass(frozen=True)
 class Policy:
-    """A rule on tools: its prohibitions say when a call breaks it."""
+    """A rule on tools: where all of `when` holds, all of `requires` must; without that, `when` itself is forbidden."""
 
     rule: Rule
+    tools: tuple[str, ...]
+    when: tuple[Clause, ...] = ()
+    requires: tuple[Clause, ...] = ()
     each: Mapping[str, Path] = field(default_factory=dict)
     """Variables that stand for every element of an argument: `{item: item_ids}`."""
     unknown: OnUnknown = OnUnknown.REFUSE
@@ -136,14 +139,6 @@ class ToolManual:
     """What becomes of a call that failed twice in a row."""
     circles: OnUnknown = OnUnknown.WARN
     """What becomes of calls that bring nothing new, again and again."""
-    by_tool: Mapping[str, tuple[Policy, ...]] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        found: dict[str, tuple[Policy, ...]] = {}
-        for policy in self.policies:
-            for tool in dict.fromkeys(ban.action for ban in policy.rule.forbids):
-                found[tool] = (*found.get(tool, ()), policy)
-        object.__setattr__(self, "by_tool", found)
 
     def readers(self, tool: str) -> Iterator[RecordKind]:
         """The kinds of record that a tool returns."""
@@ -243,6 +238,7 @@ class CallFacts:
         self._python = python
         self._pending = pending or {}
         self._values: dict[str, Any] = {}
+        self._names: dict[str, str] = {}
         self._known: dict[Atom, Truth] = {}
         self.missing: dict[Atom, tuple[str, ...]] = {}
         """Facts that are unknown for want of a record, and that record."""
@@ -257,8 +253,13 @@ class CallFacts:
         return text
 
     def truth(self, atom: Atom, /) -> Truth:
-        if atom not in self._known:
-            self._known[atom] = self._truth(atom)
+        fact = self.manual.facts.get(atom.predicate)
+        if fact is None:
+            return Truth.of(not isinstance(atom.args[0], Absent))  # whether an argument is given
+        if fact.reading is not None:
+            return self._truth(fact, atom)
+        if atom not in self._known:  # what calls did, or what Python says, which may take its time
+            self._known[atom] = self._truth(fact, atom)
         return self._known[atom]
 
     def record(self, kind: str, *key: str) -> Any:
@@ -268,24 +269,20 @@ class CallFacts:
             raise Unknown(kind, *key)
         return found
 
-    def _truth(self, atom: Atom) -> Truth:
-        if atom.predicate == GIVEN:
-            return Truth.of(not isinstance(atom.args[0], Absent))
-        fact = self.manual.facts[atom.predicate]
-        if any(isinstance(arg, Absent) for arg in atom.args):
-            return Truth.UNKNOWN
+    def _truth(self, fact: Fact, atom: Atom) -> Truth:
+        args = atom.args
+        for arg in args:
+            if arg.__class__ is Absent:
+                return Truth.UNKNOWN
         if fact.told:
             return self._told(fact, atom)
+        values = [self._values.get(arg, arg) for arg in args] if self._values else args
         try:
             if fact.reading is None:
-                given = [self._values.get(arg, arg) for arg in atom.args]
-                return Truth.of(self._python[fact.python](Look(self), *given))
-            values = {
-                name: self._values.get(arg, arg) for name, arg in zip(fact.predicate.args, atom.args, strict=True)
-            }
+                return Truth.of(self._python[fact.python](Look(self), *values))
             kind = self.manual.records.get(fact.record)
-            record = self.record(kind.name, *atom.args[: len(kind.key)]) if kind else MISSING
-            return fact.reading.truth(record, values, self.now)
+            record = self.record(kind.name, *args[: len(kind.key)]) if kind else MISSING
+            return fact.reading.truth(record, dict(zip(fact.predicate.args, values, strict=True)), self.now)
         except Unknown as unknown:
             self.missing[atom] = unknown.record
             return Truth.UNKNOWN
@@ -302,8 +299,28 @@ class CallFacts:
 
     def values_at(self, path: Path, result: object = MISSING, variables: Mapping[str, Any] | None = None) -> list[Any]:
         """What a path from an argument, a variable or the result leads to; MISSING where there is nothing."""
-        scope = {**self.call.arguments, RESULT: result, **(variables or {})}
-        return path.follow(scope.get(path.head, MISSING), scope)
+        if variables and path.head in variables:
+            start = variables[path.head]
+        else:
+            start = result if path.head == RESULT else self.call.arguments.get(path.head, MISSING)
+        return path.follow(start, self.call.arguments) if path.steps else [start]
+
+    def bound(self, atom: Atom, variables: Mapping[str, Any] | None = None) -> Atom:
+        """A fact with the call's values in place of the paths in it, none of which stands for many."""
+        return Atom(atom.predicate, tuple([self._one(arg, variables) for arg in atom.args]))
+
+    def _one(self, arg: str, variables: Mapping[str, Any] | None) -> str:
+        if arg[:1] != "<":
+            return arg
+        if variables is not None and Path.parse(arg).head in variables:
+            return self._named(self.values_at(Path.parse(arg), variables=variables)[0], arg)
+        name = self._names.get(arg)
+        if name is None:
+            name = self._names[arg] = self._named(self.values_at(Path.parse(arg))[0], arg)
+        return name
+
+    def _named(self, value: object, arg: str) -> str:
+        return self.name(value) if value is not MISSING else Absent(arg)
 
     def bind(self, atom: Atom, result: object = MISSING, variables: Mapping[str, Any] | None = None) -> Iterator[Atom]:
         """A fact with the call's values in place of the paths in it: one, or one for each value of `items.*`."""
@@ -311,7 +328,7 @@ class CallFacts:
         for arg in atom.args:
             if arg.startswith("<"):
                 found = self.values_at(Path.parse(arg), result, variables)
-                names.append([self.name(one) if one is not MISSING else Absent(arg) for one in found])
+                names.append([self._named(one, arg) for one in found])
             else:
                 names.append([arg])
         yield from (Atom(atom.predicate, args) for args in _product(names))

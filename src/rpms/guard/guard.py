@@ -24,7 +24,7 @@ from rpms.core.tools import Absent, Call, CallFacts, OnUnknown, PythonFact, Reco
 from rpms.foreign.json_text import NotJson, check_depth, loads
 from rpms.foreign.limits import LARGEST_CALL, LARGEST_RESULT
 from rpms.foreign.shown import excerpt
-from rpms.guard.judging import findings, judge
+from rpms.guard.judging import Rulebook, judge
 from rpms.guard.rulings import CIRCLE, ERROR, FORM, REPEAT, Refuse, Ruling, Warn
 from rpms.store.guard_log import CheckLine, GuardLog, ResultLine, ToldLine, kept
 from rpms.store.tool_manuals import open_tool_manual
@@ -60,6 +60,7 @@ class Guard:
         known = belief or FactBelief()
         self.belief = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
         self._python = _functions(self.manual, python)
+        self._rules = Rulebook(self.manual)
         self._now = now
         self._clock: datetime | None = None
         self._history: list[Turn] = []
@@ -76,6 +77,7 @@ class Guard:
         """A guard by the same manual that has seen nothing yet; a silent one writes no log."""
         other = Guard(self.manual, python=self._python, now=self._now, session=session)
         other._log = None if silent else self._log
+        other._rules = self._rules
         return other
 
     def at(self, moment: str) -> None:
@@ -123,7 +125,7 @@ class Guard:
 
     def _check(self, call: Call) -> Ruling:
         facts = self._facts(call)
-        ruling = judge(facts)
+        ruling = judge(facts, self._rules)
         if not isinstance(ruling, Refuse):
             ruling = self._circling(call, ruling)
         self._last = (facts, ruling)
@@ -255,7 +257,7 @@ class Guard:
                 lines += [f"call: {excerpt(facts.call.text)}", f"ruling: {ruling.word}", f"  {ruling.text}".rstrip()]
                 lines += ["", "rules:"]
                 words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
-                for found in findings(facts):
+                for found in self._rules.findings(facts):
                     said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
                     lines.append(f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}")
             lines += ["", "facts:", *(f"  {excerpt(line)}" for line in _told(self.belief))]

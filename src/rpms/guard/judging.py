@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.readings import MISSING, Path
-from rpms.core.tools import Absent, CallFacts, OnUnknown, Policy, Tool
+from rpms.core.tools import Absent, CallFacts, OnUnknown, Policy, Tool, ToolManual
 from rpms.guard.rulings import OTHER, Allow, Refuse, Ruling, Warn
 
 _SHOWN = 4
@@ -30,81 +30,185 @@ class Finding:
     warns: bool = False
 
 
-def findings(facts: CallFacts) -> Iterator[Finding]:
-    """What each rule that concerns the call's tool says of it."""
-    tool = facts.manual.tools.get(facts.call.tool)
-    if tool is not None:
-        for clause in tool.needs:
-            bound = _bound(clause, facts, {})
-            text = f"{tool.name} needs that {' or '.join(_wanted(each, facts) for each in bound.literals)}"
-            yield _found(tool.id, text, [_negated(each) for each in bound.literals], facts, tool)
-    for policy in facts.manual.by_tool.get(facts.call.tool, ()):
-        yield _of_policy(policy, facts)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """A fact that rules ask for. One object wherever it stands in a manual, so that it is asked once a call."""
+
+    atom: Atom
+    varies: bool
+    """Whether it is about a variable of its rule, and so another fact for each element."""
 
 
-def _of_policy(policy: Policy, facts: CallFacts) -> Finding:
-    """The gravest thing that a policy says, over its prohibitions and all elements that it is about."""
-    rule, gravest = policy.rule, Finding(policy.rule.id, policy.rule.text, Truth.FALSE)
-    for variables in _elements(policy.each, facts):
-        for ban in rule.forbids:
-            if ban.action != facts.call.tool:
-                continue
-            clauses = [_bound(clause, facts, variables) for clause in ban.when]
-            found = _found(rule.id, rule.text, clauses, facts, policy)
-            if found.broken is Truth.TRUE:
-                return found
-            gravest = found if found.broken is Truth.UNKNOWN and gravest.broken is Truth.FALSE else gravest
+@dataclass(frozen=True, slots=True, eq=False)
+class _Any:
+    """Facts of which one must hold, each with whether it is negated. One object wherever they stand, likewise."""
+
+    literals: tuple[tuple[_Asked, bool], ...]
+    varies: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Checked:
+    """A tool's need or a policy, ready to be asked."""
+
+    by: Tool | Policy
+    when: tuple[_Any, ...]
+    requires: tuple[_Any, ...]
+    each: tuple[tuple[str, Path], ...] = ()
+    kept: Finding = field(default_factory=lambda: Finding("", "", Truth.FALSE))
+    """What is said of a call that keeps the rule."""
+
+
+class Rulebook:
+    """A manual's rules by the tool that they are about, in a form that is quick to ask."""
+
+    def __init__(self, manual: ToolManual) -> None:
+        self._facts: dict[tuple[Atom, bool], _Asked] = {}
+        self._clauses: dict[tuple[tuple[_Asked, bool], ...], _Any] = {}
+        self._by_tool: dict[str, list[_Checked]] = {}
+        for tool in manual.tools.values():
+            for clause in tool.needs:
+                kept = Finding(tool.id, "", Truth.FALSE)
+                needed = _Checked(tool, (), (self._any(clause, {}),), kept=kept)
+                self._by_tool.setdefault(tool.name, []).append(needed)
+        for policy in manual.policies:
+            when = tuple(self._any(clause, policy.each) for clause in policy.when)
+            requires = tuple(self._any(clause, policy.each) for clause in policy.requires)
+            kept = Finding(policy.rule.id, policy.rule.text, Truth.FALSE)
+            checked = _Checked(policy, when, requires, tuple(policy.each.items()), kept)
+            for name in dict.fromkeys(policy.tools):
+                self._by_tool.setdefault(name, []).append(checked)
+
+    def _any(self, clause: Clause, variables: Mapping[str, Path]) -> _Any:
+        literals = tuple((self._asked(each.atom, variables), each.negated) for each in clause.literals)
+        return self._clauses.setdefault(literals, _Any(literals, any(asked.varies for asked, _ in literals)))
+
+    def _asked(self, atom: Atom, variables: Mapping[str, Path]) -> _Asked:
+        varies = any(arg.startswith("<") and Path.parse(arg).head in variables for arg in atom.args)
+        return self._facts.setdefault((atom, varies), _Asked(atom, varies))
+
+    def findings(self, facts: CallFacts) -> Iterator[Finding]:
+        """What each rule that concerns the call's tool says of it."""
+        whole = _Case(facts)
+        cases: dict[tuple[tuple[str, Path], ...], Sequence[_Case]] = {(): (whole,)}
+        for checked in self._by_tool.get(facts.call.tool, ()):
+            known = cases.get(checked.each)
+            if known is None:
+                known = cases[checked.each] = [whole.of(element) for element in _elements(checked.each, facts)]
+            yield _finding(checked, known)
+
+
+def _finding(checked: _Checked, cases: Iterable[_Case]) -> Finding:
+    """The gravest thing that a rule says, over all elements that it is about."""
+    gravest = checked.kept
+    for case in cases:
+        broken, wanted = case.broken(checked)
+        if broken is Truth.TRUE or (broken is Truth.UNKNOWN and gravest is checked.kept):
+            gravest = _found(checked, wanted, broken, case)
+        if broken is Truth.TRUE:
+            break
     return gravest
 
 
-def _elements(each: Mapping[str, Path], facts: CallFacts) -> Iterable[Mapping[str, Any]]:
-    """The values of a policy's variables, element by element; one set of nothing where it has no variables."""
-    if not each:
-        return [{}]
+class _Case:
+    """The facts of one call, for one set of elements; what is about none of them is asked once for all."""
+
+    __slots__ = ("_answers", "_clauses", "_variables", "_whole", "facts")
+
+    def __init__(self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] | None = None) -> None:
+        self.facts = facts
+        self._whole = whole or self
+        self._variables = of
+        self._answers: dict[_Asked, tuple[Atom, Truth]] = {}
+        self._clauses: dict[_Any, Truth] = {}
+
+    def of(self, variables: Mapping[str, Any]) -> _Case:
+        """The same call, for some elements."""
+        return _Case(self.facts, self, variables)
+
+    def ask(self, asked: _Asked) -> tuple[Atom, Truth]:
+        """A fact with its arguments, and its truth."""
+        answers = self._answers if asked.varies else self._whole._answers  # noqa: SLF001  its own kind
+        found = answers.get(asked)
+        if found is None:
+            atom = self.facts.bound(asked.atom, self._variables)
+            found = answers[asked] = (atom, self.facts.truth(atom))
+        return found
+
+    def broken(self, checked: _Checked) -> tuple[Truth, _Any | None]:
+        """Whether a rule is broken, and which of its requirements decides that; none where it only forbids."""
+        scope = Truth.TRUE
+        for clause in checked.when:
+            value = self.any(clause)
+            if value is Truth.FALSE:
+                return value, None
+            scope = value if value is Truth.UNKNOWN else scope
+        if not checked.requires:
+            return scope, None
+        doubtful: _Any | None = None
+        for wanted in checked.requires:
+            value = self.any(wanted)
+            if value is Truth.FALSE and scope is Truth.TRUE:
+                return Truth.TRUE, wanted
+            doubtful = doubtful or (None if value is Truth.TRUE else wanted)
+        return (Truth.UNKNOWN if doubtful is not None else Truth.FALSE), doubtful
+
+    def any(self, clause: _Any) -> Truth:
+        """Whether one of a clause's facts holds."""
+        clauses = self._clauses if clause.varies else self._whole._clauses  # noqa: SLF001
+        value = clauses.get(clause)
+        if value is None:
+            value = clauses[clause] = self._any(clause)
+        return value
+
+    def _any(self, clause: _Any) -> Truth:
+        total = Truth.FALSE
+        for asked, negated in clause.literals:
+            value = self.ask(asked)[1]
+            if value is Truth.UNKNOWN:
+                total = value
+            elif (value is Truth.TRUE) is not negated:
+                return Truth.TRUE
+        return total
+
+
+def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> Iterable[Mapping[str, Any]]:
+    """The values of a policy's variables, element by element, several lists side by side."""
     lists = []
-    for path in each.values():
+    for _, path in each:
         whole = facts.values_at(Path(path.head, path.steps[:-1]) if path.steps[-1] == "*" else path)
         lists.append(facts.values_at(path) if all(isinstance(one, list | dict) for one in whole) else [MISSING])
-    return [dict(zip(each, row, strict=True)) for row in zip_longest(*lists, fillvalue=MISSING)]
+    names = [name for name, _ in each]
+    return [dict(zip(names, row, strict=True)) for row in zip_longest(*lists, fillvalue=MISSING)]
 
 
-def _bound(clause: Clause, facts: CallFacts, variables: Mapping[str, Any]) -> Clause:
-    return Clause(
-        tuple(Literal(next(facts.bind(each.atom, variables=variables)), each.negated) for each in clause.literals)
-    )
-
-
-def _negated(literal: Literal) -> Clause:
-    return Clause((Literal(literal.atom, not literal.negated),))
-
-
-def _found(rule: str, text: str, clauses: list[Clause], facts: CallFacts, by: Tool | Policy) -> Finding:
-    """Whether all clauses hold, and so the rule is broken."""
-    broken = Truth.TRUE
-    doubtful: list[Atom] = []
-    for clause in clauses:
-        value = clause.truth(facts)
-        if value is Truth.FALSE:
-            return Finding(rule, text, Truth.FALSE)
-        broken = broken & value
-        if value is Truth.UNKNOWN:
-            doubtful += [each.atom for each in clause.literals if each.truth(facts) is Truth.UNKNOWN]
-    known = [each.atom for clause in clauses for each in clause.literals if each.truth(facts) is Truth.TRUE]
-    instead, warns = (by.instead, by.warns) if isinstance(by, Policy) else ("", False)
-    return Finding(rule, text, broken, tuple(doubtful or known), by.unknown, instead, warns)
+def _found(checked: _Checked, wanted: _Any | None, broken: Truth, case: _Case) -> Finding:
+    """What a rule says that is broken, or may be, with the facts that decide it."""
+    required = wanted.literals if wanted is not None else ()
+    answers = [case.ask(each) for clause in checked.when for each, _ in clause.literals]
+    answers += [case.ask(each) for each, _ in required]
+    doubtful = tuple(atom for atom, value in answers if value is Truth.UNKNOWN)
+    # what is required and does not hold stands for itself; where nothing is required, what is forbidden does
+    known = tuple(case.ask(each)[0] for each, _ in required) or tuple(atom for atom, _ in answers)
+    atoms = doubtful if broken is Truth.UNKNOWN else known
+    by = checked.by
+    if isinstance(by, Policy):
+        return Finding(by.rule.id, by.rule.text, broken, atoms, by.unknown, by.instead, by.warns)
+    wants = " or ".join(_wanted(Literal(case.ask(each)[0], negated), case.facts) for each, negated in required)
+    return Finding(by.id, f"{by.name} needs that {wants}", broken, atoms, by.unknown)
 
 
 def _wanted(literal: Literal, facts: CallFacts) -> str:
     return facts.manual.say(literal.atom, Truth.of(not literal.negated))
 
 
-def judge(facts: CallFacts) -> Ruling:
+def judge(facts: CallFacts, rules: Rulebook) -> Ruling:
     """The ruling on a call: a rule that is known to be broken outweighs one of which that is not known."""
     if facts.call.tool not in facts.manual.tools and facts.manual.others is not OnUnknown.PASS:
         reason = f"the manual does not declare the tool {facts.call.tool}"
         return _ruling(facts.manual.others)(reason, OTHER, "", "use one of the declared tools")
     doubt: Ruling | None = None
-    for found in findings(facts):
+    for found in rules.findings(facts):
         if found.broken is Truth.FALSE:
             continue
         known = found.broken is Truth.TRUE

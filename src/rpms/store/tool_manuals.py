@@ -14,7 +14,7 @@ from pydantic import Field, field_validator
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
 from rpms.core.readings import COMPARISONS, Path, Reading, Take, Which, moment_of, now_and
-from rpms.core.rules import Predicate, Prohibition, Rule, Tier
+from rpms.core.rules import Predicate, Rule, Tier
 from rpms.core.tools import (
     GIVEN,
     RESULT,
@@ -331,11 +331,10 @@ class _Reader(SectionReader):
         bound = shared | frozenset(each)
         when = [self._clause(page, (*path, "when", at), text, bound) for at, text in enumerate(read.when)]
         requires = [self._clause(page, (*path, "requires", at), text, bound) for at, text in enumerate(read.requires)]
-        broken = [(*when, *_denied(clause)) for clause in requires] or [tuple(when)]
-        bans = tuple(Prohibition(tool, conditions) for tool in read.tools for conditions in broken)
-        rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()), forbids=bans)
+        rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
         unknown = read.unknown or self.settings.unknown
-        self.policies.append(Policy(rule, each, unknown, read.instead, read.warns))
+        conditions = (tuple(when), tuple(requires))
+        self.policies.append(Policy(rule, tuple(read.tools), *conditions, each, unknown, read.instead, read.warns))
 
     def _clause(self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Clause:
         try:
@@ -388,11 +387,6 @@ class _Reader(SectionReader):
         if self._path(page, path, text).many and not starred:
             raise page.error(path, f"`{excerpt(arg)}` stands for many; use `each` for that")
         return text
-
-
-def _denied(clause: Clause) -> tuple[Clause, ...]:
-    """What holds where a clause does not: the opposite of each of its literals."""
-    return tuple(Clause((Literal(each.atom, not each.negated),)) for each in clause.literals)
 
 
 def read_tool_manual(*sources: tuple[str, str]) -> ToolManual:
