@@ -57,7 +57,7 @@ def print_made(found: Made, show: int) -> None:
     print("\n".join(found.wrong[:show]), end="\n" * bool(found.wrong))
     print(f"Permitted calls that the tool itself stops: {len(found.stopped)}")
     print("\n".join(found.stopped[:show]), end="\n" * bool(found.stopped))
-    print(f"A check took {1000 * median(found.seconds):.2f} ms at the median\n")
+    print(f"A check took {1000 * median(found.seconds or [0.0]):.2f} ms at the median\n")
 
 
 def main() -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import importlib
+import os
 import runpy
+import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rpms.guard import Guard
 from rpms.guard.policies import policy_manual
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "guard" / "tau2_retail.py"
 DOMAINS = ("airline", "retail")
 WARNED_OF = {"AIR-DELAY", "SHOP-LIKE-FOR-LIKE"}
 BREAKING = {
@@ -72,14 +77,11 @@ def test_violations_are_refused_by_their_rule_and_permitted_calls_are_not(instal
 
 def test_a_rule_taken_away_lets_its_violations_through(installed, monkeypatch):
     """The measure can fail: it does not follow the manual."""
-    from dataclasses import replace  # noqa: PLC0415
-
-    from rpms.guard import Guard, policies  # noqa: PLC0415
-
     measure = installed("measure")
     manual = policy_manual("airline")
     less = replace(manual, policies=tuple(each for each in manual.policies if each.rule.id != "AIR-BASIC"))
-    monkeypatch.setattr(measure, "policy_guard", lambda _name: Guard(less, python=policies.airline))
+    functions = importlib.import_module("rpms.guard.policies.airline")
+    monkeypatch.setattr(measure, "policy_guard", lambda _name: Guard(less, python=functions))
     chosen = [task for task in installed("sandbox").tasks("airline", "train") if task.id == "17"]
     found = measure.judge_made("airline", chosen, seed=3)
     assert {line.split(",")[0] for line in found.missed} == {
@@ -96,6 +98,13 @@ def test_a_change_stays_in_its_sandbox(installed):
     assert '"status":"cancelled"' in changed.call(cancel).text
     assert '"status":"cancelled"' in changed.call(look).text
     assert '"status":null' in other.call(look).text
+
+
+@pytest.mark.skipif(os.environ.get("RPMS_SLOW") != "1", reason="RPMS_SLOW=1 runs Inspect with the whole package")
+def test_the_policy_before_the_benchmark_s_own_tools_in_inspect(installed):
+    done = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, timeout=200, check=True)
+    rulings = [line.split(" -> ")[1].split(":")[0] for line in done.stdout.splitlines()]
+    assert rulings == ["SHOP-IDENTIFY", "done", "SHOP-LOOKUP", "done", "done", "done", "SHOP-PENDING"]
 
 
 def test_the_benchmark_prints_a_row_for_each_kind(installed, monkeypatch, capsys):
