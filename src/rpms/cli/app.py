@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from rpms import __version__
-from rpms.cli import envs, games, learn, memory, models, play, report, rules, run, study, worlds
+from rpms.cli import envs, games, guard, learn, memory, models, play, report, rules, run, study, worlds
 from rpms.cli.screen import say
 
 app = typer.Typer(
@@ -44,6 +44,7 @@ app.command("table")(report.table)
 app.command("verify")(games.verify)
 app.add_typer(rules.app, name="rules")
 app.add_typer(games.app, name="games")
+app.add_typer(guard.app, name="guard")
 app.add_typer(models.app, name="models")
 app.add_typer(memory.app, name="memory")
 app.add_typer(study.app, name="study")

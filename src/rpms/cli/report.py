@@ -10,8 +10,11 @@ import typer
 
 from rpms.cli.screen import say
 from rpms.core.errors import InputError
+from rpms.store.guard_log import is_guard_log
 
-Inputs = Annotated[list[Path], typer.Argument(help="Run folders to compare, or a study's folder.", show_default=False)]
+Inputs = Annotated[
+    list[Path], typer.Argument(help="Run folders to compare, a study's folder, or a guard's log.", show_default=False)
+]
 
 
 def _needs_extra(load: Callable[[], Any]) -> Any:
@@ -29,6 +32,12 @@ def _pages() -> Any:
     return pages
 
 
+def _guard_pages() -> Any:
+    from rpms.report import guard_pages  # noqa: PLC0415  needs the extra
+
+    return guard_pages
+
+
 def _tables() -> Any:
     from rpms.report import gather, table, tables  # noqa: PLC0415  needs the extra
 
@@ -42,9 +51,13 @@ def report(
     published: Annotated[bool, typer.Option("--published", help="Show the paper's numbers beside, marked.")] = False,
     open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
-    """Write a folder of static pages on one run, several or a study; it opens from a file, without a server."""
+    """Write a folder of static pages on runs, a study or a guard's log; it opens from a file, without a server."""
     pages = _needs_extra(_pages)
-    written = pages.write_report(inputs, out or inputs[0] / "report", title=title, with_published=published)
+    if all(map(is_guard_log, inputs)):
+        guard_pages = _needs_extra(_guard_pages)
+        written = guard_pages.write_guard_report(inputs, out or inputs[0].with_suffix(".report"), title=title)
+    else:
+        written = pages.write_report(inputs, out or inputs[0] / "report", title=title, with_published=published)
     for note in written.notes:
         say(f"note: {note}")
     say(f"open {written.page}")

@@ -71,6 +71,17 @@ MOST_TOKENS: Final = 10**9
 LONGEST_WORD: Final = 60
 """Characters of a server's word for why an answer ended."""
 
+# --- tool calls ---
+
+LARGEST_CALL: Final = 2 * MEGABYTE
+"""Characters of a call's arguments: a large file that is written in one piece."""
+LARGEST_RESULT: Final = 8 * MEGABYTE
+"""Characters of a result that is read for facts; what is larger tells nothing."""
+LARGEST_MESSAGE: Final = 16 * MEGABYTE
+"""Bytes of one MCP message, of which a result is a part."""
+MOST_WAITING: Final = 64 * MEGABYTE
+"""Bytes of messages that wait for a reader."""
+
 # --- what is shown ---
 
 LONGEST_SHOWN: Final = 300

@@ -64,17 +64,29 @@ def write_report(
     evidence = gather(inputs, varies)
     if not evidence:
         raise InputError("nothing to report on; name a run folder or a study")
-    _refuse_foreign(out)
+    refuse_foreign(out)
     try:
         with folder_beside(out.absolute()) as beside:
             if len(evidence) == 1:
                 count = _Writer(beside, evidence[0], title or evidence[0].comparison.title, with_published).write()
             else:
                 count = _write_groups(beside, evidence, title, with_published)
-            _write(beside / MARK, json.dumps({"report": 1, "rpms": _VERSION}) + "\n")
+            _mark(beside)
     except OSError as error:
         raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
     return Report(out, count, tuple(note for each in evidence for note in omissions(each.comparison)))
+
+
+def write_single(folder: Path, template: str, values: Mapping[str, Any]) -> None:
+    """Write a report of one page into a new folder."""
+    _copy_static(folder)
+    text = _environment().get_template(template).render(root="", home="", version=_VERSION, **values)
+    _write(folder / "index.html", text)
+    _mark(folder)
+
+
+def _mark(folder: Path) -> None:
+    _write(folder / MARK, json.dumps({"report": 1, "rpms": _VERSION}) + "\n")
 
 
 def open_report(folder: Path) -> None:
@@ -86,7 +98,8 @@ def open_report(folder: Path) -> None:
         raise InputError(f"no browser could be opened; open {page.resolve()} yourself")
 
 
-def _refuse_foreign(out: Path) -> None:
+def refuse_foreign(out: Path) -> None:
+    """Raise where a folder holds anything but an older report."""
     if not is_there(out):
         return
     if not out.is_dir():

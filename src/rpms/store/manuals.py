@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, field_validator
 
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
@@ -33,13 +31,14 @@ from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.store.files import read_text
 from rpms.store.pages import Page, PageKind, plain, read_page
+from rpms.store.sections import SectionReader, Strict, entries_at, listed, validate
 
 _TIERS = tuple(tier.value for tier in Tier)
 _LORE = ("processes", "facts", "always", "localities")
 _KEYS = ("world", "predicates", "goals", "procedures", *_LORE, *_TIERS)
 MANUAL = PageKind("a manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
-_ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
-_NAME = re.compile(r"[a-z][a-z_]*")
+ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
+NAME = re.compile(r"[a-z][a-z_]*")
 _CONSTANT_PLACES = {("kind", 1), ("goal_state", 0), ("goal_type", 0)}
 """Where the goal's predicates take a plain word that names no parameter."""
 _GOAL_FIELDS = ("object", "state", "destination")
@@ -58,20 +57,12 @@ class ManualText:
     and predicates in place of those of the same name."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-class _Forbids(_Strict):
+class _Forbids(Strict):
     action: str
     when: list[str] = Field(default_factory=list)
 
 
-class _Rule(_Strict):
+class _Rule(Strict):
     text: str = Field(min_length=1)
     goals: list[str] = Field(default_factory=list)
     when: list[str] = Field(default_factory=list)
@@ -81,7 +72,7 @@ class _Rule(_Strict):
     places: list[str] = Field(default_factory=list)
 
 
-class _Action(_Strict):
+class _Action(Strict):
     syntax: list[str] = Field(min_length=1)
     preconditions: list[str] = Field(default_factory=list)
     effects: list[str] = Field(default_factory=list)
@@ -91,10 +82,10 @@ class _Action(_Strict):
     plan: list[str] = Field(default_factory=list)
     steps: float = Field(default=1.0, gt=0, le=1_000)
 
-    _lists = field_validator("syntax", "critical", mode="before")(_listed)
+    _lists = field_validator("syntax", "critical", mode="before")(listed)
 
 
-class _Process(_Strict):
+class _Process(Strict):
     command: str
     needs: list[str] = Field(default_factory=list)
     effects: list[str] = Field(default_factory=list)
@@ -102,12 +93,12 @@ class _Process(_Strict):
     steps: float = Field(default=1.0, gt=0, le=1_000)
 
 
-class _Goal(_Strict):
+class _Goal(Strict):
     over: dict[str, str]
     holds: list[str] = Field(min_length=1)
 
 
-class _Procedure(_Strict):
+class _Procedure(Strict):
     goals: list[str] = Field(min_length=1)
     objects: list[str] = Field(default_factory=list)
     over: dict[str, str] = Field(default_factory=dict)
@@ -115,7 +106,7 @@ class _Procedure(_Strict):
     steps: list[dict[str, str | list[str]]] = Field(min_length=1)
 
 
-class _Predicate(_Strict):
+class _Predicate(Strict):
     args: list[str] = Field(default_factory=list)
     yes: str = ""
     no: str = ""
@@ -127,38 +118,6 @@ def _bare_words(text: str) -> Iterator[str]:
     """The arguments of a condition that stand for something: all that are not in quotes."""
     for inside in re.findall(r"\(([^()]*)\)", text):
         yield from (arg.strip() for arg in inside.split(",") if arg.strip() and not arg.strip().startswith('"'))
-
-
-_Model = TypeVar("_Model", bound=_Strict)
-
-
-def _section(page: Page, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    """The entries of a mapping at a place; an error if it is none."""
-    node: Any = page.tree
-    for step in path:
-        node = node[step]
-    if node is None:
-        return
-    if not isinstance(node, Mapping):
-        raise page.error(path, f"`{path[-1]}` must be a mapping of names to entries")
-    for key in node:
-        if not isinstance(key, str):
-            raise page.error((*path, key), f"{excerpt(key)!r} must be a text")
-        yield key, node[key]
-
-
-def _validate(page: Page, model: type[_Model], value: object, path: tuple[object, ...]) -> _Model:
-    try:
-        return model.model_validate(plain(value))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        problem = (
-            "is not a known field"
-            if first["type"] == "extra_forbidden"
-            else first["msg"][:1].lower() + first["msg"][1:]
-        )
-        raise page.error((*path, *first["loc"]), f"{path[-1]}: {place or 'entry'}: {problem}") from None
 
 
 def _give_way(pages: Sequence[Page], own: Page) -> None:
@@ -174,7 +133,7 @@ def _give_way(pages: Sequence[Page], own: Page) -> None:
 
 
 @dataclass
-class _Reader:
+class _Reader(SectionReader):
     """Builds one manual out of several pages."""
 
     world: str = ""
@@ -186,40 +145,36 @@ class _Reader:
     facts: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
     always: list[Clause] = field(default_factory=list)
     localities: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    ids: dict[str, str] = field(default_factory=dict)
     syntax: dict[str, str] = field(default_factory=dict)
     """Commands, with their parameters left blank, and the action each belongs to."""
-    mistakes: list[FileError] = field(default_factory=list)
-    broken: set[str] = field(default_factory=set)
-    """Predicates and actions with a mistake of their own: whoever names them has made none."""
 
     def read(self, sources: Sequence[ManualText]) -> RuleManual:
         """Predicates first, then actions, then the rules, which may speak of both."""
         pages: list[Page] = []
         for source in sources:
-            with self._noting():
+            with self.noting():
                 pages.append(read_page(source.name, source.text, MANUAL))
                 if source.own:
                     _give_way(pages[:-1], pages[-1])
         for page in pages:
-            with self._noting():
+            with self.noting():
                 self._check_keys(page)
-        predicates = list(self._all(pages, "predicates"))
+        predicates = list(self.entries(pages, "predicates"))
         for page, name, value in predicates:
-            with self._noting(name):
+            with self.noting(name):
                 self._predicate(page, name, value)
         for page, name, _ in predicates:
-            with self._noting():
+            with self.noting():
                 self._check_exclusive(page, self.predicates.get(name, Predicate(name)))
-        for page, name, value in self._all(pages, Tier.ENVIRONMENT):
-            with self._noting(name):
+        for page, name, value in self.entries(pages, Tier.ENVIRONMENT):
+            with self.noting(name):
                 self._action(page, name, value)
         self._lore(pages)
         self._purposes(pages)
         for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
-            for page, group, _ in self._all(pages, tier):
-                for _, name, value in self._all([page], tier, group):
-                    with self._noting():
+            for page, group, _ in self.entries(pages, tier):
+                for _, name, value in self.entries([page], tier, group):
+                    with self.noting():
                         self._rule(page, tier, group, name, value)
         return RuleManual(
             tuple(self.rules),
@@ -229,23 +184,6 @@ class _Reader:
             tuple(self.purposes),
             Lore(tuple(self.processes), self.facts, tuple(self.always), self.localities),
         )
-
-    def _all(self, pages: Sequence[Page], *path: str) -> Iterator[tuple[Page, str, Any]]:
-        """The entries of one section on all pages."""
-        for page in pages:
-            if str(path[0]) in page.tree:
-                with self._noting():
-                    for name, value in _section(page, tuple(map(str, path))):
-                        yield page, name, value
-
-    @contextmanager
-    def _noting(self, name: str = "") -> Iterator[None]:
-        """Go on after a mistake, so that the others are found as well. `name`: what it makes useless."""
-        try:
-            yield
-        except FileError as mistake:
-            self.mistakes.append(mistake)
-            self.broken.add(name)
 
     def _check_keys(self, page: Page) -> None:
         for key in page.tree:
@@ -258,18 +196,12 @@ class _Reader:
             raise page.error(("world",), f"this is a manual of {world}, not of {self.world}")
         self.world = str(world) if world else self.world
 
-    def _claim(self, page: Page, path: tuple[str, ...], id_: str) -> None:
-        line = page.line(path)
-        if id_ in self.ids:
-            raise FileError(page.name, line, f"{id_} is already used at {self.ids[id_]}; give this one another name")
-        self.ids[id_] = f"{page.name}:{line}"
-
     def _predicate(self, page: Page, name: str, value: object) -> None:
         path = ("predicates", name)
-        read = _validate(page, _Predicate, value if value is not None else {}, path)
-        if not _NAME.fullmatch(name) or name in GOAL_PREDICATES:
+        read = validate(page, _Predicate, value if value is not None else {}, path)
+        if not NAME.fullmatch(name) or name in GOAL_PREDICATES:
             raise page.error(path, f"{name!r} cannot name a predicate")
-        self._claim(page, path, name)
+        self.claim(page, path, name)
         self.predicates[name] = Predicate(name, tuple(read.args), read.yes, read.no, read.exclusive, read.lasting)
 
     def _check_exclusive(self, page: Page, predicate: Predicate) -> None:
@@ -283,7 +215,7 @@ class _Reader:
 
     def _action(self, page: Page, name: str, value: object) -> None:
         path = (Tier.ENVIRONMENT.value, name)
-        read = _validate(page, _Action, value, path)
+        read = validate(page, _Action, value, path)
         for place, syntax in enumerate(read.syntax):
             self._claim_syntax(page, (*path, "syntax", place), syntax, name)
             names_in_order = PARAMETER.findall(syntax)
@@ -291,10 +223,10 @@ class _Reader:
                 raise page.error(
                     (*path, "syntax", place), f"a parameter stands twice in `{syntax}`; give each its own name"
                 )
-        if read.id and not _ID.fullmatch(read.id):
+        if read.id and not ID.fullmatch(read.id):
             raise page.error((*path, "id"), f"{read.id!r} is no id; write it like E-HEAT-001")
         schema = ActionSchema(name, tuple(read.syntax), warnings=tuple(read.critical), id=read.id)
-        self._claim(page, path, schema.id)
+        self.claim(page, path, schema.id)
         names = schema.parameters
         needs = [
             self._clause(page, (*path, "preconditions", place), text, names)
@@ -335,17 +267,17 @@ class _Reader:
         return Revelation(literal.atom, tuple(clauses))
 
     def _lore(self, pages: Sequence[Page]) -> None:
-        for page, name, value in self._all(pages, "processes"):
-            with self._noting():
+        for page, name, value in self.entries(pages, "processes"):
+            with self.noting():
                 self._process(page, name, value)
-        for page, name, _ in self._all(pages, "facts"):
-            with self._noting():
+        for page, name, _ in self.entries(pages, "facts"):
+            with self.noting():
                 self._lasting_facts(page, name)
-        for page, name, value in self._all(pages, "localities"):
-            with self._noting():
+        for page, name, value in self.entries(pages, "localities"):
+            with self.noting():
                 self.localities[name] = self._names(page, ("localities", name), value)
         for page in pages:
-            with self._noting():
+            with self.noting():
                 texts = self._names(page, ("always",), page.tree.get("always") or [])
                 self.always += [
                     self._clause(page, ("always", place), text, frozenset()) for place, text in enumerate(texts)
@@ -362,13 +294,13 @@ class _Reader:
         declared = self.predicates.get(predicate)
         if declared is None or len(declared.args) != 2:
             raise page.error(path, f"{predicate!r} is no predicate of two arguments")
-        rows = {name: frozenset(self._names(page, (*path, name), others)) for name, others in _section(page, path)}
+        rows = {name: frozenset(self._names(page, (*path, name), others)) for name, others in entries_at(page, path)}
         self.facts[predicate] = {**self.facts.get(predicate, {}), **rows}
 
     def _process(self, page: Page, name: str, value: object) -> None:
         """Read what a command is good for in particular. Every bare word in its facts is a variable."""
         path = ("processes", name)
-        read = _validate(page, _Process, value, path)
+        read = validate(page, _Process, value, path)
         free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in _bare_words(text))
         names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
         needs = [self._clause(page, (*path, "needs", place), text, names) for place, text in enumerate(read.needs)]
@@ -384,16 +316,16 @@ class _Reader:
 
     def _purposes(self, pages: Sequence[Page]) -> None:
         for section in ("procedures", "goals"):
-            for page, name, value in self._all(pages, section):
-                with self._noting():
+            for page, name, value in self.entries(pages, section):
+                with self.noting():
                     self._purpose(page, section, name, value)
 
     def _purpose(self, page: Page, section: str, name: str, value: object) -> None:
         """Read what goals of a type want: the facts of `goals`, or the stages of `procedures`."""
         path = (section, name)
-        self._claim(page, path, f"{section.removesuffix('s')} {name}")
+        self.claim(page, path, f"{section.removesuffix('s')} {name}")
         if section == "goals":
-            goal = _validate(page, _Goal, value, path)
+            goal = validate(page, _Goal, value, path)
             holds = [
                 self._clause(page, (*path, "holds", place), text, frozenset(goal.over), _VARIABLE)
                 for place, text in enumerate(goal.holds)
@@ -403,7 +335,7 @@ class _Reader:
             steps = tuple(Step("", (clause,)) for clause in holds)
             self.purposes.append(Purpose(name, goal.over, steps, frozenset({name})))
             return
-        read = _validate(page, _Procedure, value, path)
+        read = validate(page, _Procedure, value, path)
         variables = frozenset((*read.over, *read.each))
         stages = []
         for place, step in enumerate(read.steps):
@@ -469,10 +401,10 @@ class _Reader:
 
     def _rule(self, page: Page, tier: Tier, group: str, id_: str, value: object) -> None:
         path = (tier.value, group, id_)
-        read = _validate(page, _Rule, {"text": value} if isinstance(value, str) else value, path)
-        if not _ID.fullmatch(id_):
+        read = validate(page, _Rule, {"text": value} if isinstance(value, str) else value, path)
+        if not ID.fullmatch(id_):
             raise page.error(path, f"{id_!r} is no rule id; write it like D-HEAT-001")
-        self._claim(page, path, id_)
+        self.claim(page, path, id_)
         when = tuple(
             self._clause(page, (*path, "when", place), text, frozenset()) for place, text in enumerate(read.when)
         )

@@ -1,0 +1,73 @@
+"""`rpms guard`: check a manual for tools, replay a log against it, and stand before an MCP server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from rpms.cli.screen import complain, make_console, say
+from rpms.core.errors import InputError
+from rpms.foreign.shown import excerpt
+from rpms.guard.guard import Guard
+from rpms.guard.loading import load_python
+from rpms.guard.mcp_proxy import Proxy
+from rpms.guard.replay import replay
+from rpms.store.tool_manuals import find_tool_mistakes, manual_texts, open_tool_manual
+
+app = typer.Typer(help="Check the calls of tool-calling agents against a manual.", no_args_is_help=True)
+Manual = Annotated[list[Path], typer.Option("--manual", help="A guard's manual; several files make one.")]
+Python = Annotated[Path | None, typer.Option("--python", help="A Python file with the functions the manual names.")]
+_MOST_MISTAKES = 20
+
+
+def _guard(manual: list[Path], python: Path | None, log: Path | None = None) -> Guard:
+    return Guard(manual, python=load_python(python) if python else None, log=log)
+
+
+@app.command("check")
+def check(
+    manual: Manual,
+    log: Annotated[Path | None, typer.Argument(help="A log to replay; only the manual is checked without.")] = None,
+    python: Python = None,
+) -> None:
+    """Check a manual; with a log, judge every call in it anew and show what the rulings are now."""
+    mistakes = find_tool_mistakes(*manual_texts(*manual))
+    for mistake in mistakes[:_MOST_MISTAKES]:
+        complain(f"rpms: {mistake}")
+    if mistakes:
+        raise typer.Exit(2)
+    rules = open_tool_manual(*manual)
+    parts = {"policies": rules.policies, "tools": rules.tools, "facts": rules.facts, "records": rules.records}
+    say(f"ok: {', '.join(f'{len(each)} {name}' for name, each in parts.items())}")
+    if log is None:
+        return
+    table = Table("", "call", "ruling", "rule", "fact", "what to do")
+    counts = {"allow": 0, "warn": 0, "refuse": 0}
+    changed = 0
+    for number, step in enumerate(replay(_guard(manual, python), log), start=1):
+        counts[step.now.word] += 1
+        changed += step.changed
+        row = (step.call.text, f"{step.now.word}{' (was ' + step.then + ')' if step.changed else ''}")
+        words = (*row, step.now.rule, step.now.fact, step.now.remedy)
+        table.add_row(str(number), *(escape(excerpt(word, 200)) for word in words))
+    make_console().print(table)
+    say(", ".join(f"{count} {word}" for word, count in counts.items()) + f"; {changed} other than in the log")
+
+
+@app.command("mcp", context_settings={"allow_extra_args": False})
+def mcp(
+    command: Annotated[list[str], typer.Argument(help="The server and its arguments, after `--`.", show_default=False)],
+    manual: Manual,
+    python: Python = None,
+    log: Annotated[Path | None, typer.Option(help="Write every call, ruling and result to this file.")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds that a call may take.", min=0.1, max=86_400)] = 300.0,
+) -> None:
+    """Stand before an MCP server over stdio: calls are checked, all else passes through unchanged."""
+    if not command:
+        raise InputError("name the server to start after `--`, such as `-- mcp-server-git`")
+    proxy = Proxy(_guard(manual, python, log), lambda text: complain(f"rpms guard: {text}"), patience=timeout)
+    raise typer.Exit(min(abs(proxy.run(command)), 255))

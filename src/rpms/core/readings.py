@@ -1,0 +1,308 @@
+"""Readings: facts read from JSON by a path and a comparison, with three values as all facts have."""
+
+from __future__ import annotations
+
+import json
+import operator
+import posixpath
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any, Final
+
+from rpms.core.facts import Truth
+
+RECORD: Final = ""
+"""The head of a path that starts at the record that a fact is read from."""
+_NAMED = re.compile(r"<([A-Za-z_][A-Za-z0-9_]*)>")
+_SEGMENT = re.compile(r"\[([^=\]]+)=([^\]]+)\]|[^.\[\]]+")
+_DURATION = re.compile(r"now(?:\s*([+-])\s*(\d{1,6})\s*(m|h|d|w))?")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def text_of(value: object) -> str:
+    """A JSON value as the text by which facts name it: 5, 5.0 and "5" are one thing."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A parameter in a path: what it stands for is known when the path is followed."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """Of many, those whose field has a value."""
+
+    field: str
+    value: str | Named
+
+
+Step = str | Named | Only
+"""One step of a path: a field, `*` for each, a field that a parameter names, or some of many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A way into JSON: `flights.*.status`, `items.[item_id=<item>].price`, `<items>.*.id`."""
+
+    head: str
+    """The parameter it starts from; RECORD for the record itself."""
+    steps: tuple[Step, ...] = ()
+
+    @classmethod
+    @lru_cache(maxsize=4_096)
+    def parse(cls, text: str) -> Path:
+        """Read the text form; equal texts give one object. A ValueError says what is wrong."""
+        steps: list[Step] = []
+        place = 0
+        while place < len(text):
+            match = _SEGMENT.match(text, place)
+            if match is None or (match.end() < len(text) and text[match.end()] not in ".["):
+                raise ValueError(f"cannot read the path {text!r}; write it like `flights.*.status`")
+            steps.append(Only(match[1].strip(), _word(match[2].strip())) if match[1] else _word(match[0].strip()))
+            place = match.end() + (match.end() < len(text) and text[match.end()] == ".")
+        if steps and isinstance(steps[0], Named):
+            return cls(steps[0].name, tuple(steps[1:]))
+        return cls(RECORD, tuple(steps))
+
+    @property
+    def many(self) -> bool:
+        """Whether it leads to any number of values, not to one."""
+        return any(step == "*" or isinstance(step, Only) for step in self.steps)
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """The parameters that it speaks of."""
+        inner = (step.value if isinstance(step, Only) else step for step in self.steps)
+        named = {each.name for each in inner if isinstance(each, Named)}
+        return frozenset(named | ({self.head} if self.head else set()))
+
+    def follow(self, start: object, values: Mapping[str, Any]) -> list[Any]:
+        """What is found at its end; MISSING for what is not there after a step that is."""
+        found = [start]
+        for step in self.steps:
+            if step.__class__ is str and step != "*" and len(found) == 1:  # the common case, without detours
+                found = [_field(found[0], step)]
+            else:
+                found = [inner for each in found for inner in _step(each, step, values)]
+        return found
+
+
+def _word(text: str) -> str | Named:
+    match = _NAMED.fullmatch(text)
+    return Named(match[1]) if match else text
+
+
+class _Missing:
+    """Stands for what is not there."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = _Missing()
+
+
+def _plain(word: str | Named, values: Mapping[str, Any]) -> str:
+    return text_of(values.get(word.name)) if isinstance(word, Named) else word
+
+
+def _step(value: object, step: Step, values: Mapping[str, Any]) -> Sequence[Any]:
+    if isinstance(step, Only):
+        wanted = _plain(step.value, values)
+        inner = [each for each in _elements(value) if isinstance(each, Mapping) and step.field in each]
+        return [each for each in inner if text_of(each[step.field]) == wanted]
+    return _elements(value) if step == "*" else [_field(value, _plain(step, values))]
+
+
+def _field(value: object, name: str) -> Any:
+    if isinstance(value, dict):
+        return value.get(name, MISSING)
+    if isinstance(value, list) and name.isdecimal() and len(name) < 10 and int(name) < len(value):
+        return value[int(name)]
+    return MISSING
+
+
+def _elements(value: object) -> Sequence[Any]:
+    return list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+class Which(StrEnum):
+    """Of how many values a comparison must hold."""
+
+    ANY = "any"
+    ALL = "all"
+    NONE = "none"
+
+
+class Take(StrEnum):
+    """What of the values is compared."""
+
+    EACH = "each"
+    COUNT = "count"
+    SUM = "sum"
+
+
+Compare = Callable[[Any, Any], bool | None]
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        try:
+            value = float(value) if len(value) < 40 else None
+        except ValueError:
+            return None
+    return value if isinstance(value, int | float) else None
+
+
+def _numbers(compare: Callable[[float, float], bool]) -> Compare:
+    def compared(value: object, other: object) -> bool | None:
+        one, two = _number(value), _number(other)
+        return None if one is None or two is None else compare(one, two)
+
+    return compared
+
+
+def moment_of(value: object) -> datetime | None:
+    """A date or a time as ISO 8601 writes it; without a zone it is taken for UTC, as `now` then is too."""
+    if not isinstance(value, str) or len(value) > 40:
+        return None
+    try:
+        moment = datetime.fromisoformat(value.strip())
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _moments(compare: Callable[[datetime, datetime], bool]) -> Compare:
+    def compared(value: object, other: object) -> bool | None:
+        one, two = moment_of(value), other if isinstance(other, datetime) else moment_of(other)
+        return None if one is None or two is None else compare(one, two)
+
+    return compared
+
+
+def _has(value: object, wanted: object) -> bool | None:
+    if isinstance(value, Mapping):
+        return text_of(wanted) in value
+    return any(text_of(each) == text_of(wanted) for each in value) if isinstance(value, list) else None
+
+
+def _inside(value: object, folder: object) -> bool | None:
+    """Whether a path names something in a folder, by its text alone: `..` is followed, links are not."""
+    if not isinstance(value, str) or not isinstance(folder, str) or "\0" in value:
+        return None
+    path, root = (posixpath.normpath(each.replace("\\", "/")) for each in (value, folder))
+    return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def _starts(value: object, beginning: object) -> bool | None:
+    return value.startswith(text_of(beginning)) if isinstance(value, str) else None
+
+
+COMPARISONS: Final[Mapping[str, Compare]] = {
+    "is": lambda value, other: text_of(value) == text_of(other),
+    "in": lambda value, others: (
+        any(text_of(value) == text_of(other) for other in others) if isinstance(others, list) else None
+    ),
+    "has": _has,
+    "starts": _starts,
+    "inside": _inside,
+    "exists": lambda value, wanted: (value is not MISSING and value is not None) == wanted,
+    "at_least": _numbers(operator.ge),
+    "at_most": _numbers(operator.le),
+    "above": _numbers(operator.gt),
+    "below": _numbers(operator.lt),
+    "before": _moments(operator.lt),
+    "after": _moments(operator.gt),
+}
+"""What a manual may compare with, by name."""
+
+
+def now_and(text: str, now: datetime) -> datetime | None:
+    """The moment that `now`, `now - 24h` or `now + 3d` means; None for another text."""
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        return None
+    if match[1] is None:
+        return now
+    away = timedelta(**{_UNITS[match[3]]: int(match[2])})
+    try:
+        return now + away if match[1] == "+" else now - away
+    except OverflowError:
+        return None
+
+
+_OF_TIME: Final = ("before", "after")
+_DECIDED: Final = {Which.ANY: Truth.TRUE, Which.ALL: Truth.FALSE, Which.NONE: Truth.FALSE}
+"""What a fact is once one value has settled it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a fact is read: the values at the end of a path, compared with something."""
+
+    path: Path
+    compare: str
+    other: Any
+    """A JSON value; a Path from a parameter or the same record; for times, the text `now - 24h`."""
+    which: Which = Which.ANY
+    take: Take = Take.EACH
+    record: str = ""
+    """The kind of record it starts from, which the first arguments of the fact name; nothing for an argument."""
+
+    def truth(self, record: object, values: Mapping[str, Any], now: datetime) -> Truth:
+        """Whether the fact holds of a record and the arguments. What is not there is unknown, unless it was counted."""
+        start = record if self.path.head == RECORD else values.get(self.path.head, MISSING)
+        if start is MISSING:
+            return Truth.UNKNOWN
+        other = self._other(record, values, now)
+        if other is MISSING:
+            return Truth.UNKNOWN
+        found = self.path.follow(start, values)
+        if self.take is Take.EACH:
+            return self._each(found, other)
+        if self.take is Take.COUNT:
+            if not self.path.many:
+                found = list(_elements(found[0])) if isinstance(found[0], Mapping | list) else [MISSING]
+            return Truth.UNKNOWN if MISSING in found else Truth.of(COMPARISONS[self.compare](len(found), other))
+        numbers = [_number(value) for value in found]
+        known = [number for number in numbers if number is not None]
+        if len(known) < len(numbers):
+            return Truth.UNKNOWN
+        return Truth.of(COMPARISONS[self.compare](sum(known), other))
+
+    def _each(self, found: Sequence[Any], other: object) -> Truth:
+        compare, absent = COMPARISONS[self.compare], self.compare == "exists"
+        decisive = self.which is not Which.ALL  # the comparison that settles it: one that holds, or one that does not
+        unknown = False
+        for value in found:
+            held = compare(value, other) if absent or value is not MISSING else None
+            if held is decisive:
+                return _DECIDED[self.which]
+            unknown = unknown or held is None
+        return Truth.UNKNOWN if unknown else ~_DECIDED[self.which]
+
+    def _other(self, record: object, values: Mapping[str, Any], now: datetime) -> Any:
+        other = self.other
+        if other.__class__ is str and self.compare not in _OF_TIME:
+            return other
+        if isinstance(other, Path):
+            start = record if other.head == RECORD else values.get(other.head, MISSING)
+            found = other.follow(start, values) if start is not MISSING else [MISSING]
+            return found if other.many else found[0]
+        if self.compare in _OF_TIME:
+            return now_and(other, now) or other
+        return other

@@ -1,0 +1,69 @@
+"""For frameworks that hand over the whole conversation with each call: one guard a conversation, each event once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from threading import RLock
+from typing import Any
+
+from rpms.core.tools import Call
+from rpms.guard.guard import Guard
+from rpms.guard.rulings import Ruling
+
+_MOST_CONVERSATIONS = 1_000
+"""Conversations that are remembered; one that is taken up again after that is read anew from its messages."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the user said."""
+
+    text: str
+    id: str
+
+
+@dataclass(frozen=True)
+class Returned:
+    """What a call of the conversation returned."""
+
+    call: Call
+    result: Any
+    failed: bool | None = None
+
+
+class Conversations:
+    """One guard for each conversation that runs by the same manual. It may be shared by threads."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+        self._live: dict[str, tuple[Guard, set[str]]] = {}
+        self._lock = RLock()
+
+    def check(self, session: str, past: Iterable[Said | Returned], call: Call) -> Ruling:
+        """Judge a call after all that was said and returned before it."""
+        with self._lock:
+            for event in past:
+                self.learn(session, event)
+            guard, _ = self._of(session)
+        return guard.check(call)
+
+    def learn(self, session: str, event: Said | Returned) -> None:
+        """Learn of an event, unless it is known already."""
+        key = f"said {event.id}" if isinstance(event, Said) else f"returned {event.call.id or event.call.text}"
+        with self._lock:
+            guard, seen = self._of(session)
+            if key in seen:
+                return
+            seen.add(key)
+        if isinstance(event, Said):
+            guard.hear(event.text)
+        else:
+            guard.observe(event.call, event.result, failed=event.failed)
+
+    def _of(self, session: str) -> tuple[Guard, set[str]]:
+        if session not in self._live:
+            while len(self._live) >= _MOST_CONVERSATIONS:
+                del self._live[next(iter(self._live))]
+            self._live[session] = (self._guard.fresh(session), set())
+        return self._live[session]

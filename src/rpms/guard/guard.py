@@ -1,0 +1,376 @@
+"""The guard for tool-calling agents: a call is checked before it is made, and what came of it is learned from."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import RLock
+from types import ModuleType
+from typing import Any, Final
+from uuid import uuid4
+
+from rpms.core.belief import FactBelief
+from rpms.core.errors import FileError, InputError
+from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
+from rpms.core.loops import find_loop
+from rpms.core.prompt import Turn
+from rpms.core.readings import MISSING, moment_of, text_of
+from rpms.core.readings import Path as Way
+from rpms.core.tools import Absent, Call, CallFacts, OnUnknown, PythonFact, RecordKind, ToolBelief, ToolManual
+from rpms.foreign.json_text import NotJson, check_depth, loads
+from rpms.foreign.limits import LARGEST_CALL, LARGEST_RESULT
+from rpms.foreign.shown import excerpt
+from rpms.guard.judging import Rulebook, judge
+from rpms.guard.rulings import CIRCLE, ERROR, FORM, REPEAT, Refuse, Ruling, Warn
+from rpms.store.guard_log import CheckLine, GuardLog, ResultLine, ToldLine, kept
+from rpms.store.tool_manuals import open_tool_manual
+
+USER: Final = "user_says"
+"""The name under which what the user says is observed, with its `text`: a manual may declare it like a tool."""
+_MOST_TURNS = 50
+_MOST_PENDING = 1_000
+_LOUD = logging.getLogger("rpms.guard")
+
+
+class Guard:
+    """Checks the calls of one conversation. It may be shared by threads."""
+
+    def __init__(
+        self,
+        manual: ToolManual | Path | str | Sequence[Path | str],
+        belief: FactBelief | None = None,
+        *,
+        python: Mapping[str, PythonFact] | ModuleType | None = None,
+        now: datetime | None = None,
+        log: Path | str | None = None,
+        session: str = "",
+    ) -> None:
+        """`manual` is read from its files, or read already. `belief` holds what is known from the start.
+
+        `python` has the functions that the manual names; a manual alone never runs code. `now` stands in place of the
+        manual's and the clock's. `log` is a file that everything is written to, under the name of a `session`.
+        """
+        if isinstance(manual, str | Path):
+            manual = open_tool_manual(manual)
+        self.manual = manual if isinstance(manual, ToolManual) else open_tool_manual(*manual)
+        known = belief or FactBelief()
+        self.belief = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
+        self._python = _functions(self.manual, python)
+        self._rules = Rulebook(self.manual)
+        self._now = now
+        self._clock: datetime | None = None
+        self._history: list[Turn] = []
+        self._seen: set[int] = set()
+        self._pending: dict[str, tuple[tuple[Atom, bool], ...]] = {}
+        self._last: tuple[CallFacts, Ruling] | None = None
+        self._lock = RLock()
+        self._log = GuardLog(Path(log)) if log is not None else None
+        self.session = session or uuid4().hex[:8]
+        if self._log is not None:
+            self._log.begin(self.manual.name)
+
+    def fresh(self, session: str = "", *, silent: bool = False) -> Guard:
+        """A guard by the same manual that has seen nothing yet; a silent one writes no log."""
+        other = Guard(self.manual, python=self._python, now=self._now, session=session)
+        other._log = None if silent else self._log
+        other._rules = self._rules
+        return other
+
+    def at(self, moment: str) -> None:
+        """Judge as of a moment, in ISO 8601, unless the manual or the host names one."""
+        self._clock = moment_of(moment)
+
+    def check(self, call: Call | Mapping[str, Any]) -> Ruling:
+        """Allow, Warn or Refuse; a call that is refused is not to be made. Never raises for what a call holds."""
+        with self._lock:
+            try:
+                read = as_call(call)
+            except NotJson as error:
+                read = Call(_tool_of(call))
+                ruling: Ruling = Refuse(
+                    f"the call cannot be read: {error}", FORM, "", "write arguments as a JSON object"
+                )
+            else:
+                try:
+                    ruling = self._check(read)
+                except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
+                    ruling = self._failed(read, error)
+            return self._written(read, ruling)
+
+    def _written(self, call: Call, ruling: Ruling) -> Ruling:
+        """Put a ruling into the log. Where that fails, the guard has failed."""
+        if self._log is None:
+            return ruling
+        said: dict[str, Any] = {"ruling": ruling.word, **asdict(ruling)}
+        try:
+            self._log.add(CheckLine(**self._place(), **_named(call), **said))
+        except (FileError, OSError) as error:
+            return self._failed(call, error) if ruling.goes_on else ruling
+        return ruling
+
+    def _place(self) -> dict[str, Any]:
+        return {"at": datetime.now(UTC).isoformat(timespec="milliseconds"), "session": self.session}
+
+    def _note(self, line: ResultLine | ToldLine) -> None:
+        """Put into the log what was learned; a log that cannot be written is complained of, and nothing is lost."""
+        try:
+            if self._log is not None:
+                self._log.add(line)
+        except (FileError, OSError) as error:
+            _LOUD.error("the log cannot be written: %s", excerpt(error))
+
+    def _check(self, call: Call) -> Ruling:
+        facts = self._facts(call)
+        ruling = judge(facts, self._rules)
+        if not isinstance(ruling, Refuse):
+            ruling = self._circling(call, ruling)
+        self._last = (facts, ruling)
+        if ruling.goes_on:
+            self._expect(call, facts)
+        return ruling
+
+    def _failed(self, call: Call, error: Exception) -> Ruling:
+        """What to say when the guard itself broke: as the manual wants it, and never quietly."""
+        what = f"the guard failed on {excerpt(call.tool)}: {type(error).__name__}: {excerpt(error)}"
+        if self.manual.closed:
+            _LOUD.error("%s; the call is refused", what)
+            return Refuse(what, ERROR, "", "tell the operator; the manual says that nothing is done unchecked")
+        _LOUD.error("%s; THE CALL WAS NOT CHECKED", what)
+        return Warn(f"{what}; the call was not checked", ERROR)
+
+    def _facts(self, call: Call) -> CallFacts:
+        pending = {atom: value for key, each in self._pending.items() if key != call.id for atom, value in each}
+        now = self._now or self.manual.now or self._clock or datetime.now(UTC)
+        return CallFacts(call, self.manual, self.belief, now, self._python, pending)
+
+    def _circling(self, call: Call, ruling: Ruling) -> Ruling:
+        """The ruling, unless the agent repeats what failed or goes in circles."""
+        history = self._history
+        if len(history) >= 2 and history[-1].action == call.text:
+            again = history[-1].failed and history[-2].failed and history[-2].action == call.text
+        else:
+            again = False
+        found = find_loop(history, self._state)
+        if not found or not (again or not history[-1].failed):
+            return ruling
+        kind, rule = (self.manual.repeats, REPEAT) if again else (self.manual.circles, CIRCLE)
+        if kind is OnUnknown.PASS or (isinstance(ruling, Warn) and kind is OnUnknown.WARN):
+            return ruling
+        return (Refuse if kind is OnUnknown.REFUSE else Warn)(found, rule, "", "do something else, or ask the user")
+
+    @property
+    def _state(self) -> str:
+        """What was learned so far: as long as it is the same, nothing new came of any call."""
+        return str(len(self._seen))
+
+    def _expect(self, call: Call, facts: CallFacts) -> None:
+        """Keep what a call that is about to be made will change: until it returns, nobody knows whether it did."""
+        changes = tuple(self._changes(facts, MISSING))
+        if changes:
+            while len(self._pending) >= _MOST_PENDING:
+                del self._pending[next(iter(self._pending))]
+            self._pending[call.id or call.text] = changes
+
+    def observe(self, call: Call | Mapping[str, Any], result: object, *, failed: bool | None = None) -> None:
+        """Learn from what a call returned. Text that is JSON is read as such; `failed` overrides the manual's `fails`.
+
+        What cannot be read tells nothing: its facts stay unknown. Never raises for what a result holds.
+        """
+        with self._lock:
+            try:
+                read = as_call(call)
+            except NotJson:
+                return
+            self._pending.pop(read.id or read.text, None)
+            try:
+                value = as_result(result)
+            except NotJson as error:
+                _LOUD.warning("the result of %s tells nothing: %s", excerpt(read.tool), error)
+                value = MISSING
+            wrong = self._is_failure(value) if failed is None else failed
+            state = self._state
+            try:
+                if not wrong:
+                    self._learn(read, value)
+            except Exception as error:  # noqa: BLE001  see check
+                _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
+            shown, unread = (None, True) if value is MISSING else kept(value)
+            self._note(ResultLine(**self._place(), **_named(read), failed=wrong, result=shown, unread=unread))
+            self._seen.add(hash((read.text, wrong, "" if value is MISSING else text_of(value))))
+            self._history = [*self._history, Turn("", read.text, state=state, failed=wrong)][-_MOST_TURNS:]
+
+    def hear(self, text: str) -> None:
+        """Observe what the user said: a manual reads it from the tool `user_says`."""
+        self.observe(Call(USER, {"text": text}), text, failed=False)
+
+    def tell(self, *facts: str | Literal) -> None:
+        """Learn facts that the host knows, written as in a manual with their own names: `verified("mia_li_3668")`."""
+        with self._lock:
+            told = [_unquoted(fact) if isinstance(fact, str) else fact for fact in facts]
+            self.belief = self.belief.learn(*told)
+            self._note(ToldLine(**self._place(), facts=tuple(map(str, told))))
+
+    def _is_failure(self, value: object) -> bool:
+        return isinstance(value, str) and value.lstrip().startswith(self.manual.fails)
+
+    def _learn(self, call: Call, result: object) -> None:
+        facts = self._facts(call)
+        changes = [Literal(atom, not value) for atom, value in self._changes(facts, result)]
+        belief = self.belief.learn(*changes) if changes else self.belief
+        settled = {change.atom for change in changes}
+        for key, coming in list(self._pending.items()):
+            self._pending[key] = tuple(each for each in coming if each[0] not in settled)
+        tool = self.manual.tools.get(call.tool)
+        for pattern in tool.forgets if tool is not None else ():
+            for atom in facts.bind(pattern, result):
+                belief = belief.without_record((atom.predicate, *atom.args))
+        if result is not MISSING:
+            found: dict[tuple[str, ...], Any] = {}
+            for kind in self.manual.readers(call.tool):
+                found.update(records_in(kind, call, result))
+            belief = belief.with_records(found) if found else belief
+        self.belief = belief
+
+    def _changes(self, facts: CallFacts, result: object) -> list[tuple[Atom, bool]]:
+        """What a call that succeeds makes true or false; what only its result names is left out until it is there."""
+        tool = self.manual.tools.get(facts.call.tool)
+        changes = []
+        for effect in tool.effects if tool is not None else ():
+            given = (_bound(clause, facts, result) for clause in effect.given)
+            if not all(clause.truth(facts) is Truth.TRUE for clause in given):
+                continue
+            named = facts.bind(effect.literal.atom, result)
+            whole = (atom for atom in named if not any(isinstance(arg, Absent) for arg in atom.args))
+            changes += [(atom, not effect.literal.negated) for atom in whole]
+        return changes
+
+    def explain(self) -> str:
+        """The last check as text: the ruling, what each rule said, and what is known."""
+        with self._lock:
+            lines: list[str] = []
+            if self._last is not None:
+                facts, ruling = self._last
+                lines += [f"call: {excerpt(facts.call.text)}", f"ruling: {ruling.word}", f"  {ruling.text}".rstrip()]
+                lines += ["", "rules:"]
+                words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
+                for found in self._rules.findings(facts):
+                    said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
+                    lines.append(f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}")
+            lines += ["", "facts:", *(f"  {excerpt(line)}" for line in _told(self.belief))]
+            lines += ["", "records:", *(f"  {excerpt(' '.join(key))}" for key in self.belief.records)]
+            return "\n".join(lines).strip()
+
+
+def _told(belief: ToolBelief) -> list[str]:
+    return sorted(f"{'' if holds else 'not '}{atom}" for atom, holds in belief.known.items())
+
+
+def _bound(clause: Clause, facts: CallFacts, result: object) -> Clause:
+    return Clause(tuple(Literal(next(facts.bind(each.atom, result)), each.negated) for each in clause.literals))
+
+
+def _unquoted(fact: str) -> Literal:
+    literal = parse_literal(fact)
+    args = tuple(arg[1:-1] if len(arg) > 1 and arg[0] == arg[-1] == '"' else arg for arg in literal.atom.args)
+    return replace(literal, atom=Atom(literal.atom.predicate, args))
+
+
+def _functions(manual: ToolManual, python: Mapping[str, PythonFact] | ModuleType | None) -> dict[str, PythonFact]:
+    """The functions that a manual names, found in what the host gave."""
+    given = vars(python) if isinstance(python, ModuleType) else python or {}
+    found = {}
+    for fact in manual.facts.values():
+        if not fact.python:
+            continue
+        function = given.get(fact.python)
+        if not callable(function):
+            name = fact.predicate.name
+            raise InputError(f"the fact {name} is read by a function {fact.python!r}, which was not given as `python`")
+        found[fact.python] = function
+    return found
+
+
+def _named(call: Call) -> dict[str, Any]:
+    return {"tool": call.tool, "arguments": dict(call.arguments), "id": call.id}
+
+
+def _tool_of(call: object) -> str:
+    """What a call that cannot be read seems to be."""
+    name = getattr(call, "tool", None) or (call.get("tool", call.get("name")) if isinstance(call, Mapping) else None)
+    return excerpt(name) if isinstance(name, str) and name else "(unreadable)"
+
+
+def as_call(call: Call | Mapping[str, Any]) -> Call:
+    """A call in one of the usual forms: a name or tool, arguments as an object or as JSON text, and perhaps an id."""
+    if not isinstance(call, Call):
+        if not isinstance(call, Mapping):
+            raise NotJson("it is not an object")
+        inner = call.get("function", call)
+        inner = inner if isinstance(inner, Mapping) else call
+        name = inner.get("tool", inner.get("name", ""))
+        arguments: Any = next((inner[key] for key in ("arguments", "args", "input") if key in inner), {})
+        if isinstance(arguments, str):
+            if len(arguments) > LARGEST_CALL:
+                raise NotJson(f"its arguments have more than {LARGEST_CALL:,} characters")
+            arguments = loads(arguments) if arguments.strip() else {}
+        id_ = call.get("id", "")
+        call = Call(name, arguments, id_ if isinstance(id_, str) else text_of(id_))
+    if not isinstance(call.tool, str) or not call.tool:
+        raise NotJson("it names no tool")
+    if not isinstance(call.arguments, Mapping) or not all(isinstance(name, str) for name in call.arguments):
+        raise NotJson("its arguments are not an object")
+    check_depth(dict(call.arguments))
+    try:
+        size = len(json.dumps(dict(call.arguments), allow_nan=False))
+    except (TypeError, ValueError):
+        raise NotJson("its arguments are not JSON") from None
+    if size > LARGEST_CALL or len(call.tool) > 1_000:
+        raise NotJson(f"it has more than {LARGEST_CALL:,} characters")
+    return call
+
+
+def as_result(result: object) -> object:
+    """What a tool returned, as JSON; text that does not hold JSON is text."""
+    if isinstance(result, bytes):
+        result = result[: LARGEST_RESULT + 1].decode("utf-8", "replace")
+    if isinstance(result, str):
+        if len(result) > LARGEST_RESULT:
+            raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
+        if result.lstrip()[:1] in ("{", "["):
+            try:
+                return loads(result)
+            except NotJson:
+                return result
+        return result
+    check_depth(result)
+    try:
+        text = json.dumps(result, allow_nan=False)
+    except (TypeError, ValueError):
+        raise NotJson("it is not JSON") from None
+    if len(text) > LARGEST_RESULT:
+        raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
+    return json.loads(text)
+
+
+def records_in(kind: RecordKind, call: Call, result: object) -> dict[tuple[str, ...], Any]:
+    """The records of a kind that a result holds, by kind and key; what has no key is none."""
+    scope: dict[str, Any] = {"arguments": dict(call.arguments), "result": result}
+    items = kind.each.follow(scope[kind.each.head], scope) if kind.each is not None else [MISSING]
+    found: dict[tuple[str, ...], Any] = {}
+    for item in items:
+        here = {**scope, "item": item}
+        keys = [_only(way, here) for way in kind.key]
+        record = _only(kind.at, here) if kind.at is not None else result if kind.each is None else item
+        if MISSING in (*keys, record) or None in keys:
+            continue
+        found[kind.name, *map(text_of, keys)] = record
+    return found
+
+
+def _only(way: Way, scope: Mapping[str, Any]) -> Any:
+    found = way.follow(scope[way.head], scope)
+    return found[0] if len(found) == 1 else MISSING

@@ -1,0 +1,67 @@
+"""The guard as an Inspect approver, `rpms/guard` in an approval configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+from inspect_ai.approval import Approval, Approver, approver
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, ChatMessageUser
+from inspect_ai.tool import ToolCall, ToolCallView
+from inspect_ai.util import store
+
+from rpms.core.tools import Call
+from rpms.guard.conversations import Conversations, Returned, Said
+from rpms.guard.guard import Guard
+from rpms.guard.loading import load_python
+from rpms.guard.rulings import Refuse, Warn
+
+_SESSION = "rpms_guard_session"
+
+
+@approver(name="guard")
+def guard(manual: str, python: str | None = None, log: str | None = None, warnings: str = "approve") -> Approver:
+    """Approve what the manual allows and reject the rest, with the rule and what to do instead.
+
+    `python` is a file with the functions that the manual names. `warnings` says what becomes of a call that is only
+    warned of: `approve`, or `escalate` to the next approver.
+    """
+    functions = load_python(python) if python else None
+    conversations = Conversations(Guard(manual, python=functions, log=log))
+
+    async def approve(
+        message: str,  # noqa: ARG001  the names are Inspect's
+        call: ToolCall,
+        view: ToolCallView,  # noqa: ARG001
+        history: list[ChatMessage],
+    ) -> Approval:
+        session = store().get(_SESSION)
+        if session is None:
+            session = uuid4().hex[:8]
+            store().set(_SESSION, session)
+        ruling = conversations.check(session, events(history), Call(call.function, call.arguments, call.id))
+        facts = {"rule": ruling.rule, "fact": ruling.fact, "remedy": ruling.remedy}
+        if isinstance(ruling, Refuse):
+            return Approval(decision="reject", explanation=ruling.text, metadata=facts)
+        if isinstance(ruling, Warn):
+            return Approval(
+                decision="escalate" if warnings == "escalate" else "approve", explanation=ruling.text, metadata=facts
+            )
+        return Approval(decision="approve", explanation="no rule stands against it")
+
+    return approve
+
+
+def events(history: list[ChatMessage]) -> Iterator[Said | Returned]:
+    """What a conversation tells: what the user said and what calls returned."""
+    asked: dict[str, Call] = {}
+    for place, message in enumerate(history):
+        if isinstance(message, ChatMessageUser):
+            yield Said(message.text, message.id or str(place))
+        elif isinstance(message, ChatMessageAssistant):
+            asked.update({each.id: Call(each.function, each.arguments, each.id) for each in message.tool_calls or ()})
+        elif isinstance(message, ChatMessageTool) and message.tool_call_id in asked:
+            if message.error is not None and message.error.type == "approval":
+                continue  # it was never made
+            failed = True if message.error is not None else None
+            yield Returned(asked[message.tool_call_id], message.text, failed)

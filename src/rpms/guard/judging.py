@@ -1,0 +1,260 @@
+"""One call judged by a manual and what is known: needs first, then policies; what is known before what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.readings import MISSING, Path
+from rpms.core.tools import Absent, CallFacts, OnUnknown, Policy, Tool, ToolManual
+from rpms.guard.rulings import OTHER, Allow, Refuse, Ruling, Warn
+
+_SHOWN = 4
+"""Facts that are named in a reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule says of the call."""
+
+    rule: str
+    text: str
+    broken: Truth
+    facts: tuple[Atom, ...] = ()
+    """What decides it, or is not known."""
+    unknown: OnUnknown = OnUnknown.REFUSE
+    instead: str = ""
+    warns: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """A fact that rules ask for. One object wherever it stands in a manual, so that it is asked once a call."""
+
+    atom: Atom
+    varies: bool
+    """Whether it is about a variable of its rule, and so another fact for each element."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Any:
+    """Facts of which one must hold, each with whether it is negated. One object wherever they stand, likewise."""
+
+    literals: tuple[tuple[_Asked, bool], ...]
+    varies: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Checked:
+    """A tool's need or a policy, ready to be asked."""
+
+    by: Tool | Policy
+    when: tuple[_Any, ...]
+    requires: tuple[_Any, ...]
+    each: tuple[tuple[str, Path], ...] = ()
+    kept: Finding = field(default_factory=lambda: Finding("", "", Truth.FALSE))
+    """What is said of a call that keeps the rule."""
+
+
+class Rulebook:
+    """A manual's rules by the tool that they are about, in a form that is quick to ask."""
+
+    def __init__(self, manual: ToolManual) -> None:
+        self._facts: dict[tuple[Atom, bool], _Asked] = {}
+        self._clauses: dict[tuple[tuple[_Asked, bool], ...], _Any] = {}
+        self._by_tool: dict[str, list[_Checked]] = {}
+        for tool in manual.tools.values():
+            for clause in tool.needs:
+                kept = Finding(tool.id, "", Truth.FALSE)
+                needed = _Checked(tool, (), (self._any(clause, {}),), kept=kept)
+                self._by_tool.setdefault(tool.name, []).append(needed)
+        for policy in manual.policies:
+            when = tuple(self._any(clause, policy.each) for clause in policy.when)
+            requires = tuple(self._any(clause, policy.each) for clause in policy.requires)
+            kept = Finding(policy.rule.id, policy.rule.text, Truth.FALSE)
+            checked = _Checked(policy, when, requires, tuple(policy.each.items()), kept)
+            for name in dict.fromkeys(policy.tools):
+                self._by_tool.setdefault(name, []).append(checked)
+
+    def _any(self, clause: Clause, variables: Mapping[str, Path]) -> _Any:
+        literals = tuple((self._asked(each.atom, variables), each.negated) for each in clause.literals)
+        return self._clauses.setdefault(literals, _Any(literals, any(asked.varies for asked, _ in literals)))
+
+    def _asked(self, atom: Atom, variables: Mapping[str, Path]) -> _Asked:
+        varies = any(arg.startswith("<") and Path.parse(arg).head in variables for arg in atom.args)
+        return self._facts.setdefault((atom, varies), _Asked(atom, varies))
+
+    def findings(self, facts: CallFacts) -> Iterator[Finding]:
+        """What each rule that concerns the call's tool says of it."""
+        whole = _Case(facts)
+        cases: dict[tuple[tuple[str, Path], ...], Sequence[_Case]] = {(): (whole,)}
+        for checked in self._by_tool.get(facts.call.tool, ()):
+            known = cases.get(checked.each)
+            if known is None:
+                known = cases[checked.each] = [whole.of(element) for element in _elements(checked.each, facts)]
+            yield _finding(checked, known)
+
+
+def _finding(checked: _Checked, cases: Iterable[_Case]) -> Finding:
+    """The gravest thing that a rule says, over all elements that it is about."""
+    gravest = checked.kept
+    for case in cases:
+        broken, wanted = case.broken(checked)
+        if broken is Truth.TRUE or (broken is Truth.UNKNOWN and gravest is checked.kept):
+            gravest = _found(checked, wanted, broken, case)
+        if broken is Truth.TRUE:
+            break
+    return gravest
+
+
+class _Case:
+    """The facts of one call, for one set of elements; what is about none of them is asked once for all."""
+
+    __slots__ = ("_answers", "_clauses", "_variables", "_whole", "facts")
+
+    def __init__(self, facts: CallFacts, whole: _Case | None = None, of: Mapping[str, Any] | None = None) -> None:
+        self.facts = facts
+        self._whole = whole or self
+        self._variables = of
+        self._answers: dict[_Asked, tuple[Atom, Truth]] = {}
+        self._clauses: dict[_Any, Truth] = {}
+
+    def of(self, variables: Mapping[str, Any]) -> _Case:
+        """The same call, for some elements."""
+        return _Case(self.facts, self, variables)
+
+    def ask(self, asked: _Asked) -> tuple[Atom, Truth]:
+        """A fact with its arguments, and its truth."""
+        answers = self._answers if asked.varies else self._whole._answers  # noqa: SLF001  its own kind
+        found = answers.get(asked)
+        if found is None:
+            atom = self.facts.bound(asked.atom, self._variables)
+            found = answers[asked] = (atom, self.facts.truth(atom))
+        return found
+
+    def broken(self, checked: _Checked) -> tuple[Truth, _Any | None]:
+        """Whether a rule is broken, and which of its requirements decides that; none where it only forbids."""
+        scope = Truth.TRUE
+        for clause in checked.when:
+            value = self.any(clause)
+            if value is Truth.FALSE:
+                return value, None
+            scope = value if value is Truth.UNKNOWN else scope
+        if not checked.requires:
+            return scope, None
+        doubtful: _Any | None = None
+        for wanted in checked.requires:
+            value = self.any(wanted)
+            if value is Truth.FALSE and scope is Truth.TRUE:
+                return Truth.TRUE, wanted
+            doubtful = doubtful or (None if value is Truth.TRUE else wanted)
+        return (Truth.UNKNOWN if doubtful is not None else Truth.FALSE), doubtful
+
+    def any(self, clause: _Any) -> Truth:
+        """Whether one of a clause's facts holds."""
+        clauses = self._clauses if clause.varies else self._whole._clauses  # noqa: SLF001
+        value = clauses.get(clause)
+        if value is None:
+            value = clauses[clause] = self._any(clause)
+        return value
+
+    def _any(self, clause: _Any) -> Truth:
+        total = Truth.FALSE
+        for asked, negated in clause.literals:
+            value = self.ask(asked)[1]
+            if value is Truth.UNKNOWN:
+                total = value
+            elif (value is Truth.TRUE) is not negated:
+                return Truth.TRUE
+        return total
+
+
+def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> Iterable[Mapping[str, Any]]:
+    """The values of a policy's variables, element by element, several lists side by side."""
+    lists = []
+    for _, path in each:
+        whole = facts.values_at(Path(path.head, path.steps[:-1]) if path.steps[-1] == "*" else path)
+        lists.append(facts.values_at(path) if all(isinstance(one, list | dict) for one in whole) else [MISSING])
+    names = [name for name, _ in each]
+    return [dict(zip(names, row, strict=True)) for row in zip_longest(*lists, fillvalue=MISSING)]
+
+
+def _found(checked: _Checked, wanted: _Any | None, broken: Truth, case: _Case) -> Finding:
+    """What a rule says that is broken, or may be, with the facts that decide it."""
+    required = wanted.literals if wanted is not None else ()
+    answers = [case.ask(each) for clause in checked.when for each, _ in clause.literals]
+    answers += [case.ask(each) for each, _ in required]
+    doubtful = tuple(atom for atom, value in answers if value is Truth.UNKNOWN)
+    # what is required and does not hold stands for itself; where nothing is required, what is forbidden does
+    known = tuple(case.ask(each)[0] for each, _ in required) or tuple(atom for atom, _ in answers)
+    atoms = doubtful if broken is Truth.UNKNOWN else known
+    by = checked.by
+    if isinstance(by, Policy):
+        return Finding(by.rule.id, by.rule.text, broken, atoms, by.unknown, by.instead, by.warns)
+    wants = " or ".join(_wanted(Literal(case.ask(each)[0], negated), case.facts) for each, negated in required)
+    return Finding(by.id, f"{by.name} needs that {wants}", broken, atoms, by.unknown)
+
+
+def _wanted(literal: Literal, facts: CallFacts) -> str:
+    return facts.manual.say(literal.atom, Truth.of(not literal.negated))
+
+
+def judge(facts: CallFacts, rules: Rulebook) -> Ruling:
+    """The ruling on a call: a rule that is known to be broken outweighs one of which that is not known."""
+    if facts.call.tool not in facts.manual.tools and facts.manual.others is not OnUnknown.PASS:
+        reason = f"the manual does not declare the tool {facts.call.tool}"
+        return _ruling(facts.manual.others)(reason, OTHER, "", "use one of the declared tools")
+    doubt: Ruling | None = None
+    for found in rules.findings(facts):
+        if found.broken is Truth.FALSE:
+            continue
+        known = found.broken is Truth.TRUE
+        kind: type[Ruling] = (Warn if found.warns else Refuse) if known else _ruling(found.unknown, warns=found.warns)
+        if kind is Allow:
+            continue
+        remedy = (found.instead or _way_to(found, facts)) if known else _lookup(found, facts) or found.instead
+        fact = "; ".join(dict.fromkeys(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts[:_SHOWN]))
+        ruling = kind(found.text, found.rule, fact, remedy)
+        if known and isinstance(ruling, Refuse):
+            return ruling
+        if doubt is None or (isinstance(ruling, Refuse) and not isinstance(doubt, Refuse)):
+            doubt = ruling
+    return doubt or Allow()
+
+
+def _ruling(unknown: OnUnknown, *, warns: bool = False) -> type[Ruling]:
+    if unknown is OnUnknown.PASS:
+        return Allow
+    return Warn if warns or unknown is OnUnknown.WARN else Refuse
+
+
+def _lookup(found: Finding, facts: CallFacts) -> str:
+    """What would tell what is not known: a lookup, an argument, a call that makes the fact so."""
+    ways = []
+    for atom in found.facts:
+        record = facts.missing.get(atom)
+        absent = [arg for arg in atom.args if isinstance(arg, Absent)]
+        if record is not None and record[0] in facts.manual.records:
+            kind = facts.manual.records[record[0]]
+            ways.append(f"{kind.ask} first, with {kind.tools[0]}: {', '.join(record[1:])}")
+        elif absent:
+            ways.append(f"give the argument {absent[0].replace('<', '').replace('>', '')}")
+        elif atom in facts.under_way:
+            ways.append("wait for the result of the call that is under way")
+        else:
+            ways.append(_way_to(found, facts))
+    return "; ".join(dict.fromkeys(way for way in ways if way))
+
+
+def _way_to(found: Finding, facts: CallFacts) -> str:
+    """A call whose effect would change one of the facts that stand in the way."""
+    for atom in found.facts:
+        for tool in facts.manual.tools.values():
+            for effect in tool.effects:
+                changes = effect.literal.negated == (facts.truth(atom) is Truth.TRUE)
+                if effect.literal.atom.predicate == atom.predicate and changes and tool.name != facts.call.tool:
+                    return f"{tool.name} first"
+    return ""

@@ -1,0 +1,85 @@
+"""The guard as LangChain middleware: `create_agent(…, middleware=[GuardMiddleware("shop.yaml")])`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
+
+from rpms.core.tools import Call
+from rpms.guard.conversations import Conversations, Returned, Said
+from rpms.guard.guard import Guard
+from rpms.guard.rulings import Refuse, Ruling, Warn
+
+REFUSED = "refused by the guard"
+"""What an answer carries that is the guard's and not a tool's."""
+
+
+class GuardMiddleware(AgentMiddleware[Any, Any]):
+    """Checks every tool call; one that is refused is answered with the reason, and the tool is not run."""
+
+    def __init__(self, guard: Guard | Path | str) -> None:
+        super().__init__()
+        self.tools = []
+        self._conversations = Conversations(guard if isinstance(guard, Guard) else Guard(guard))
+
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
+    ) -> ToolMessage | Command[Any]:
+        session, call, ruling = self._check(request)
+        if isinstance(ruling, Refuse):
+            return _refusal(call, ruling)
+        return self._learned(session, call, ruling, handler(request))
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
+    ) -> ToolMessage | Command[Any]:
+        session, call, ruling = self._check(request)
+        if isinstance(ruling, Refuse):
+            return _refusal(call, ruling)
+        return self._learned(session, call, ruling, await handler(request))
+
+    def _check(self, request: ToolCallRequest) -> tuple[str, Call, Ruling]:
+        asked = request.tool_call
+        call = Call(asked["name"], asked["args"], asked.get("id") or "")
+        messages: Sequence[AnyMessage] = request.state["messages"] if isinstance(request.state, dict) else request.state
+        thread = (request.runtime.config or {}).get("configurable", {}).get("thread_id")
+        session = str(thread or (messages[0].id if messages else "") or "")
+        return session, call, self._conversations.check(session, events(messages), call)
+
+    def _learned(
+        self, session: str, call: Call, ruling: Ruling, answer: ToolMessage | Command[Any]
+    ) -> ToolMessage | Command[Any]:
+        """The answer, learned from, with a warning where there is one."""
+        if isinstance(answer, ToolMessage):
+            self._conversations.learn(session, _returned(call, answer))
+            if isinstance(ruling, Warn) and isinstance(answer.content, str):
+                return answer.model_copy(update={"content": f"{answer.content}\n[warning] {ruling.text}"})
+        return answer
+
+
+def _refusal(call: Call, ruling: Ruling) -> ToolMessage:
+    return ToolMessage(
+        f"Not done. {ruling.text}", tool_call_id=call.id, name=call.tool, status="error", artifact=REFUSED
+    )
+
+
+def _returned(call: Call, answer: ToolMessage) -> Returned:
+    return Returned(call, answer.text, True if answer.status == "error" else None)
+
+
+def events(messages: Sequence[AnyMessage]) -> Iterator[Said | Returned]:
+    """What a conversation tells: what the user said and what calls returned."""
+    asked: dict[str, Call] = {}
+    for place, message in enumerate(messages):
+        if isinstance(message, HumanMessage):
+            yield Said(message.text, message.id or str(place))
+        elif isinstance(message, AIMessage):
+            asked |= {id_: Call(each["name"], each["args"], id_) for each in message.tool_calls if (id_ := each["id"])}
+        elif isinstance(message, ToolMessage) and message.tool_call_id in asked and message.artifact != REFUSED:
+            yield _returned(asked[message.tool_call_id], message)

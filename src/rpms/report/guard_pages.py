@@ -1,0 +1,110 @@
+"""A guard's log as a page: the calls of each conversation, the rulings, the rule, the fact, and what to do instead."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rpms.core.errors import InputError
+from rpms.core.tools import Call
+from rpms.foreign.shown import excerpt
+from rpms.report import pages
+from rpms.store.guard_log import CheckLine, Event, ResultLine, ToldLine, read_guard_log
+from rpms.store.swap import folder_beside
+
+_MOST_ROWS = 5_000
+"""Calls that a page shows: more are slow to open, and nobody reads them."""
+_COLOURS = {"allow": "good", "warn": "warn", "refuse": "bad"}
+_LONGEST = 300
+
+
+@dataclass
+class _Tally:
+    """The rows of the page, as the log is read."""
+
+    sessions: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    rules: dict[str, dict[str, Any]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_COLOURS, 0))
+    left_out: int = 0
+    open: dict[tuple[str, str, str], dict[str, Any]] = field(default_factory=dict)
+    rows: int = 0
+
+    def add(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if isinstance(event, CheckLine):
+                self._check(event)
+            elif isinstance(event, ResultLine):
+                self._result(event)
+            else:
+                self._row(event, call="(told)", reason="; ".join(event.facts))
+
+    def _row(self, event: CheckLine | ResultLine | ToldLine, **values: Any) -> dict[str, Any]:
+        rows = self.sessions.setdefault(event.session, [])
+        blank = dict.fromkeys(("ruling", "colour", "rule", "reason", "fact", "remedy", "result"), "")
+        row = {**blank, "failed": False, "number": len(rows) + 1}
+        row |= {name: excerpt(value, _LONGEST) if isinstance(value, str) else value for name, value in values.items()}
+        if self.rows < _MOST_ROWS:
+            rows.append(row)
+            self.rows += 1
+        else:
+            self.left_out += 1
+        return row
+
+    def _check(self, event: CheckLine) -> None:
+        self.counts[event.ruling] += 1
+        if event.rule:
+            known = self.rules.setdefault(
+                event.rule, {"id": excerpt(event.rule, 60), "text": excerpt(event.reason), "warn": 0, "refuse": 0}
+            )
+            known[event.ruling] = known.get(event.ruling, 0) + 1
+        row = self._row(
+            event,
+            call=_call(event),
+            ruling=event.ruling,
+            colour=_COLOURS[event.ruling],
+            rule=event.rule,
+            reason=event.reason,
+            fact=event.fact,
+            remedy=event.remedy,
+        )
+        self.open[_key(event)] = row
+
+    def _result(self, event: ResultLine) -> None:
+        row = self.open.pop(_key(event), None) or self._row(event, call=_call(event))
+        row["failed"] = event.failed
+        text = event.result if isinstance(event.result, str) else json.dumps(event.result)
+        row["result"] = "(not kept)" if event.unread else excerpt(text, _LONGEST)
+
+
+def _call(event: CheckLine | ResultLine) -> str:
+    return excerpt(Call(event.tool, event.arguments).text, _LONGEST)
+
+
+def _key(event: CheckLine | ResultLine) -> tuple[str, str, str]:
+    return event.session, event.id, Call(event.tool, event.arguments).text if not event.id else ""
+
+
+def write_guard_report(logs: Sequence[Path], out: Path, *, title: str = "") -> pages.Report:
+    """Write the page of one or more logs into a folder, which is new or holds an older report."""
+    tally = _Tally()
+    for log in logs:
+        tally.add(read_guard_log(log))
+    pages.refuse_foreign(out)
+    total = sum(tally.counts.values())
+    values = {
+        "title": excerpt(title) or f"Guard: {', '.join(log.name for log in logs)}",
+        "total": total,
+        "counts": tally.counts,
+        "rules": sorted(tally.rules.values(), key=lambda rule: -rule["refuse"]),
+        "sessions": [{"name": excerpt(name, 60), "rows": rows} for name, rows in tally.sessions.items()],
+        "left_out": tally.left_out,
+    }
+    try:
+        with folder_beside(out.absolute()) as beside:
+            pages.write_single(beside, "guard.html", values)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
+    return pages.Report(out, total, ())

@@ -1,0 +1,150 @@
+"""The guard's log: JSON lines, one for each call that was checked, each result that was seen, each fact told."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from rpms.core.errors import FileError
+from rpms.core.readings import text_of
+from rpms.foreign.files import is_there, open_regular, text_lines
+from rpms.foreign.json_text import NotJson, Text, first_mistake, loads
+
+VERSION: Final = 1
+_LONGEST_RESULT = 200_000
+"""Characters of a result that are kept; what is longer is left out, and tells nothing when the log is replayed."""
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class HeadLine(_Line):
+    """The first line."""
+
+    type: Literal["guard"] = "guard"
+    version: Literal[1] = VERSION
+    manual: Text = ""
+
+
+class _Happened(_Line):
+    at: Text = ""
+    """When, in UTC."""
+    session: Text = ""
+    """Which conversation it belongs to."""
+
+
+class _OfCall(_Happened):
+    tool: Text
+    arguments: dict[Text, Any] = Field(default_factory=dict)
+    id: Text = ""
+
+
+class CheckLine(_OfCall):
+    """A call that was checked, and the ruling."""
+
+    type: Literal["check"] = "check"
+    ruling: Literal["allow", "warn", "refuse"]
+    rule: Text = ""
+    reason: Text = ""
+    fact: Text = ""
+    remedy: Text = ""
+
+
+class ResultLine(_OfCall):
+    """What a call returned."""
+
+    type: Literal["result"] = "result"
+    failed: bool
+    result: Any = None
+    unread: bool = False
+    """Whether the result was too long to keep, or was not JSON."""
+
+
+class ToldLine(_Happened):
+    """Facts that the host told."""
+
+    type: Literal["told"] = "told"
+    facts: tuple[Text, ...]
+
+
+Event = CheckLine | ResultLine | ToldLine
+_FORM: TypeAdapter[Any] = TypeAdapter(Annotated[HeadLine | Event, Field(discriminator="type")])
+
+
+@dataclass(frozen=True)
+class GuardLog:
+    """A log that lines are added to; each is written whole, and the file is never held open."""
+
+    file: Path
+
+    def begin(self, manual: str) -> None:
+        """Write the first line of a file that is not there yet; another file in its place is a FileError."""
+        if is_there(self.file) and os.lstat(self.file).st_size:
+            next(iter(read_guard_log(self.file)), None)
+            return
+        self._add(HeadLine(manual=manual))
+
+    def add(self, event: Event) -> None:
+        """Add a line."""
+        self._add(event)
+
+    def _add(self, line: BaseModel) -> None:
+        text = json.dumps(line.model_dump(), separators=(",", ":")) + "\n"
+        handle = open_regular(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        try:
+            os.write(handle, text.encode())
+        finally:
+            os.close(handle)
+
+
+def kept(result: object) -> tuple[object, bool]:
+    """A result as the log keeps it, and whether it was left out for its length."""
+    return (None, True) if len(text_of(result)) > _LONGEST_RESULT else (result, False)
+
+
+def read_guard_log(file: Path) -> Iterator[Event]:
+    """The lines of a log, read as they are asked for. A wrong line is a FileError; a cut-off end is left out."""
+    lines = iter(text_lines(file))
+    line, number = next(lines, ""), 1
+    first = _parsed(file, number, line)
+    if not isinstance(first, HeadLine):
+        raise FileError(file, 1, "is not a guard's log: its first line says nothing of a guard")
+    line = next(lines, "")
+    while line:
+        number, after = number + 1, next(lines, "")
+        try:
+            event = _parsed(file, number, line)
+        except FileError:
+            if after:
+                raise
+            return  # the last line of a process that was killed
+        if not isinstance(event, HeadLine):
+            yield event
+        line = after
+
+
+def is_guard_log(file: Path) -> bool:
+    """Whether a file begins as a guard's log does."""
+    if not file.is_file():
+        return False
+    try:
+        next(iter(read_guard_log(file)), None)
+    except FileError as error:
+        return error.line != 1
+    return True
+
+
+def _parsed(file: Path, number: int, line: str) -> Any:
+    try:
+        return _FORM.validate_python(loads(line))
+    except NotJson as error:
+        raise FileError(file, number, f"is not JSON: {error}") from None
+    except ValidationError as error:
+        raise FileError(file, number, f"is no line of a guard's log: {first_mistake(error)}") from None

@@ -1,0 +1,162 @@
+"""The guard for tool calls: what it refuses, why, and what it says to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rpms.guard import Allow, Call, Guard, Refuse, Warn, find_tool_mistakes, open_tool_manual, read_tool_manual
+
+SHOP = Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml"
+MANUAL = open_tool_manual(SHOP)
+ORDER = {
+    "id": "W1",
+    "status": "pending",
+    "placed": "2024-05-15T09:00:00",
+    "user_id": "mia",
+    "items": [{"id": "a1"}, {"id": "a2"}],
+}
+USER = {"name": "Mia", "payment_methods": {"card_1": {}, "gift_2": {"balance": 5}}}
+CANCEL = Call("cancel_order", {"order_id": "W1", "user_id": "mia"})
+
+
+def returning(*items: str, method: str = "card_1", user: str = "mia") -> Call:
+    return Call("return_items", {"order_id": "W1", "user_id": user, "items": list(items), "method": method})
+
+
+@pytest.fixture
+def guard() -> Guard:
+    return Guard(MANUAL)
+
+
+def look_up(guard: Guard, **changes: object) -> None:
+    guard.observe(Call("get_order", {"order_id": "W1"}), {**ORDER, **changes})
+    guard.observe(Call("get_user", {"user_id": "mia"}), USER)
+
+
+def test_what_was_not_looked_up_is_asked_for(guard):
+    guard.hear("yes")
+    ruling = guard.check(CANCEL)
+    assert isinstance(ruling, Refuse)
+    assert (ruling.rule, ruling.remedy) == ("P-OWN-001", "look up the order first, with get_order: W1")
+    assert ruling.fact == "unknown whether W1 belongs to mia"
+
+
+def test_a_careful_agent_is_let_through(guard):
+    look_up(guard)
+    assert guard.check(CANCEL).rule == "P-CONFIRM-001"
+    guard.hear("yes")
+    assert isinstance(guard.check(CANCEL), Allow)
+    guard.observe(CANCEL, {**ORDER, "status": "cancelled"})
+    ruling = guard.check(CANCEL)
+    assert ruling.rule == "P-CANCEL-001"
+    assert ruling.fact == "order W1 is not pending"
+    assert "P-CANCEL-001: broken" in guard.explain()
+
+
+@pytest.mark.parametrize(
+    ("changes", "call", "rule"),
+    [
+        ({"status": "delivered"}, CANCEL, "P-CANCEL-001"),
+        ({"placed": "2024-05-14T09:00:00"}, CANCEL, "P-CANCEL-001"),
+        ({"user_id": "noah"}, CANCEL, "P-OWN-001"),
+        ({}, returning("a1", "b7"), "P-RETURN-001"),
+        ({}, returning("a1", method="card_9"), "P-PAY-001"),
+    ],
+)
+def test_every_refusal_names_its_rule(guard, changes, call, rule):
+    look_up(guard, **changes)
+    guard.hear("yes")
+    ruling = guard.check(call)
+    assert isinstance(ruling, Refuse)
+    assert ruling.rule == rule
+
+
+def test_once_only(guard):
+    look_up(guard)
+    guard.hear("yes")
+    assert isinstance(guard.check(returning("a1")), Allow)
+    guard.observe(returning("a1"), "done")
+    guard.hear("yes")
+    ruling = guard.check(returning("a2"))
+    assert (ruling.rule, ruling.fact) == ("E-RETURN_ITEMS", "W1 was returned already")
+
+
+def test_of_two_calls_at_once_the_second_waits_for_the_first(guard):
+    look_up(guard)
+    guard.hear("yes")
+    assert guard.check(returning("a1")).goes_on
+    second = guard.check(returning("a2"))
+    assert isinstance(second, Refuse)
+    assert "under way" in second.remedy
+
+
+def test_a_failed_call_changes_nothing(guard):
+    look_up(guard)
+    guard.hear("yes")
+    guard.observe(returning("a1"), "Error: no connection")
+    assert isinstance(guard.check(returning("a1")), Allow)
+
+
+def test_a_call_that_failed_twice_in_a_row_is_not_made_again(guard):
+    call = Call("search", {"q": "x"})
+    for _ in range(2):
+        assert isinstance(guard.check(call), Allow)
+        guard.observe(call, "Error: no such table")
+    assert guard.check(call).rule == "G-REPEAT"
+    assert isinstance(guard.check(Call("search", {"q": "y"})), Allow)
+
+
+def test_calls_that_bring_nothing_new_are_warned_of(guard):
+    for _ in range(3):
+        for tool in ("left", "right"):
+            guard.observe(Call(tool), "a wall")
+    ruling = guard.check(Call("left"))
+    assert isinstance(ruling, Warn)
+    assert ruling.rule == "G-CIRCLE"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("requires: confirmed", "requires: comfirmed", "unknown fact 'comfirmed'"),
+        ("of: order, path: status", "of: ordr, path: status", "no record is called 'ordr'"),
+        ("requires: [pending(order_id)", "requires: [pending(order)", "'order' is no argument of this tool"),
+        ("after: now - 24h", "after: yesterday", "`after` takes a moment"),
+        ("path: status, is: pending", "path: status", "and one comparison"),
+        ("tools: cancel_order", "tools: cancel", "no tool is called 'cancel'"),
+        ("effects: [not confirmed]", "effects: [pending(order_id)]", "no call makes it so"),
+        ("is: <user>", "is: <who>", "<who> is none of the `args`"),
+    ],
+)
+def test_mistakes_are_found_at_their_lines(old, new, problem):
+    text = SHOP.read_text().replace(old, new, 1)
+    line = 1 + next(place for place, each in enumerate(text.splitlines()) if new in each)
+    mistakes = find_tool_mistakes(("shop.yaml", text))
+    assert any(problem in each.problem and each.line == line for each in mistakes), list(map(str, mistakes))
+
+
+def test_python_where_yaml_does_not_suffice():
+    manual = read_tool_manual(
+        (
+            "m.yaml",
+            """
+records:
+  card: {from: get_card, key: result.id}
+facts:
+  covers: {args: [card, price], python: covers, yes: <card> covers it, no: <card> does not cover it}
+tools:
+  pay: [card, price]
+policies:
+  P-PAY-001: {text: A card must cover the price., tools: pay, requires: ["covers(card, price)"]}
+""",
+        )
+    )
+    guard = Guard(manual, python={"covers": lambda look, card, price: look.record("card", card)["balance"] >= price})
+    call = Call("pay", {"card": 7, "price": 30})
+    assert "look up the card first, with get_card: 7" in guard.check(call).remedy
+    guard.observe(Call("get_card", {}), '{"id": 7, "balance": 20}')
+    assert guard.check(call).fact == "7 does not cover it"
+    guard.observe(Call("get_card", {}), '{"id": 7, "balance": 30}')
+    assert isinstance(guard.check(call), Allow)

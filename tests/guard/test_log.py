@@ -1,0 +1,149 @@
+"""The log: what is written is read back, replayed to the same rulings, and shown on a page; hostile text stays text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rpms.core.errors import FileError
+from rpms.guard import Call, Guard, open_tool_manual
+from rpms.guard.replay import replay
+from rpms.report.guard_pages import write_guard_report
+from rpms.store.guard_log import is_guard_log, read_guard_log
+from tests.guard.test_guard import CANCEL, ORDER, SHOP, USER, returning
+from tests.report.hostile import ATTACK
+
+
+@pytest.fixture
+def log(tmp_path) -> Path:
+    """A log of two conversations."""
+    file = tmp_path / "shop.jsonl"
+    for session in ("one", "two"):
+        guard = Guard(SHOP, log=file, session=session)
+        guard.check(CANCEL)
+        guard.observe(Call("get_order", {"order_id": "W1"}), ORDER)
+        guard.observe(Call("get_user", {"user_id": "mia"}), USER)
+        guard.hear("yes")
+        for call in (returning("b9"), CANCEL):
+            if guard.check(call).goes_on:
+                guard.observe(call, "Error: busy" if session == "two" else {**ORDER, "status": "cancelled"})
+        guard.tell('returned("W1")')
+        guard.check(returning("a1"))
+        guard.check({"name": "x", "arguments": "{not json"})
+    return file
+
+
+def test_a_replay_comes_to_the_same_rulings(log):
+    steps = list(replay(Guard(SHOP), log))
+    assert len(steps) == 10
+    assert not [step for step in steps if step.changed and step.call.tool != "x"]  # what could not be read is not kept
+
+
+def test_another_manual_changes_rulings(log, tmp_path):
+    strict = tmp_path / "strict.yaml"
+    strict.write_text(SHOP.read_text().replace("is: pending,", "is: lost,"))
+    changed = [step for step in replay(Guard(strict), log) if step.changed]
+    assert {step.call.tool for step in changed} >= {"cancel_order"}
+
+
+def test_the_page_shows_calls_rules_facts_and_remedies(log, tmp_path):
+    report = write_guard_report([log], tmp_path / "report")
+    text = report.page.read_text()
+    for wanted in (
+        "P-RETURN-001",
+        "b9 is not in W1",
+        "ask the user for a yes first",
+        "Conversation two",
+        "failed",
+        "G-FORM",
+    ):
+        assert wanted in text
+    write_guard_report([log], tmp_path / "report")  # in place of the older one
+
+
+def test_what_calls_and_results_say_is_no_markup(tmp_path):
+    file = tmp_path / "log.jsonl"
+    guard = Guard(SHOP, log=file, session=ATTACK)
+    call = Call("get_order" + ATTACK, {"order_id": ATTACK, ATTACK: [ATTACK]}, ATTACK)
+    guard.check(call)
+    guard.observe(call, {"id": ATTACK})
+    guard.check(Call("cancel_order", {"order_id": ATTACK, "user_id": "{0.__class__}%s"}))
+    assert len(list(read_guard_log(file))) == 3
+    text = write_guard_report([file], tmp_path / "report", title=ATTACK).page.read_text(encoding="utf-8")
+    assert "<script>window" not in text
+    assert "<img" not in text
+
+
+def test_a_cut_off_end_is_left_out_and_a_wrong_line_is_named(log, tmp_path):
+    text = log.read_text()
+    whole = list(read_guard_log(log))
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text(text[:-20])
+    assert len(list(read_guard_log(cut))) == len(whole) - 1
+    cut.write_text(text.replace('"ruling":"allow"', '"ruling":"maybe"', 1))
+    with pytest.raises(FileError, match=r"cut.jsonl:\d+: is no line of a guard's log: check.ruling"):
+        list(read_guard_log(cut))
+    cut.write_text("{}\n")
+    assert not is_guard_log(cut)
+    with pytest.raises(FileError, match="guard's log"):
+        Guard(SHOP, log=cut)
+
+
+MANUAL = open_tool_manual(SHOP)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=4), JSON)
+def test_no_call_and_no_result_breaks_the_guard(arguments, result):
+    guard = Guard(MANUAL)
+    for tool in ("cancel_order", "return_items", "get_order", "get_user"):
+        for each in (
+            {**arguments},
+            {"order_id": "W1", "user_id": "mia", "items": result, "method": result, **arguments},
+        ):
+            assert guard.check(Call(tool, each)).rule != "G-ERROR"
+            guard.observe(Call(tool, each), result)
+    guard.observe(
+        Call("get_order"), {"id": "W1", "status": result, "items": result, "placed": result, "user_id": result}
+    )
+    guard.observe(Call("get_user", {"user_id": "mia"}), {"payment_methods": result})
+    guard.check(CANCEL)
+    guard.check(returning("a1"))
+    assert json.dumps(guard.explain())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"name": "x", "arguments": "[" * 100_000},
+        {"name": "x", "arguments": {"a": "y" * 3_000_000}},
+        {"name": "x", "arguments": {"a": float("nan")}},
+        {"name": "x", "arguments": {"a": object()}},
+        {"name": "x", "arguments": [1]},
+        {"name": 5},
+        {},
+    ],
+)
+def test_what_is_no_call_is_refused(call):
+    assert Guard(MANUAL).check(call).rule == "G-FORM"
+
+
+def test_a_guard_that_fails_is_closed_or_loud(tmp_path, caplog):
+    policies = "policies:\n  P-ODD-1: {text: No odd things., tools: do, when: odd}\n"
+    text = f"facts:\n  odd: {{python: odd}}\ntools:\n  do: []\n{policies}"
+    for errors, word in (("closed", "refuse"), ("open", "warn")):
+        manual = tmp_path / "m.yaml"
+        manual.write_text(f"errors: {errors}\n{text}")
+        guard = Guard(manual, python={"odd": lambda _look: 1 / 0})
+        ruling = guard.check(Call("do"))
+        assert (ruling.word, ruling.rule) == (word, "G-ERROR")
+        assert "ZeroDivisionError" in caplog.text
+    assert "THE CALL WAS NOT CHECKED" in caplog.text

@@ -1,0 +1,254 @@
+"""The MCP proxy over real pipes: what it passes on, what it answers itself, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from rpms.foreign import limits
+from rpms.guard import Guard
+from rpms.guard.mcp_proxy import Proxy
+
+HERE = Path(__file__).parent
+MANUAL = """
+guard: files
+facts:
+  was_read: {args: [path], initially: false, yes: <path> was read, no: <path> was not read}
+tools:
+  read: {args: [path], effects: [was_read(path)]}
+  delete: [path]
+  touch: [path]
+policies:
+  P-READ-001: {text: Only what was read is deleted., tools: delete, requires: was_read(path), instead: read it first}
+  P-TOUCH-001: {text: Better not touch what was not read., tools: touch, requires: was_read(path), warns: true}
+"""
+
+
+class Session:
+    """A client that writes and reads lines: to a proxy in a thread, or to the command as a user starts it."""
+
+    def __init__(self, folder: Path, *options: str, server: tuple[str, ...] = (), patience: float = 60.0) -> None:
+        manual = folder / "files.yaml"
+        manual.write_text(MANUAL)
+        command = [sys.executable, str(HERE / "echo_server.py"), *server]
+        self.said: list[str] = []
+        self.process: subprocess.Popen | None = None
+        if options:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(manual), *options, "--", *command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            self.input, self.output = self.process.stdin, self.process.stdout
+            return
+        client_in, ours = os.pipe()
+        theirs, client_out = os.pipe()
+        self.input, self.output = os.fdopen(ours, "wb"), os.fdopen(theirs, "rb")
+        self.code: int | None = None
+        proxy = Proxy(Guard(manual), self.said.append, patience=patience)
+
+        def run() -> None:
+            self.code = proxy.run(command, client_in, client_out)
+            os.close(client_out)
+            os.close(client_in)
+
+        self.thread = threading.Thread(target=run)
+        self.thread.start()
+
+    def send(self, line: bytes | dict) -> None:
+        data = line if isinstance(line, bytes) else json.dumps(line).encode()
+        self.input.write(data + b"\n")
+        self.input.flush()
+
+    def receive(self) -> dict:
+        return json.loads(self.output.readline())
+
+    def call(self, tool: str, id_: int | str = 1, **arguments: object) -> None:
+        self.send(
+            {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+        )
+
+    def answer(self) -> dict:
+        """The next message that is no notification."""
+        while True:
+            message = self.receive()
+            if "method" not in message:
+                return message
+
+    def got(self) -> str:
+        """What the server got, byte for byte."""
+        message = self.receive()
+        assert message["method"] == "notifications/got"
+        return message["params"]
+
+    def end(self) -> tuple[int, str]:
+        if self.process is not None:
+            _, err = self.process.communicate(timeout=60)
+            return self.process.returncode, err.decode()
+        with suppress(OSError):
+            self.input.close()
+        self.thread.join(60)
+        self.output.close()
+        return self.code, "\n".join(self.said)
+
+
+@pytest.fixture
+def session(tmp_path):
+    started = []
+
+    def start(*options: str, **more) -> Session:
+        started.append(Session(tmp_path, *options, **more))
+        return started[-1]
+
+    yield start
+    for each in started:
+        if each.process is not None:
+            each.process.kill()
+        each.end()
+
+
+def text_of(answer: dict) -> str:
+    return "\n".join(part["text"] for part in answer["result"]["content"])
+
+
+def test_one_session_from_first_message_to_last(session, tmp_path):
+    """One process for many claims, since starting it is what takes time."""
+    log = tmp_path / "log.jsonl"
+    client = session("--log", str(log))
+    odd = b'{"jsonrpc":"2.0",  "id" : 7,"method":"resources/list", "params":{"x":1.50}}'
+    client.send(odd)
+    assert client.got() == odd.decode() + "\n"  # byte for byte
+    assert client.answer()["id"] == 7
+
+    client.call("delete", 1, path="a.txt")
+    refused = client.receive()  # no server has seen it
+    assert refused["id"] == 1
+    assert refused["result"]["isError"] is True
+    assert "P-READ-001" in text_of(refused)
+    assert "read it first" in text_of(refused)
+
+    client.call("read", "one", path="a.txt", says='{"size": 3}')
+    assert client.answer()["id"] == "one"
+    client.call("delete", 2, path="a.txt")
+    assert text_of(client.answer()) == "done"
+
+    client.call("touch", 3, path="b.txt")
+    assert "[warning] P-TOUCH-001" in text_of(client.answer())
+
+    client.call("read", 4, path="c.txt", fail=True)
+    assert client.answer()["result"]["isError"] is True
+    client.call("delete", 5, path="c.txt")
+    assert "P-READ-001" in text_of(client.receive())  # a failed read is none
+
+    client.send(b'{"jsonrpc":"2.0","id":8,"method":"ping","method":"tools/call"}')
+    assert client.receive()["error"]["code"] == -32700
+    client.send(b"not json")
+    assert client.receive()["error"]["code"] == -32700
+    client.send(b"[" * 100_000)
+    assert client.receive()["error"]["code"] == -32700
+
+    batch = [
+        {"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": p}
+        for n, p in ((20, {"name": "delete"}), (21, {}))
+    ]
+    client.send(json.dumps(batch).encode())
+    assert {client.answer()["id"], client.answer()["id"]} == {20, 21}  # no batch slips past
+
+    client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}})
+    assert "notifications/cancelled" in client.got()
+
+    deep = '{"jsonrpc":"2.0","id":30,"result":' + '{"a":' * 60 + "1" + "}" * 60 + "}"
+    client.call("read", 30, path="d.txt", raw=deep)
+    assert client.answer()["id"] == 30  # passed on, though the guard reads nothing from it
+    code, err = client.end()
+    assert code == 0
+    assert "not JSON" in err
+    assert "Traceback" not in err
+    rulings = [json.loads(line).get("ruling") for line in log.read_text().splitlines()]
+    assert rulings.count("refuse") >= 3
+
+
+def test_a_call_that_takes_too_long_is_answered_and_cancelled(session):
+    client = session(patience=0.5)
+    client.call("read", 1, path="a", silent=True)
+    client.got()
+    messages = [client.receive(), client.receive()]
+    answer = next(each for each in messages if "result" in each)
+    assert "did not return" in text_of(answer)
+    cancelled = next(each for each in messages if "method" in each)
+    assert json.loads(cancelled["params"])["params"]["requestId"] == 1
+    client.call("delete", 2, path="a")
+    assert "under way" in text_of(client.receive())  # it may or may not have been read
+
+
+def test_what_is_too_large_is_not_passed_on(session):
+    client = session()
+    client.send(b'{"x": "' + b"y" * limits.LARGEST_MESSAGE + b'"}')
+    assert "bytes" in client.receive()["error"]["message"]
+    client.call("read", 1, path="a", big=limits.LARGEST_MESSAGE + 10)
+    client.got()
+    assert "bytes" in text_of(client.receive())
+
+
+def test_a_server_that_ends_ends_the_session(session):
+    client = session()
+    client.call("read", 1, path="a", exit=True)
+    code, err = client.end()
+    assert code == 3
+    assert "Traceback" not in err
+
+
+def test_a_command_that_is_not_there_is_one_line(session, tmp_path):
+    (tmp_path / "m.yaml").write_text(MANUAL)
+    command = [
+        sys.executable,
+        "-m",
+        "rpms",
+        "guard",
+        "mcp",
+        "--manual",
+        str(tmp_path / "m.yaml"),
+        "--",
+        "no-such-server",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert "cannot be started" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("how", ["close", "terminate"])
+def test_no_process_stays_behind(session, how):
+    client = session(*(["--timeout", "60"] if how == "terminate" else []), server=("--stubborn",))
+    pids = client.receive()["params"]
+    if how == "terminate":
+        client.process.terminate()
+    client.end()
+    for _ in range(100):
+        if not any(map(_runs, pids)):
+            return
+        time.sleep(0.05)
+    pytest.fail(f"still running: {[pid for pid in pids if _runs(pid)]}")
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        if not Path("/proc/self").exists():
+            try:
+                os.kill(pid, 0)
+            except OSError:
+                return False
+            return True
+        return False
+    return state != "Z"
