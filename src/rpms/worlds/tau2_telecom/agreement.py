@@ -65,5 +65,10 @@ def _records(belief: TelecomBelief, database: Any) -> list[str]:
         f"{name}: {field} is {value!r}, in truth {rows[name][field]!r}"
         for name, record in belief.records.items()
         for field, value in record.items()
-        if name in rows and field in rows[name] and rows[name][field] != value
+        if name in rows and field in rows[name] and not _agrees(value, rows[name][field])
     ]
+
+
+def _agrees(value: Any, truth: Any) -> bool:
+    """Whether a field is as it is believed to be: one that was forgotten is, and of a list some may be known."""
+    return value is None or (set(value) <= set(truth) if isinstance(value, list) else value == truth)

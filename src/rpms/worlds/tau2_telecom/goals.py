@@ -41,10 +41,8 @@ def parse_ticket(opening: str) -> Goal:
     place, amount = _PLACE.search(text), _AMOUNT.search(text)
     return Ticket(
         type_,
-        "line",
-        {"abroad": "abroad", "at home": "home"}[place[1]] if place else "",
-        "customer",
-        text,
+        state={"abroad": "abroad", "at home": "home"}[place[1]] if place else "",
+        text=text,
         today=match["today"],
         number=number[1],
         amount=str(float(amount[1])) if amount else "",

@@ -249,9 +249,23 @@ _ADDED = re.compile(r'"new_data_refueling_gb": (\d+(?:\.\d+)?)')
 
 
 def _refuelled(belief: TelecomBelief, call: Call, said: str) -> TelecomBelief:
-    added = _ADDED.search(said)
-    line = str(call.arguments.get("line_id", ""))
-    return belief.noting(line, {"data_refueling_gb": float(added[1])}) if added is not None else belief
+    added, line = _ADDED.search(said), str(call.arguments.get("line_id", ""))
+    if added is None:
+        return belief
+    customer = str(call.arguments.get("customer_id", ""))
+    for bill in belief.of(customer, "bill_ids") or ():  # one of them is charged
+        belief = belief.noting(bill, {"total_due": None}) if belief.of(bill, "status") == "Draft" else belief
+    return belief.noting(line, {"data_refueling_gb": float(added[1])})
+
+
+def _listed(belief: TelecomBelief, call: Call, _said: str) -> TelecomBelief:
+    """After a customer's bills were listed: those that are new are the customer's as well."""
+    customer = str(call.arguments.get("customer_id", ""))
+    known = belief.of(customer, "bill_ids")
+    if known is None:
+        return belief
+    theirs = [bill for bill in belief.things.get("bill", ()) if belief.of(bill, "customer_id") == customer]
+    return belief.noting(customer, {"bill_ids": list(dict.fromkeys((*known, *theirs)))})
 
 
 def _transferred(belief: TelecomBelief, _call: Call, _said: str) -> TelecomBelief:
@@ -263,5 +277,6 @@ _AFTER: Mapping[str, Callable[[TelecomBelief, Call, str], TelecomBelief]] = {
     "enable_roaming": _roaming(True),
     "disable_roaming": _roaming(False),
     "refuel_data": _refuelled,
+    "get_bills_for_customer": _listed,
     "transfer_to_human_agents": _transferred,
 }

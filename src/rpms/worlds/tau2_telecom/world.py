@@ -51,7 +51,7 @@ class Tau2Telecom(World):
     max_tokens = 256
     voice = VOICE
     retrieval = Retrieval(similarity=Similarity(type=0.6, object=0.0, state=0.4, destination=0.0))
-    """Every goal is about some customer's line; what sets them apart is the complaint, and whether the user is abroad."""
+    """What sets goals apart is the complaint, and whether the user is abroad."""
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         _check(setting)
