@@ -46,6 +46,38 @@ class Call:
         return Call(self.name, {**known, **self.arguments})
 
 
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as a server is told of it."""
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
+    """A JSON schema of its arguments."""
+
+    def only(self, calls: Sequence[Call]) -> Tool:
+        """The same with no other values than those of some calls."""
+        properties = dict(self.parameters.get("properties", {}))
+        for name, schema in properties.items():
+            values = [call.arguments[name] for call in calls if name in call.arguments]
+            if values:
+                distinct = {json.dumps(value, sort_keys=True): value for value in values}
+                properties[name] = {**schema, "enum": list(distinct.values())}
+        return Tool(self.name, self.description, {**self.parameters, "properties": properties})
+
+
+def narrowed(tools: Sequence[Tool], actions: Sequence[str]) -> tuple[Tool, ...]:
+    """The tools, and of them the values, that some actions call; all tools where none of the actions is a call."""
+    calls: dict[str, list[Call]] = {}
+    for action in actions:
+        try:
+            call = read_call(action)
+        except NotACall:
+            continue
+        calls.setdefault(call.name, []).append(call)
+    return tuple(tool.only(calls[tool.name]) for tool in tools if tool.name in calls) or tuple(tools)
+
+
 def _written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 

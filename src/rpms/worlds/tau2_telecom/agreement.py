@@ -45,7 +45,9 @@ def _facts(belief: TelecomBelief, phone: Any) -> list[str]:
     mode = device.network_mode_preference
     facts |= {Atom("preferred", (each.value,)): each is mode for each in type(mode)}
     return [
-        f"{atom}: in truth {holds}" for atom, holds in facts.items() if belief.truth(atom) not in (_known(holds), Truth.UNKNOWN)
+        f"{atom}: in truth {holds}"
+        for atom, holds in facts.items()
+        if belief.truth(atom) not in (_known(holds), Truth.UNKNOWN)
     ]
 
 

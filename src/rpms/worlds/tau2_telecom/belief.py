@@ -42,7 +42,11 @@ class TelecomBelief(FactBelief):
         if word == "customer":
             return (self.customer,) if self.customer else ()
         if word == "line":
-            return [line for line in self.things.get("line", ()) if _owns_it(self, line) and _registered(self, line) is not False]
+            return [
+                line
+                for line in self.things.get("line", ())
+                if _owns_it(self, line) and _registered(self, line) is not False
+            ]
         return super().called(word)
 
     def about(self, today: str, number: str) -> Self:

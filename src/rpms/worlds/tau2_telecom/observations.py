@@ -205,7 +205,10 @@ _TEXTS: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         (r"^VPN already connected", lambda belief, _: belief.learn("vpn_on")),
         (r"^Network Mode Preference: (\w+)$", _mode),
         (r"^Preferred Network Mode set to: (\w+)$", _mode),
-        (r"^Your messaging app can(not)? send MMS", lambda belief, match: belief.learn(_fact("mms_works", not match[1]))),
+        (
+            r"^Your messaging app can(not)? send MMS",
+            lambda belief, match: belief.learn(_fact("mms_works", not match[1])),
+        ),
         (r"^Speed Test Result: .*\((.+)\)\.", _speed),
         (r"^Speed test failed: No Connection", lambda belief, _: belief.learn("not fast", "not online")),
         (

@@ -9,13 +9,14 @@ from rpms.core.belief import Belief
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.recall import Retrieval, Similarity
-from rpms.foreign.calls import NotACall, read_call
+from rpms.foreign.calls import NotACall, Tool, read_call
 from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.tau2_telecom.agreement import disagreements
 from rpms.worlds.tau2_telecom.belief import TelecomBelief
-from rpms.worlds.tau2_telecom.game import TelecomGame
+from rpms.worlds.tau2_telecom.game import DONE, TelecomGame
 from rpms.worlds.tau2_telecom.goals import Ticket, parse_ticket
 from rpms.worlds.tau2_telecom.observations import refused, update
+from rpms.worlds.tau2_telecom.package import load_package
 from rpms.worlds.tau2_telecom.prompts import VOICE
 from rpms.worlds.tau2_telecom.tasks import SPLITS, list_tasks
 
@@ -89,6 +90,14 @@ class Tau2Telecom(World):
             return Command(text)
         written = str(call.ordered(SIGNATURES.get(call.name, ())))
         return Command(written, ("form",) if written != text else ())
+
+    def tools(self) -> Sequence[Tool]:
+        """As the sandbox describes them, and `done`."""
+        known = [
+            Tool(name, tool.description, tool.parameters.model_dump(exclude_none=True))
+            for name, tool in load_package().tools.items()
+        ]
+        return (*known, Tool(DONE, "Close the ticket: it is solved."))
 
     def contradictions(self, belief: TelecomBelief, game: Game) -> tuple[str, ...]:
         return disagreements(belief, game.state) if isinstance(game, TelecomGame) else ()
