@@ -157,7 +157,7 @@ def _value(text: str, place: int, name: str) -> tuple[object, int]:
         return re.sub(r"\\(.)", r"\1", quoted[1]), quoted.end()
     try:
         value, end = DECODER.raw_decode(text, place)
-        if _NEXT.match(text, end):
+        if _NEXT.match(text, end) or isinstance(value, str | list | dict):
             return value, end
     except NotJson:
         raise

@@ -241,7 +241,7 @@ def _awaited(belief: TelecomBelief, bill: str) -> TelecomBelief:
 def _sent(belief: TelecomBelief, call: Call, _said: str) -> TelecomBelief:
     bill, customer = str(call.arguments.get("bill_id", "")), call.arguments.get("customer_id")
     belief = belief.noting(bill, {"status": "Awaiting Payment"})
-    return belief.learn("requested") if customer == belief.customer else belief
+    return belief.learn("requested") if customer == belief.customer else belief.forget(["requested"])
 
 
 def _roaming(enabled: bool) -> Callable[[TelecomBelief, Call, str], TelecomBelief]:
@@ -256,7 +256,7 @@ def _refuelled(belief: TelecomBelief, call: Call, said: str) -> TelecomBelief:
     if added is None:
         return belief
     customer = str(call.arguments.get("customer_id", ""))
-    for bill in belief.of(customer, "bill_ids") or ():  # one of them is charged
+    for bill in _bills_of(belief, customer):  # one of the drafts is charged
         belief = belief.noting(bill, {"total_due": None}) if belief.of(bill, "status") == "Draft" else belief
     return belief.noting(line, {"data_refueling_gb": float(added[1])})
 
@@ -267,8 +267,12 @@ def _listed(belief: TelecomBelief, call: Call, _said: str) -> TelecomBelief:
     known = belief.of(customer, "bill_ids")
     if known is None:
         return belief
-    theirs = [bill for bill in belief.things.get("bill", ()) if belief.of(bill, "customer_id") == customer]
-    return belief.noting(customer, {"bill_ids": list(dict.fromkeys((*known, *theirs)))})
+    return belief.noting(customer, {"bill_ids": list(dict.fromkeys((*known, *_bills_of(belief, customer))))})
+
+
+def _bills_of(belief: TelecomBelief, customer: str) -> list[str]:
+    """The bills that were seen to be a customer's."""
+    return [bill for bill in belief.things.get("bill", ()) if belief.of(bill, "customer_id") == customer]
 
 
 def _transferred(belief: TelecomBelief, _call: Call, _said: str) -> TelecomBelief:

@@ -6,8 +6,8 @@ from rpms.core.voice import Voice
 
 INSTRUCTION = """\
 You are a customer service agent of a phone company. You are given a ticket and solve it with tools alone: those of \
-the company's database and those of the user's phone, which you hold. Nobody can be asked. At each turn you are given what \
-the last tool answered and answer with a short thought and one tool call, in this form:
+the company's database and those of the user's phone, which you hold. Nobody can be asked. At each turn you are given \
+what the last tool answered and answer with a short thought and one tool call, in this form:
 Thought: your reasoning
 Action: tool_name(argument="value")
 The tools of the database are: get_customer_by_phone(phone_number), get_customer_by_id(customer_id), \
