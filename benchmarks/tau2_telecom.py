@@ -34,7 +34,6 @@ ROWS: tuple[tuple[str, dict[str, str]], ...] = (
     ("menu-best", {"condition": "rules-only", "preset": "strict"}),
     ("menu-random/0", {"condition": "rules-only", "preset": "strict"}),
     ("menu-random/1", {"condition": "rules-only", "preset": "strict"}),
-    ("menu-random/0", {"condition": "baseline", "preset": "strict"}),
 )
 
 

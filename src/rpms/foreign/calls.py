@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rpms.foreign.json_text import DECODER, NotJson, check_depth, loads
@@ -56,14 +56,14 @@ class Tool:
     """A JSON schema of its arguments."""
 
     def only(self, calls: Sequence[Call]) -> Tool:
-        """The same with no other values than those of some calls."""
-        properties = dict(self.parameters.get("properties", {}))
-        for name, schema in properties.items():
-            values = [call.arguments[name] for call in calls if name in call.arguments]
+        """The same with no other arguments, and no other values of them, than some calls have."""
+        properties = {}
+        for name, schema in self.parameters.get("properties", {}).items():
+            values = {_written(call.arguments[name]): call.arguments[name] for call in calls if name in call.arguments}
             if values:
-                distinct = {json.dumps(value, sort_keys=True): value for value in values}
-                properties[name] = {**schema, "enum": list(distinct.values())}
-        return Tool(self.name, self.description, {**self.parameters, "properties": properties})
+                properties[name] = {**schema, "enum": list(values.values())}
+        required = [name for name in properties if all(name in call.arguments for call in calls)]
+        return replace(self, parameters={**self.parameters, "properties": properties, "required": required})
 
 
 def narrowed(tools: Sequence[Tool], actions: Sequence[str]) -> tuple[Tool, ...]:

@@ -131,7 +131,7 @@ class Asker:
             raise InputError(f"the actions of {self.world.name} are no calls of tools; leave out calls=native")
         if not can_call_tools(self.model):
             raise InputError(f"{self.model.name} cannot be given tools to call; leave out calls=native")
-        return narrowed(tools, decision.menu.choices)
+        return narrowed(tools, decision.menu.commands)
 
     def _answer(self, request: Request) -> Answer:
         """Ask, held as far as the model can be; a run that insists is stopped where it cannot."""
