@@ -18,10 +18,11 @@ SAMPLE = TASKS if SLOW else TASKS[::15]
 
 def test_the_splits_are_the_official_ones():
     sizes = {split: len(world.tasks(split, Setting())) for split in world.splits}
-    assert sizes == {"train": 74, "test": 40, "base": 114, "small": 20, "full": 2285}
+    assert sizes == {"train": 74, "test": 40, "base": 114, "small": 20, "full": 2285, "full-train": 2245}
     ids = {split: {task.id for task in world.tasks(split, Setting())} for split in world.splits}
     assert ids["train"] | ids["test"] == ids["base"] <= ids["full"]
     assert not ids["train"] & ids["test"]
+    assert ids["full-train"] == ids["full"] - ids["test"]
 
 
 def test_a_ticket_opens_with_its_text_and_the_date():

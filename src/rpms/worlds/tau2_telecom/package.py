@@ -19,6 +19,7 @@ from rpms.core.errors import InputError
 
 INSTALL: Final = "pip install 'rpms[tau2]'"
 DATA: Final = ("tau2", "data", "domains", "telecom")
+OFFICIAL: Final = ("train", "test", "base", "small", "full")
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,11 @@ def _data() -> Path:
 @cache
 def splits() -> Mapping[str, tuple[str, ...]]:
     """The official splits: the ids of their tasks, in order."""
-    return {name: tuple(ids) for name, ids in _read("split_tasks.json").items()}
+    read = _read("split_tasks.json")
+    missing = [name for name in OFFICIAL if name not in read]
+    if missing:
+        raise InputError(f"the installed inspect-evals has no split {missing[0]!r} of telecom tasks: {INSTALL} -U")
+    return {name: tuple(read[name]) for name in OFFICIAL}
 
 
 @cache
