@@ -106,6 +106,7 @@ def test_words_that_would_be_read_as_another_answer_are_left_out(server, model):
 def test_a_text_with_a_semicolon_stays_one_call():
     call = str(Call("transfer", {"summary": "It is locked; then I gave up, and then it rang."}))
     assert parse_answer(f"Thought: x\nAction: {call}").action == call
+    assert parse_answer(f"Thought: x\nAction: 2. {call}").action == call
 
 
 _SENT = st.recursive(

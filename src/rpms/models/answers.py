@@ -45,7 +45,7 @@ _FENCE = re.compile(r"[`~]{3,}[\w+-]{0,20}\s{0,3}$")
 _JSON_ACTION = re.compile(r"""["']action["'][ \n\t]{0,20}:[ \n\t]{0,20}["']([^"'\n]{1,400})""")
 _JSON_THOUGHT = re.compile(r"""["']thought["'][ \n\t]{0,20}:[ \n\t]{0,20}"([^"\n]{1,4000})""")
 _THEN = re.compile(r"[ ]?;|,? and then |, then ", re.IGNORECASE)
-_CALL = re.compile(r"[A-Za-z_]\w{0,99}\(.*\)\.?")
+_CALL = re.compile(r"(?:\d{1,2}\.[ ])?[A-Za-z_]\w{0,99}\(.*\)\.?")
 """A tool call is one action, whatever its texts say."""
 _NOTHING = frozenset({"", "none", "n/a", "null", "nothing", "no action", "-", "..."})
 _PROSE = frozenset(
