@@ -81,7 +81,7 @@ class Agent:
         self._model: Model = (
             open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
         )
-        self._asker = Asker(self.world, self._model, decoding, self._mind.enforcement, self._mind.repair)
+        self._asker = Asker(self.world, self._model, decoding, self._mind)
         self._episodes = 0
         self._goal: Goal | None = None
 

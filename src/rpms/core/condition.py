@@ -9,7 +9,7 @@ from rpms.core.advise import Adviser, Spell, as_written, no_notice
 from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, arbitrate_here
 from rpms.core.consistency import Compat, CompatibilityFilter, accept_everything, executable_from_here, same_occupancy
 from rpms.core.decide import Arbitrate, Mind, Update
-from rpms.core.enforcement import PAPER, Consistency, Enforcement, JudgedBy, Repair
+from rpms.core.enforcement import PAPER, Calls, Consistency, Enforcement, JudgedBy, Repair
 from rpms.core.errors import InputError
 from rpms.core.loops import find_loop
 from rpms.core.names import nearest
@@ -43,6 +43,7 @@ class Condition:
     form: Form = Form.SINGLE
     belief: BeliefShown = BeliefShown.EXTENDED
     repair: Repair = Repair.BELIEF
+    calls: Calls = Calls.TEXT
     tiers: tuple[Tier, ...] = ALL_TIERS
     """The tiers of the manual that the prompt and arbitration have, in the manual's order."""
     enforcement: Enforcement = PAPER
@@ -133,6 +134,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         ),
         compact=beyond.compact,
         repair=condition.repair,
+        calls=condition.calls,
         enforcement=beyond,
     )
 

@@ -11,7 +11,7 @@ from rpms.core.advise import Advice, Adviser, Menu, experience, focus, plan_for,
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
-from rpms.core.enforcement import PAPER, Enforcement, Repair
+from rpms.core.enforcement import PAPER, Calls, Enforcement, Repair
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.memory import Kind
 from rpms.core.moment import for_the_moment
@@ -58,6 +58,7 @@ class Mind:
     compact: bool = False
     """Whether only the rules that matter to what is to be done now are shown."""
     repair: Repair = Repair.BELIEF
+    calls: Calls = Calls.TEXT
     """What the caller is to forgive in an action."""
     enforcement: Enforcement = PAPER
     """What the caller is to do with the model's answer: guard, re-asks, replacement."""

@@ -49,7 +49,7 @@ class Play:
         self._command: str | None = None
         self._history: list[Turn] = []
         self._advice = ""
-        self._asker = Asker(self.world, self.model, self.decoding, self.mind.enforcement, self.mind.repair)
+        self._asker = Asker(self.world, self.model, self.decoding, self.mind)
 
     def _stop(self, ending: Ending, error: str = "") -> None:
         self.ending, self.error = ending, error

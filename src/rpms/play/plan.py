@@ -17,7 +17,7 @@ from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
-from rpms.models.base import Answer, Decoding, Model, Request
+from rpms.models.base import Answer, Decoding, Model, Request, can_call_tools, can_constrain
 from rpms.play.setup import knowledge_of
 from rpms.play.sources import Sources, retrieval_settings
 from rpms.play.tasks import limited
@@ -193,7 +193,11 @@ class _Lent:
 
     @property
     def constrains(self) -> bool:
-        return bool(getattr(self._model, "constrains", False))
+        return can_constrain(self._model)
+
+    @property
+    def calls_tools(self) -> bool:
+        return can_call_tools(self._model)
 
     def answer(self, request: Request) -> Answer:
         return self._model.answer(request)

@@ -13,7 +13,7 @@ from typing import Any
 
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, BeliefShown, Condition, named_condition
-from rpms.core.enforcement import PARTS, Repair, preset, with_part
+from rpms.core.enforcement import PARTS, Calls, Repair, preset, with_part
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
 from rpms.core.names import nearest
@@ -27,7 +27,7 @@ from rpms.store.prompts import Prompts, read_prompts
 from rpms.worlds.base import Setting, Task, World
 
 NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
-_SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair", "tiers")
+_SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair", "calls", "tiers")
 """The knobs that are fields of a `Condition`."""
 CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
 """The knobs that a `Condition` is made of."""
@@ -93,6 +93,9 @@ class Settings:
         reads.one_of(BeliefShown), "How much of the belief is shown: paper or extended.", "NAME"
     )
     repair: Repair | None = knob(reads.one_of(Repair), "What is forgiven in an action: off, form or belief.", "NAME")
+    calls: Calls | None = knob(
+        reads.one_of(Calls), "How tools are called, in a world of tools: text, or native tool calls.", "text|native"
+    )
     memory: str | Path | None = knob(
         reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
     )
