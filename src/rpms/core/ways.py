@@ -109,7 +109,7 @@ class Ways:
         """The predicates that say where the agent is: those of the actions that change nothing else."""
         return frozenset(
             effect.atom.predicate
-            for schema in self.rules.environment
+            for schema in self.schemas
             if all(not effect.negated and self._is_exclusive(effect.atom.predicate) for effect in schema.effects)
             for effect in schema.effects
         )
