@@ -101,8 +101,10 @@ class Ways:
     @cached_property
     def lasting_names(self) -> Mapping[str, Sequence[str]]:
         """The names in the facts that hold for ever, by what their predicate calls them."""
-        predicates = self.rules.predicates
-        return {predicates[name].args[0]: tuple(table) for name, table in self.rules.lore.facts.items()}
+        found: dict[str, dict[str, None]] = {}
+        for name, table in self.rules.lore.facts.items():
+            found.setdefault(self.rules.predicates[name].args[0], {}).update(dict.fromkeys(table))
+        return {role: tuple(names) for role, names in found.items()}
 
     @cached_property
     def positional(self) -> frozenset[str]:

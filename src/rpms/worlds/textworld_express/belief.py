@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import combinations
 
 from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth
@@ -51,6 +52,7 @@ class ExpressBelief(Known, Belief):
             "text": things,
             "manner": tuple(dict.fromkeys(verb for verb, _ in self.recipe.directions)) if self.recipe else (),
             "order": self.orders[:1],
+            "sort": tuple(dict.fromkeys(sort for thing in things if thing not in self.placed for sort in _sorts(thing))),
         }
 
     def called(self, word: str) -> Sequence[str]:
@@ -99,3 +101,14 @@ class ExpressBelief(Known, Belief):
         if self.orders:
             found.append(f"To be done next: {self.orders[0]}")
         return tuple(found)
+
+
+_LONGEST_NAME = 6
+"""Words of a name that are tried as the name of a sort; no thing has a longer one."""
+
+
+@lru_cache(maxsize=4_096)
+def _sorts(thing: str) -> tuple[str, ...]:
+    """The sorts that a name may be of, each some of its words in their order: `clean socks` for `clean blue socks`."""
+    words = thing.split()[-_LONGEST_NAME:]
+    return tuple(" ".join(some) for size in range(len(words), 0, -1) for some in combinations(words, size))
