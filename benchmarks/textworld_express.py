@@ -130,7 +130,9 @@ def main() -> None:
     parser.add_argument("--split", choices=("dev", "train"), default="dev")
     parser.add_argument("--steps", type=int, default=world.step_budget, help="steps an episode may take")
     parser.add_argument("--option", help="games and parameters, such as coin,numLocations=5")
-    parser.add_argument("--manual", type=Path, help="a manual to plan with instead of the world's, such as a learned one")
+    parser.add_argument(
+        "--manual", type=Path, help="a manual to plan with instead of the world's, such as a learned one"
+    )
     parser.add_argument("--speed", action="store_true", help="steps a second instead of games won")
     options = parser.parse_args()
     # This file has the package's name, and its folder is where Python would look for it first.

@@ -2,41 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rpms.worlds.textworld_express import observations as said
-from rpms.worlds.textworld_express.known import Known
+from rpms.worlds.textworld_express.known import Known, Place
 
 
 def disagreements(belief: Known, look: str, inventory: str) -> tuple[str, ...]:
     """What the belief holds for known that two listings of the same moment deny."""
-    found: list[str] = []
     room, listing = said.room(look), said.inventory(inventory)
-    if listing is not None:
-        carried = {each.name for each in listing[0]}
-        found += [f"{thing} is not carried" for thing in belief.carried if thing not in carried]
-        found += [f"{thing} is carried" for thing in carried if thing not in belief.carried]
-        found += [f"{each.name} is {each.states - {'raw'}}" for each in listing[0] if _states_differ(belief, each)]
+    found = list(_of_inventory(belief, listing[0])) if listing is not None else []
     if room is None:
         return tuple(found)
     if room.name != belief.room or belief.here is None:
         return (*found, f"the room is {room.name}, not {belief.room}")
-    here = belief.here
+    return (*found, *_of_things(belief.here, room), *_of_ways(belief.here, room))
+
+
+def _of_inventory(belief: Known, carried: tuple[said.Food, ...]) -> Iterator[str]:
+    names = {each.name for each in carried}
+    yield from (f"{thing} is not carried" for thing in belief.carried if thing not in names)
+    yield from (f"{thing} is carried" for thing in sorted(names) if thing not in belief.carried)
+    for each in carried:
+        if belief.states.get(each.name, frozenset()) != each.states - {"raw"}:
+            yield f"{each.name} is {', '.join(sorted(each.states)) or 'as it was'}"
+
+
+def _of_things(here: Place, room: said.Room) -> Iterator[str]:
+    names = {sight.name for sight in room.sights}
+    yield from (f"{thing} is not here" for thing in here.loose if thing not in names)
     for sight in room.sights:
-        if sight.open is None:
-            found += [f"{sight.name} is here"] if sight.name not in here.loose else []
-            continue
         known = here.furniture.get(sight.name)
-        if known is None or known.open is not sight.open:
-            found.append(f"{sight.name} is {'open' if sight.open else 'closed'}")
+        if sight.open is None:
+            if sight.name not in here.loose:
+                yield f"{sight.name} is here"
+        elif known is None or known.open is not sight.open:
+            yield f"{sight.name} is {'open' if sight.open else 'closed'}"
         elif sight.open and {each.name for each in sight.content} != {*(known.content or ())}:
-            found.append(f"in {sight.name}: {', '.join(each.name for each in sight.content) or 'nothing'}")
-    found += [f"{thing} is not here" for thing in here.loose if all(thing != sight.name for sight in room.sights)]
+            yield f"in {sight.name}: {', '.join(each.name for each in sight.content) or 'nothing'}"
+
+
+def _of_ways(here: Place, room: said.Room) -> Iterator[str]:
     for direction, there in room.exits.items():
         if there is not None and here.exits.get(direction) != there:
-            found.append(f"{direction} is {there}, not {here.exits.get(direction)}")
+            yield f"{direction} is {there}, not {here.exits.get(direction)}"
         if room.doors.get(direction) is not here.doors.get(direction):
-            found.append(f"the door {direction} is {'closed' if room.doors.get(direction) else 'open'}")
-    return tuple(found)
-
-
-def _states_differ(belief: Known, food: said.Food) -> bool:
-    return belief.states.get(food.name, frozenset()) != food.states - {"raw"}
+            yield f"the door {direction} is {'closed' if room.doors.get(direction) else 'open'}"

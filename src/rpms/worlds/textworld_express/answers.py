@@ -140,7 +140,8 @@ def _in(belief: Known, thing: str, name: str) -> bool | None:
 def _is_a(_belief: Known, thing: str, sort: str) -> bool | None:
     named, wanted = thing.split(), sort.split()
     words = iter(named)
-    return all(word in words for word in wanted) and all(word in wanted for word in named if word in CONDITIONS)
+    alike = all(any(word in (each, f"{each}s") for word in words) for each in wanted)
+    return alike and all(word in wanted for word in named if word in CONDITIONS)
 
 
 def _tidy(belief: Known, thing: str) -> bool | None:

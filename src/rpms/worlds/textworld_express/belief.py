@@ -52,7 +52,9 @@ class ExpressBelief(Known, Belief):
             "text": things,
             "manner": tuple(dict.fromkeys(verb for verb, _ in self.recipe.directions)) if self.recipe else (),
             "order": self.orders[:1],
-            "sort": tuple(dict.fromkeys(sort for thing in things if thing not in self.placed for sort in _sorts(thing))),
+            "sort": tuple(
+                dict.fromkeys(sort for thing in things if thing not in self.placed for sort in _sorts(thing))
+            ),
         }
 
     def called(self, word: str) -> Sequence[str]:
@@ -109,6 +111,7 @@ _LONGEST_NAME = 6
 
 @lru_cache(maxsize=4_096)
 def _sorts(thing: str) -> tuple[str, ...]:
-    """The sorts that a name may be of, each some of its words in their order: `clean socks` for `clean blue socks`."""
+    """The sorts that a name may be of, each some of its words in their order, the last also as one of many."""
     words = thing.split()[-_LONGEST_NAME:]
+    words += [words[-1].removesuffix("s")] if words and words[-1].endswith("s") else []
     return tuple(" ".join(some) for size in range(len(words), 0, -1) for some in combinations(words, size))
