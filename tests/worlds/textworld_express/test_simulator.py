@@ -28,7 +28,7 @@ from rpms.worlds.textworld_express.world import world
 pytest.importorskip("textworld_express", reason="needs the simulator: pip install 'rpms[textworld-express]'")
 pytestmark = pytest.mark.timeout(300)
 SLOW = bool(os.environ.get("RPMS_SLOW"))
-SEEDS = range(50 if SLOW else 3)
+SEEDS = range(50 if SLOW else 2)
 OTHER_GAMES = (
     ("coin", "numDistractorItems=10"),
     ("mapreader", "numLocations=40,includeDoors=1,limitInventorySize=1"),

@@ -59,7 +59,7 @@ _TABLE: Final = (
     GameKind(
         "twc",
         "TextWorld Commonsense",
-        {**_rooms(3, 3, doors=0, limit=0), "numItemsToPutAway": Parameter(4, 1, 10)},
+        {**_rooms(3, 3, doors=0, limit=0), "numItemsToPutAway": Parameter(4, 1, 4)},
     ),
     GameKind(
         "coin",
