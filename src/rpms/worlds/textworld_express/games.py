@@ -70,7 +70,7 @@ _TABLE: Final = (
         "mapreader",
         "Map Reader",
         {
-            **_rooms(15, 50, doors=0, limit=0),
+            **_rooms(15, 48, doors=0, limit=0),
             "maxDistanceApart": Parameter(4, 1, 8),
             "maxDistractorItemsPerLocation": Parameter(3, 0, 3),
         },
