@@ -100,6 +100,12 @@ def _holding(belief: Known, thing: str) -> bool | None:
     return None if belief.here is None else thing in belief.carried
 
 
+def _loose(belief: Known, thing: str) -> bool | None:
+    if belief.here is None:
+        return None
+    return True if belief.rooms_of(thing) else (False if thing in belief.carried else None)
+
+
 def _full(belief: Known) -> bool | None:
     return belief.capacity is not None and len(belief.carried) >= belief.capacity
 
@@ -176,7 +182,7 @@ def _cooked(belief: Known, food: str) -> bool | None:
 
 
 def _eaten(belief: Known, food: str) -> bool | None:
-    return food in belief.eaten
+    return None if belief.here is None else food in belief.eaten
 
 
 def _needed(belief: Known, thing: str) -> bool | None:
@@ -241,6 +247,7 @@ ANSWERS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "barred": (1, _barred),
     "seen": (1, _seen),
     "holding": (1, _holding),
+    "loose": (1, _loose),
     "full": (0, _full),
     "open": (1, _open),
     "lid": (1, _lid),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -30,6 +30,8 @@ def update(belief: ExpressBelief, action: str | None, observation: str) -> Expre
         return replace(belief, capacity=most)
     if said.refused(text):
         return belief
+    if belief.goal.type == "simonsays":  # which has no rooms, and says of nothing whether it is there
+        return _read(belief, action, text)
     if (room := said.room(text)) is not None:
         return _see(belief, room)
     for pattern, change in _CHANGES:
@@ -150,8 +152,13 @@ def _take(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressB
     thing, here = match["thing"], belief.here
     if here is None:
         return belief
-    belief = _in_room(belief, loose=_without(here.loose, thing), furniture=_emptied(here.furniture, thing))
-    return replace(belief, carried=(*_without(belief.carried, thing), thing), placed=_without(belief.placed, thing))
+    holder = here.holder_of(thing)  # of two things of one name, the game takes the one that it lists first
+    if holder is None:
+        belief = _in_room(belief, loose=_without(here.loose, thing))
+    else:
+        held = here.furniture[holder]
+        belief = _furnish(belief, holder, replace(held, content=_without(held.content or (), thing)))
+    return replace(belief, carried=(*belief.carried, thing), placed=_without(belief.placed, thing))
 
 
 def _put(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
@@ -159,10 +166,9 @@ def _put(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBe
     if here is None:
         return belief
     old = here.furniture.get(match["place"], Furniture(open=True))
-    content = (*_without(old.content or (), thing), thing)
+    content = (*(old.content or ()), thing)
     belief = _furnish(belief, match["place"], replace(old, content=content))
-    placed = (*_without(belief.placed, thing), thing)
-    return replace(belief, carried=_without(belief.carried, thing), placed=placed)
+    return replace(belief, carried=_without(belief.carried, thing), placed=(*belief.placed, thing))
 
 
 def _change_food(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBelief:
@@ -181,14 +187,9 @@ def _eat(belief: ExpressBelief, match: re.Match[str], _action: str) -> ExpressBe
 
 
 def _without(things: tuple[str, ...], thing: str) -> tuple[str, ...]:
-    return tuple(each for each in things if each != thing)
-
-
-def _emptied(furniture: Mapping[str, Furniture], thing: str) -> dict[str, Furniture]:
-    return {
-        name: replace(each, content=_without(each.content, thing)) if each.content else each
-        for name, each in furniture.items()
-    }
+    """All but one thing of that name."""
+    place = things.index(thing) if thing in things else len(things)
+    return (*things[:place], *things[place + 1 :])
 
 
 _Change = Callable[[ExpressBelief, re.Match[str], str], ExpressBelief]
