@@ -76,7 +76,7 @@ def speed() -> None:
     os.environ["PATH"] = os.pathsep.join((str(Path(find_java(PROGRAM)).parent), os.environ.get("PATH", "")))
     from textworld_express import TextWorldExpressEnv  # noqa: PLC0415 - only once this folder is off the path
 
-    paths = {task: _gold(task) for name in GAMES for task in _timed(name)}
+    paths = {task.id: _gold(task) for name in GAMES for task in _timed(name)}
     env = TextWorldExpressEnv(envStepLimit=1_000)
     print(f"{'game':<14} {'package':>9} {'rpms':>9} {'ratio':>6}   steps a second")
     for name in GAMES:
@@ -98,28 +98,28 @@ def _gold(task: Task) -> tuple[str, ...]:
         return game.gold_path()
 
 
-def _package(env: object, name: str, paths: dict[Task, tuple[str, ...]]) -> float:
+def _package(env: object, name: str, paths: dict[str, tuple[str, ...]]) -> float:
     taken, steps = 0.0, 0
     for task in _timed(name):
         env.reset(seed=int(task.source["seed"]), gameFold=task.split, gameName=name, gameParams="")  # type: ignore[attr-defined]
         began = time.perf_counter()
-        for command in paths[task]:
+        for command in paths[task.id]:
             env.step(command)  # type: ignore[attr-defined]
         taken += time.perf_counter() - began
-        steps += len(paths[task])
+        steps += len(paths[task.id])
     return steps / taken
 
 
-def _ours(name: str, paths: dict[Task, tuple[str, ...]]) -> float:
+def _ours(name: str, paths: dict[str, tuple[str, ...]]) -> float:
     taken, steps = 0.0, 0
     for task in _timed(name):
         with ExpressGame(task) as game:
             game.reset()
             began = time.perf_counter()
-            for command in paths[task]:
+            for command in paths[task.id]:
                 game.step(command)
             taken += time.perf_counter() - began
-            steps += len(paths[task])
+            steps += len(paths[task.id])
     return steps / taken
 
 
