@@ -11,6 +11,7 @@ const Step = (() => {
     "filtered by state": "off",
     "below θ": "off",
     "crowded out": "off",
+    "hidden by chance": "off",
   };
   const TIERS = { universal: "Universal", domain: "Domain", environment: "Environment" };
   const opened = new Set(); // prompt blocks that the reader opened, so that they stay open from step to step
