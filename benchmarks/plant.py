@@ -1,0 +1,307 @@
+"""Does the audit find bad memories? Plant some among good ones, play, audit, and count.
+
+    python benchmarks/plant.py [--data DIR] [--games 400] [--learn 300] [--mask 0.5] [--seed 0] [--truth N]
+
+The planner learns on training games; 300 of its snippets are the good ones. 30 harmful ones are planted: where a thing
+never is, an order that undoes itself, a tool that cannot do it. Each claims as much evidence as the best of the good,
+since what is never shown cannot hurt. Then other training games are played without rules by a follower that does what a
+snippet of the present sub-goal did, with things of the room at hand, and plans by itself where no snippet is left. It
+neither knows nor asks which are planted. Each entry is hidden in half of the episodes, which is where a game tells most.
+
+`--truth N` also plays N games with each planted entry as the only one, and without any: what it really costs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from rpms.core.belief import Belief, StateSignature
+from rpms.core.condition import MEMORY_ONLY
+from rpms.core.decide import Decision
+from rpms.core.errors import RPMSError
+from rpms.core.facts import kind_of
+from rpms.core.goal import GoalSignature
+from rpms.core.memory import Entry, Kind, Origin, SuccessSnippet, merge
+from rpms.core.recall import EpisodicMemory
+from rpms.learn.audit import Audit, Outcome, Worth, audit
+from rpms.learn.rounds import LearningPlan, learn
+from rpms.models.base import Answer, Request
+from rpms.models.policy import follow_plan
+from rpms.play.answering import NamedModel
+from rpms.play.plan import lend, plan_run
+from rpms.play.run import run
+from rpms.play.sources import Recalling, Sources
+from rpms.store.memories import read_memory
+from rpms.store.runs import RunSummary
+from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.registry import find_world
+
+GOOD, PLANTED = 300, 30
+EVIDENCE = 12
+"""Observations that each planted entry claims; the best of the good have a few less."""
+RECALLING = Recalling(threshold=0.5, top={Kind.SUCCESS: 4})
+"""θ at what the type of task alone gives, so that an entry's turn comes in many games of its type."""
+_INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
+_SEARCHING = ("find_object", "take_object")
+
+
+@dataclass
+class Follower:
+    """Does what the snippets it is shown did, each of their actions once, the best snippet first; then plans."""
+
+    name: str = "follower"
+    _done: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+    def answer(self, request: Request) -> Answer:
+        decision = request.decision
+        assert decision is not None
+        done = self._done[request.episode]
+        command = next(self._recalled(decision, done), "") or follow_plan(decision)[1]
+        done.add(command)
+        return Answer(f"Action: {command}")
+
+    def _recalled(self, decision: Decision, done: set[str]) -> Iterator[str]:
+        wanted = decision.progress.sub_goal
+        for candidate in decision.memories:
+            entry = candidate.entry
+            if isinstance(entry, SuccessSnippet) and _same_end(entry.sub_goal_type, wanted):
+                yield from (
+                    command
+                    for action in entry.actions
+                    for command in _here(action, entry, decision)
+                    if command not in done and _makes_sense(command, decision.belief)
+                )
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _makes_sense(command: str, belief: Belief) -> bool:
+    """Nobody goes where he is, or opens what is elsewhere."""
+    verb, _, place = command.partition(" ")
+    return place != f"to {belief.location}" if verb == "go" else verb != "open" or place == belief.location
+
+
+def _same_end(sub_goal: str, wanted: str) -> bool:
+    """A snippet that ends in taking begins with the search; once the thing is seen, nobody needs to be told."""
+    return wanted == "find_object" if sub_goal in _SEARCHING else sub_goal == wanted
+
+
+def _here(action: str, entry: SuccessSnippet, decision: Decision) -> Iterator[str]:
+    """An action with things of this room for its own: of the same kind and number, or of the same kind."""
+    belief, bound = decision.belief, {}
+    for name in dict.fromkeys(_INSTANCE.findall(action)):
+        kind = kind_of(name)
+        same = kind == entry.goal_signature.object
+        found = _called(decision.goal.object if same else kind, belief)
+        if not found:
+            return
+        bound[name] = name if name in found else found[0]
+    yield _INSTANCE.sub(lambda match: bound[match[0]], action)
+
+
+def _called(kind: str, belief: Belief) -> Sequence[str]:
+    known = belief.called(kind)
+    return [name for name in known if name in belief.holding] or known
+
+
+def snippets(world: World, tasks: Sequence[Task], folder: Path) -> list[SuccessSnippet]:
+    """What the planner learns on some games, that is an end in itself: the beginning of a search is none."""
+    plan = LearningPlan(world, "planner", NamedModel("planner", world.name), rounds=1, split="train", tasks=tuple(tasks))
+    memory = read_memory(learn(plan, folder / "learned.jsonl")[-1].file)
+    return [each for each in memory.entries if isinstance(each, SuccessSnippet) and each.sub_goal_type != "find_object"]
+
+
+class Deed(NamedTuple):
+    """How a type of task changes its object, and what could be mistaken for it."""
+
+    verb: str
+    sub_goal: str
+    tools: tuple[tuple[str, ...], ...]
+    """Kinds of places that cannot do it, an entry each."""
+    too_early: tuple[tuple[str, ...], ...]
+    """Kinds of places where the thing is put before it is done, an entry each."""
+
+
+DEEDS = {
+    "pick_heat_then_place_in_recep": Deed(
+        *("heat", "heat_object"),
+        (("fridge", "cabinet"), ("coffeemachine", "stoveburner"), ("toaster", "sinkbasin")),
+        (("countertop", "drawer"), ("garbagecan", "diningtable"), ("sinkbasin", "shelf")),
+    ),
+    "pick_cool_then_place_in_recep": Deed(
+        *("cool", "cool_object"),
+        (("microwave", "cabinet"), ("sinkbasin", "shelf"), ("coffeemachine", "toaster")),
+        (("countertop", "drawer"), ("garbagecan", "diningtable"), ("sinkbasin", "shelf"), ("stoveburner", "cabinet")),
+    ),
+    "pick_clean_then_place_in_recep": Deed(
+        *("clean", "clean_object"),
+        (("garbagecan", "stoveburner"), ("countertop", "toilet"), ("cabinet", "fridge")),
+        (("countertop", "diningtable"), ("garbagecan", "coffeemachine"), ("toilet", "stoveburner")),
+    ),
+}
+PUT_WRONGLY = (("garbagecan", "bed"), ("toilet", "desk", "countertop"), ("drawer", "sidetable"))
+TOURS = 2
+"""Entries that send one looking where the thing is not, of each of the two types of task that change nothing."""
+
+
+def harmful(good: Sequence[SuccessSnippet], evidence: int) -> Iterator[tuple[str, SuccessSnippet]]:
+    """30 entries that look like the others, each with what is wrong with it."""
+    for type_ in ("pick_and_place_simple", "pick_two_obj_and_place"):
+        own = [entry for entry in good if entry.goal_signature.type == type_]
+        goal, thing = _usual_goal(own)
+        barren = _barren_places(own)
+        for tour in range(TOURS):
+            kinds = barren[tour::TOURS]
+            actions = [f"go to {kind} {number}" for kind in kinds for number in (1, 2)]
+            yield f"{goal.object} searched at {' '.join(kinds)}", _made(
+                goal, "none", "take_object", (*actions, f"take {thing} from {kinds[-1]} 2"), evidence
+            )
+        for kinds in PUT_WRONGLY:
+            yield f"put at {' '.join(kinds)}", _made(goal, thing, "put_object", _put(thing, kinds), evidence)
+    for type_, deed in DEEDS.items():
+        goal, thing = _usual_goal([entry for entry in good if entry.goal_signature.type == type_])
+        for kinds in deed.tools:
+            actions = [do for kind in kinds for do in (f"go to {kind} 1", f"{deed.verb} {thing} with {kind} 1")]
+            yield f"{deed.verb} with {' '.join(kinds)}", _made(goal, thing, deed.sub_goal, actions, evidence)
+        for kinds in deed.too_early:
+            made = _made(goal, thing, deed.sub_goal, _put(thing, kinds), evidence)
+            yield f"put at {' '.join(kinds)}, then {deed.verb}", made
+    goal, thing = _usual_goal([entry for entry in good if entry.goal_signature.type == "look_at_obj_in_light"])
+    yield "use the bed", _made(goal, thing, "use_object", ("go to bed 1", "use bed 1"), evidence)
+
+
+def _put(thing: str, kinds: Sequence[str]) -> list[str]:
+    return [do for kind in kinds for do in (f"go to {kind} 1", f"open {kind} 1", f"put {thing} in/on {kind} 1")]
+
+
+def _barren_places(entries: Iterable[SuccessSnippet], most: int = 8) -> list[str]:
+    """The kinds of places where least was found of what was looked for there."""
+    gone, taken = Counter[str](), Counter[str]()
+    for entry in entries:
+        for action in entry.actions if entry.sub_goal_type == "take_object" else ():
+            *_, place = _INSTANCE.findall(action) or [""]
+            if action.startswith(("go to ", "take ")):
+                (gone if action.startswith("go") else taken)[kind_of(place)] += 1
+    return sorted(gone, key=lambda place: (taken[place] / gone[place], -gone[place]))[:most]
+
+
+def _usual_goal(entries: Sequence[SuccessSnippet]) -> tuple[GoalSignature, str]:
+    """The goal that most entries of a type are about, and its object by name."""
+    counted = Counter(entry.goal_signature for entry in entries)
+    goal = max(counted, key=lambda goal: (counted[goal], str(goal)))
+    return goal, f"{goal.object} 1"
+
+
+def _made(goal: GoalSignature, held: str, sub_goal: str, actions: Sequence[str], evidence: int) -> SuccessSnippet:
+    return SuccessSnippet(
+        goal,
+        StateSignature.parse(f"holding={held}"),
+        sub_goal,
+        tuple(actions),
+        {"holding": None if held == "none" else held, "action_type": actions[-1].split()[0]},
+        {actions[-1].split()[0]: f"{goal.object} 1"},
+        frozenset(Origin(f"planted/{number}", 1) for number in range(evidence)),
+    )
+
+
+def play(
+    world: World, tasks: Sequence[Task], entries: Iterable[Entry], folder: Path, mask: float, seed: int
+) -> RunSummary:
+    """Play games with a memory, each entry hidden in a share of them."""
+    follower = Follower()
+    plan = plan_run(
+        world,
+        follower.name,
+        lend(follower),
+        split="train",
+        tasks=tasks,
+        condition=MEMORY_ONLY,
+        memory=EpisodicMemory(entries, world.name),
+        sources=Sources(recalling=replace(RECALLING, mask=mask)),
+        seed=seed,
+    )
+    return run(plan, folder)
+
+
+def told(summary: RunSummary) -> str:
+    return (
+        f"won {summary.won} of {summary.done}, {summary.steps / summary.done:.1f} steps and "
+        f"{summary.infeasible / summary.done:.2f} infeasible actions a game"
+    )
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    arguments.add_argument("--data", type=Path, default=os.environ.get("ALFWORLD_DATA"))
+    arguments.add_argument("--games", type=int, default=400)
+    arguments.add_argument("--learn", type=int, default=300)
+    arguments.add_argument("--mask", type=float, default=0.5)
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--truth", type=int, default=0)
+    arguments.add_argument("--out", type=Path)
+    arguments.add_argument("--compare", action="store_true")
+    options = arguments.parse_args()
+    world = find_world("alfworld")
+    setting = Setting(options.data.absolute() if options.data else None)
+    dice = random.Random(options.seed)
+    tasks = list(world.tasks("train", setting))
+    dice.shuffle(tasks)
+    learned, played = tasks[: options.learn], tasks[options.learn : options.learn + options.games]
+    with TemporaryDirectory() as temporary:
+        folder = options.out or Path(temporary)
+        found = snippets(world, learned, folder)
+        good = dice.sample(found, min(GOOD, len(found)))
+        wrong = {made.id: (what, made) for what, entry in harmful(good, EVIDENCE) for made in merge([entry])}
+        assert len(wrong) == PLANTED, len(wrong)
+        planted = [entry for _, entry in wrong.values()]
+        print(f"{len(good)} good entries and {len(planted)} planted ones, {len(played)} games, mask {options.mask}")
+        if options.compare: print("good alone:      ", told(play(world, played, good, folder / "good", 0.0, options.seed)))
+        if options.compare: print("with the planted:", told(play(world, played, [*good, *planted], folder / "both", 0.0, options.seed)))
+        print("the same, masked:", told(play(world, played, [*good, *planted], folder / "masked", options.mask, options.seed)))
+        report(audit([folder / "masked"]), {id_: what for id_, (what, _) in wrong.items()}, len(good))
+    return 0
+
+
+def report(found: Audit, wrong: dict[str, str], good: int) -> None:
+    """What was found of the planted, and who else was accused."""
+    print(found.summary)
+    print()
+    print("| planted | shown | hidden | success | steps | infeasible | verdict |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | --- |")
+    accounts = {account.name: account for account in found.entries}
+    for id_, what in wrong.items():
+        account = accounts.get(id_)
+        if account is None:
+            print(f"| {what} | 0 | 0 | | | | never came to mind |")
+            continue
+        cells = [f"{f.effect.estimate:+.2f} (p {f.adjusted:.2g})" for f in account.findings.values()]
+        print(f"| {what} | {account.shown} | {account.hidden} | {' | '.join(cells)} | {account.worth} |")
+    accused = {account.name: account for account in found.of(Worth.HARMFUL)}
+    caught = [id_ for id_ in wrong if id_ in accused]
+    falsely = [account for name, account in accused.items() if name not in wrong]
+    tested = [a for a in found.entries if a.name not in wrong]
+    print()
+    print(f"found {len(caught)} of {len(wrong)} planted entries")
+    print(f"accused {len(falsely)} of {good} good ones ({len(falsely) / good:.1%}), of which {len(tested)} came to mind")
+    for account in falsely:
+        print(f"  {account.name}: {account.reason}")
+    for outcome in Outcome:
+        print(outcome, [f"{a.kind} {a.findings[outcome].effect.estimate:+.2f}" for a in found.kinds])
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except RPMSError as error:
+        sys.exit(f"plant: {error}")
