@@ -109,6 +109,7 @@ class _Failure(_Record):
     failure_message: Text = ""
     corrective_rule: Text
     occurrence_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
+    worded_by: Text = ""
 
     def entry(self) -> Entry:
         return FailureLesson(
@@ -120,6 +121,7 @@ class _Failure(_Record):
             self.failure_message,
             self._sources(self.occurrence_count),
             self.id,
+            self.worded_by,
         )
 
 
@@ -315,6 +317,7 @@ def record(entry: Entry) -> dict[str, Any]:
                 "failure_message": entry.failure_message,
                 "corrective_rule": entry.corrective_rule,
                 "occurrence_count": entry.occurrence_count,
+                **({"worded_by": entry.worded_by} if entry.worded_by else {}),
             }
         case VerifiedSchema():
             body = {
