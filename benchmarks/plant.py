@@ -47,10 +47,10 @@ from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 
 GOOD, PLANTED = 300, 30
-EVIDENCE = 12
-"""Observations that each planted entry claims; the best of the good have a few less."""
-RECALLING = Recalling(threshold=0.5, top={Kind.SUCCESS: 4})
-"""θ at what the type of task alone gives, so that an entry's turn comes in many games of its type."""
+EVIDENCE = 60
+"""Observations that each planted entry claims, so that it comes before the good ones: a popular mistake."""
+RECALLING = Recalling(threshold=0.5, top={Kind.SUCCESS: 8})
+"""θ at what the type of task alone gives, so that an entry's turn comes in all games of its type."""
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
 _SEARCHING = ("find_object", "take_object")
 
@@ -122,96 +122,71 @@ def snippets(world: World, tasks: Sequence[Task], folder: Path) -> list[SuccessS
     return [each for each in memory.entries if isinstance(each, SuccessSnippet) and each.sub_goal_type != "find_object"]
 
 
-class Deed(NamedTuple):
-    """How a type of task changes its object, and what could be mistaken for it."""
+class Mistakes(NamedTuple):
+    """What can be done wrongly with a thing in hand, in one type of task: kinds of places, tried in turn, an entry each."""
 
     verb: str
     sub_goal: str
-    tools: tuple[tuple[str, ...], ...]
-    """Kinds of places that cannot do it, an entry each."""
-    too_early: tuple[tuple[str, ...], ...]
-    """Kinds of places where the thing is put before it is done, an entry each."""
+    tools: tuple[str, ...] = ()
+    """Where it is tried that cannot do it."""
+    puts: tuple[str, ...] = ()
+    """Where the thing is put down, which is not where it goes, or before it is time."""
 
 
-DEEDS = {
-    "pick_heat_then_place_in_recep": Deed(
+MISTAKES = {
+    "pick_and_place_simple": Mistakes(
+        *("put", "put_object"),
+        puts=(
+            *("garbagecan", "bed countertop", "desk sinkbasin", "drawer toilet"),
+            *("sidetable microwave", "dresser cabinet", "sofa stoveburner", "armchair shelf toilet fridge"),
+        ),
+    ),
+    "pick_heat_then_place_in_recep": Mistakes(
         *("heat", "heat_object"),
-        (("fridge", "cabinet"), ("coffeemachine", "stoveburner"), ("toaster", "sinkbasin")),
-        (("countertop", "drawer"), ("garbagecan", "diningtable"), ("sinkbasin", "shelf")),
+        ("fridge", "coffeemachine", "toaster stoveburner", "cabinet drawer"),
+        ("countertop", "garbagecan", "sinkbasin", "stoveburner shelf"),
     ),
-    "pick_cool_then_place_in_recep": Deed(
+    "pick_cool_then_place_in_recep": Mistakes(
         *("cool", "cool_object"),
-        (("microwave", "cabinet"), ("sinkbasin", "shelf"), ("coffeemachine", "toaster")),
-        (("countertop", "drawer"), ("garbagecan", "diningtable"), ("sinkbasin", "shelf"), ("stoveburner", "cabinet")),
+        ("microwave", "coffeemachine", "toaster stoveburner", "cabinet drawer"),
+        ("countertop", "garbagecan", "sinkbasin"),
     ),
-    "pick_clean_then_place_in_recep": Deed(
+    "pick_clean_then_place_in_recep": Mistakes(
         *("clean", "clean_object"),
-        (("garbagecan", "stoveburner"), ("countertop", "toilet"), ("cabinet", "fridge")),
-        (("countertop", "diningtable"), ("garbagecan", "coffeemachine"), ("toilet", "stoveburner")),
+        ("garbagecan", "countertop", "cabinet drawer", "toilet fridge"),
+        ("countertop", "garbagecan", "toilet stoveburner"),
     ),
 }
-PUT_WRONGLY = (("garbagecan", "bed"), ("toilet", "desk", "countertop"), ("drawer", "sidetable"))
-TOURS = 2
-"""Entries that send one looking where the thing is not, of each of the two types of task that change nothing."""
 
 
-def harmful(good: Sequence[SuccessSnippet], evidence: int) -> Iterator[tuple[str, SuccessSnippet]]:
+def harmful(good: Sequence[SuccessSnippet]) -> Iterator[tuple[str, SuccessSnippet]]:
     """30 entries that look like the others, each with what is wrong with it."""
-    for type_ in ("pick_and_place_simple", "pick_two_obj_and_place"):
-        own = [entry for entry in good if entry.goal_signature.type == type_]
-        goal, thing = _usual_goal(own)
-        barren = _barren_places(own)
-        for tour in range(TOURS):
-            kinds = barren[tour::TOURS]
-            actions = [f"go to {kind} {number}" for kind in kinds for number in (1, 2)]
-            yield f"{goal.object} searched at {' '.join(kinds)}", _made(
-                goal, "none", "take_object", (*actions, f"take {thing} from {kinds[-1]} 2"), evidence
-            )
-        for kinds in PUT_WRONGLY:
-            yield f"put at {' '.join(kinds)}", _made(goal, thing, "put_object", _put(thing, kinds), evidence)
-    for type_, deed in DEEDS.items():
-        goal, thing = _usual_goal([entry for entry in good if entry.goal_signature.type == type_])
-        for kinds in deed.tools:
-            actions = [do for kind in kinds for do in (f"go to {kind} 1", f"{deed.verb} {thing} with {kind} 1")]
-            yield f"{deed.verb} with {' '.join(kinds)}", _made(goal, thing, deed.sub_goal, actions, evidence)
-        for kinds in deed.too_early:
-            made = _made(goal, thing, deed.sub_goal, _put(thing, kinds), evidence)
-            yield f"put at {' '.join(kinds)}, then {deed.verb}", made
-    goal, thing = _usual_goal([entry for entry in good if entry.goal_signature.type == "look_at_obj_in_light"])
-    yield "use the bed", _made(goal, thing, "use_object", ("go to bed 1", "use bed 1"), evidence)
+    for type_, wrong in MISTAKES.items():
+        counted = Counter(entry.goal_signature for entry in good if entry.goal_signature.type == type_)
+        goal = max(counted, key=lambda goal: (counted[goal], str(goal)))
+        thing = f"{goal.object} 1"
+        for kinds in wrong.tools:
+            actions = [f"{do} {kind} 1" for kind in kinds.split() for do in ("go to", f"{wrong.verb} {thing} with")]
+            yield f"{wrong.verb}: a wrong tool, {kinds}", _made(goal, wrong.sub_goal, actions)
+        for kinds in wrong.puts:
+            sort = "a wrong order, first put at" if wrong.tools else "a wrong place,"
+            yield f"{wrong.verb}: {sort} {kinds}", _made(goal, wrong.sub_goal, _put(thing, kinds.split()))
 
 
 def _put(thing: str, kinds: Sequence[str]) -> list[str]:
     return [do for kind in kinds for do in (f"go to {kind} 1", f"open {kind} 1", f"put {thing} in/on {kind} 1")]
 
 
-def _barren_places(entries: Iterable[SuccessSnippet], most: int = 8) -> list[str]:
-    """The kinds of places where least was found of what was looked for there."""
-    gone, taken = Counter[str](), Counter[str]()
-    for entry in entries:
-        for action in entry.actions if entry.sub_goal_type == "take_object" else ():
-            *_, place = _INSTANCE.findall(action) or [""]
-            if action.startswith(("go to ", "take ")):
-                (gone if action.startswith("go") else taken)[kind_of(place)] += 1
-    return sorted(gone, key=lambda place: (taken[place] / gone[place], -gone[place]))[:most]
-
-
-def _usual_goal(entries: Sequence[SuccessSnippet]) -> tuple[GoalSignature, str]:
-    """The goal that most entries of a type are about, and its object by name."""
-    counted = Counter(entry.goal_signature for entry in entries)
-    goal = max(counted, key=lambda goal: (counted[goal], str(goal)))
-    return goal, f"{goal.object} 1"
-
-
-def _made(goal: GoalSignature, held: str, sub_goal: str, actions: Sequence[str], evidence: int) -> SuccessSnippet:
+def _made(goal: GoalSignature, sub_goal: str, actions: Sequence[str]) -> SuccessSnippet:
+    verb = actions[-1].split()[0]
     return SuccessSnippet(
         goal,
-        StateSignature.parse(f"holding={held}"),
+        StateSignature.parse(f"holding={goal.object} 1"),
         sub_goal,
         tuple(actions),
-        {"holding": None if held == "none" else held, "action_type": actions[-1].split()[0]},
-        {actions[-1].split()[0]: f"{goal.object} 1"},
-        frozenset(Origin(f"planted/{number}", 1) for number in range(evidence)),
+        {"holding": f"{goal.object} 1", "action_type": verb},
+        {verb: f"{goal.object} 1"},
+        frozenset(Origin(f"planted/{number}", 1) for number in range(EVIDENCE)),
     )
 
 
@@ -232,6 +207,15 @@ def play(
         seed=seed,
     )
     return run(plan, folder)
+
+
+def evenly(tasks: Sequence[Task], count: int) -> Iterator[Task]:
+    """As many tasks of each type, as they come."""
+    left = Counter({type_: count // len(MISTAKES) for type_ in MISTAKES})
+    for task in tasks:
+        if left[task.type]:
+            left[task.type] -= 1
+            yield task
 
 
 def told(summary: RunSummary) -> str:
@@ -257,12 +241,13 @@ def main() -> int:
     dice = random.Random(options.seed)
     tasks = list(world.tasks("train", setting))
     dice.shuffle(tasks)
-    learned, played = tasks[: options.learn], tasks[options.learn : options.learn + options.games]
+    tasks = [task for task in tasks if task.type in MISTAKES]
+    learned, played = tasks[: options.learn], list(evenly(tasks[options.learn :], options.games))
     with TemporaryDirectory() as temporary:
         folder = options.out or Path(temporary)
         found = snippets(world, learned, folder)
         good = dice.sample(found, min(GOOD, len(found)))
-        wrong = {made.id: (what, made) for what, entry in harmful(good, EVIDENCE) for made in merge([entry])}
+        wrong = {made.id: (what, made) for what, entry in harmful(good) for made in merge([entry])}
         assert len(wrong) == PLANTED, len(wrong)
         planted = [entry for _, entry in wrong.values()]
         print(f"{len(good)} good entries and {len(planted)} planted ones, {len(played)} games, mask {options.mask}")

@@ -55,7 +55,8 @@ class _Made:
 class Agent:
     """RPMS without its games: `reset` with a task, then `act` on each observation.
 
-    Tell it how an episode ended, with `outcome`, and it learns from it; `save` keeps what it learned. Use it as a context manager, or `close` it, where the model holds something. Not for several threads at once.
+    Tell it how an episode ended, with `outcome`, and it learns from it; `save` keeps what it learned. Use it as a
+    context manager, or `close` it, where the model holds something. Not for several threads at once.
     """
 
     def __init__(
@@ -193,8 +194,8 @@ class Agent:
         """End the episode, learn from it, and return the entries it taught, which later episodes recall at once.
 
         `observation`: what the world said to the last command; without it, that step teaches only where it won.
-        `fatal`: the world ended the task for good, which is a lesson of its own. The same episode told twice, here or in
-        another process, is one piece of evidence.
+        `fatal`: the world ended the task for good, which is a lesson of its own. The same episode told twice, here or
+        in another process, is one piece of evidence.
         """
         if self._goal is None:
             raise InputError("there is no episode to end; call reset(task) and act(observation) first")

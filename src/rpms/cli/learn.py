@@ -24,7 +24,6 @@ from rpms.play.settings import Settings
 from rpms.play.threads import Threads
 from rpms.worlds.registry import find_world
 
-
 USUAL_MASK = 0.2
 """How many memories an audit hides where nothing else is said: little enough that a round still plays as usual."""
 

@@ -1,8 +1,9 @@
-"""`rpms memory audit`, `junk`, `quarantine` and `restore`: what entries are worth, and what becomes of those that are not."""
+"""`rpms memory audit`, `junk`, `quarantine`, `restore`: what entries are worth, and setting aside those that harm."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -114,7 +115,7 @@ def _table(heading: str, accounts: Sequence[Account]) -> Table:
 
 def _cell(account: Account, outcome: Outcome) -> Text:
     finding = account.findings[outcome]
-    if finding.effect.estimate != finding.effect.estimate:  # noqa: PLR0124  not a number
+    if math.isnan(finding.effect.estimate):
         return Text("–", "dim")
     return Text(changed(outcome, finding.effect).partition(" ")[2], "" if finding.sign(outcome) else "dim")
 
@@ -136,7 +137,9 @@ def junk(
     runs: Annotated[list[Path] | None, typer.Argument(help="Runs played with it.", show_default=False)] = None,
     prune: Annotated[
         str | None,
-        typer.Option(help=f"Do without these: {', '.join(each.name.lower() for each in Junk)}, or all.", metavar="KIND,…"),
+        typer.Option(
+            help=f"Do without these: {', '.join(each.name.lower() for each in Junk)}, or all.", metavar="KIND,…"
+        ),
     ] = None,
     out: NextMemory = None,
     entries: Annotated[bool, typer.Option(help="Name each entry.")] = True,

@@ -1,8 +1,8 @@
 """Hiding memories by chance, to learn what showing them does.
 
 An entry is shown or hidden for a whole episode: what it does early cannot decide whether it is shown later. The draw
-follows from seed, episode and entry alone, so that no order of playing changes it, and it is made only for entries whose
-turn has come: until then an episode is the same whichever way it falls, which makes the two groups comparable.
+follows from seed, episode and entry alone, so that no order of playing changes it. It matters only once an entry's turn
+has come: until then an episode is the same whichever way it falls, which makes the two groups comparable.
 """
 
 from __future__ import annotations

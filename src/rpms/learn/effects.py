@@ -1,8 +1,9 @@
 """What showing an entry does, estimated from episodes in which it was shown or hidden by chance.
 
 The chance is known, and that is all that is assumed. A test asks how often chance alone would set shown and hidden
-episodes as far apart as they are, had showing made no difference. Before that, what can be told without this entry's own
-draw is taken out of each outcome: what came before its turn, and what other entries did, estimated from other episodes.
+episodes as far apart as they are, had showing made no difference. Before that, what can be told without this entry's
+own draw is taken out of each outcome: what came before its turn, and what other entries did, estimated from other
+episodes.
 """
 
 from __future__ import annotations
@@ -108,9 +109,7 @@ def _terms(
                 later += others.get(ordered[place].entry, 0.0) * (ordered[place].shown - trial.chance)
                 place += 1
             own = others.get(each.entry, 0.0) * (each.shown - trial.chance)
-            found[each.entry].append(
-                Term(number, trial.chance, each.shown, trial.outcome(each.since) - later + own)
-            )
+            found[each.entry].append(Term(number, trial.chance, each.shown, trial.outcome(each.since) - later + own))
     return {entry: _centred(terms) for entry, terms in found.items()}
 
 
@@ -140,7 +139,7 @@ def effect_of(terms: Sequence[Term]) -> Effect:
     shown = sum(term.shown for term in terms)
     weight = math.fsum(term.surprise**2 for term in terms)
     count = len({term.trial for term in terms})
-    if not shown or shown == len(terms) or count < 3:  # noqa: PLR2004  two points always lie on a line
+    if not shown or shown == len(terms) or count < 3:
         return Effect(shown, len(terms) - shown, math.nan, -math.inf, math.inf, 1.0)
     estimate = math.fsum(term.surprise * term.value for term in terms) / weight
     by_trial: defaultdict[int, float] = defaultdict(float)
@@ -153,7 +152,7 @@ def effect_of(terms: Sequence[Term]) -> Effect:
 
 def p_value(terms: Sequence[Term]) -> float:
     """How likely chance alone sets shown and hidden at least so far apart, either way: the randomisation test."""
-    kept = [term for term in terms if abs(term.value) > 1e-12]  # noqa: PLR2004
+    kept = [term for term in terms if abs(term.value) > 1e-12]
     score = math.fsum(term.surprise * term.value for term in kept)
     pairs = [(term.value, term.chance) for term in kept]
     either = min(_upper_tail(pairs, score), _upper_tail([(-value, chance) for value, chance in pairs], -score))
@@ -194,7 +193,7 @@ def _approximated(pairs: Sequence[tuple[float, float]], score: float) -> float:
     tilt = (low + high) / 2
     log, _, spread = _moments(values, tilt)
     signed = math.copysign(math.sqrt(max(0.0, 2 * (tilt * score - log))), tilt)
-    if abs(signed) < 0.05 or spread <= 0:  # noqa: PLR2004  at the middle its two corrections cancel
+    if abs(signed) < 0.05 or spread <= 0:
         return 1 - _NORMAL.cdf(score / math.sqrt(_moments(values, 0.0)[2]))
     tail = 1 - _NORMAL.cdf(signed) + _NORMAL.pdf(signed) * (1 / (tilt * math.sqrt(spread)) - 1 / signed)
     return min(1.0, max(0.0, tail))
@@ -222,4 +221,3 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
         least = min(least, p_values[place] * len(p_values) / rank)
         adjusted[place] = least
     return adjusted
-

@@ -1,4 +1,4 @@
-"""What a memory could do without: near-duplicates, entries never recalled, always below others, or against the manual."""
+"""What a memory could do without: near-duplicates, what is never recalled, always below others, against the manual."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Wording:
     manual: RuleManual
 
     def over(self, entries: Iterable[Entry], episode: Episode) -> tuple[Entry, ...]:
-        """The same entries, merged anew. ModelUnavailable passes through; a single failure leaves a lesson as it was."""
+        """The same entries, merged anew. ModelUnavailable passes through; another failure leaves a lesson as it was."""
         return merge(self._worded(entries, episode))
 
     def _worded(self, entries: Iterable[Entry], episode: Episode) -> Iterator[Entry]:
@@ -79,22 +79,19 @@ class Wording:
         strange = [name for name in _INSTANCE.findall(text) if not re.search(rf"\b{re.escape(name)}\b", seen)]
         if strange:
             return f"names {strange[0]}, which was not there"
-        commands = _COMMAND.findall(text)
-        worked = {each.command for each in episode.steps if not each.infeasible}
-        others = [command for command in commands if command != step.command]
-        if not others:
-            return "names no action to do instead"
+        others = [command for command in _COMMAND.findall(text) if command != step.command]
+        wrong = (self._objection_to(command, step, episode) for command in others)
+        return next(filter(None, wrong), "") if others else "names no action to do instead"
+
+    def _objection_to(self, command: str, step: Step, episode: Episode) -> str:
+        """What is wrong with advising a command."""
+        if all(each.infeasible or each.command != command for each in episode.steps):
+            return f"advises `{command}`, which did not work in this episode"
         rules = self.manual.active(step.decision.goal.type, step.decision.goal.object)
-        situation = Situation(step.decision.belief, step.decision.goal)
-        for command in others:
-            if command not in worked:
-                return f"advises `{command}`, which did not work in this episode"
-            if rules.environment and rules.instance(command) is None:
-                return f"advises `{command}`, which is no action of the manual"
-            forbidden = prohibition(command, rules, situation)
-            if forbidden is not None and forbidden.conflict:
-                return f"advises what {forbidden.rule} forbids"
-        return ""
+        if rules.environment and rules.instance(command) is None:
+            return f"advises `{command}`, which is no action of the manual"
+        forbidden = prohibition(command, rules, Situation(step.decision.belief, step.decision.goal))
+        return f"advises what {forbidden.rule} forbids" if forbidden is not None and forbidden.conflict else ""
 
 
 def _told(step: Step, episode: Episode) -> Iterator[str]:

@@ -5,8 +5,8 @@ configuration plays the same episodes again and teaches nothing new. So the firs
 play with the memory so far (Full), unless told otherwise. An episode that taught exactly what it taught in an earlier
 round is no new evidence and is counted once.
 
-With `audit`, rounds that have a memory hide each entry in some episodes, and what turns out harmful leaves the memory of
-the next round and is kept beside it.
+With `audit`, rounds that have a memory hide each entry in some episodes, and what turns out harmful leaves the memory
+of the next round and is kept beside it.
 """
 
 from __future__ import annotations
@@ -230,14 +230,16 @@ def continued(plan: LearningPlan, out: Path) -> LearningPlan:
         raise InputError(f"{out}: is no frozen memory to go on from; leave out --continue to begin one")
     memory = read_frozen(out, plan.world.name)
     rounds = (re.match(r"round(\d{1,6})/", origin.episode) for entry in memory.entries for origin in entry.origins)
-    numbers = [int(found[1]) for found in rounds if found is not None]
-    numbers += [number for number in takewhile(lambda n: snapshot_file(out, n).is_file(), count(1)) if _same(out, number)]
+    numbers = [int(found[1]) for found in rounds if found is not None] + _snapshots_like(out)
     aside = read_quarantine(out, plan.world.name)
     return replace(plan, start=memory, before=max(numbers, default=1), aside=aside)
 
 
-def _same(out: Path, number: int) -> bool:
-    return read_bytes(snapshot_file(out, number), LARGEST_MEMORY) == read_bytes(out, LARGEST_MEMORY)
+def _snapshots_like(out: Path) -> list[int]:
+    """The rounds whose snapshots are this memory to the byte."""
+    held = read_bytes(out, LARGEST_MEMORY)
+    there = takewhile(lambda number: snapshot_file(out, number).is_file(), count(1))
+    return [number for number in there if read_bytes(snapshot_file(out, number), LARGEST_MEMORY) == held]
 
 
 def _refuse_foreign(out: Path) -> None:
@@ -245,15 +247,11 @@ def _refuse_foreign(out: Path) -> None:
 
     One that is a round's snapshot to the byte is its own, whatever its seal: learning ended between the two files.
     """
-    if not out.exists() or _is_snapshot(out):
+    if not out.exists() or _snapshots_like(out):
         return
     if not freeze_file(out).is_file():
         raise InputError(f"{out}: exists and was not written by `rpms learn`; choose another file")
     check_frozen(out)
-
-
-def _is_snapshot(out: Path) -> bool:
-    return any(_same(out, number) for number in takewhile(lambda n: snapshot_file(out, n).is_file(), count(1)))
 
 
 def _experience(
