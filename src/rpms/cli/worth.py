@@ -18,7 +18,7 @@ from rpms.core.memory import Entry
 from rpms.core.names import nearest
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.shown import excerpt
-from rpms.learn.audit import ALPHA, CORRECTION, LEAST, Account, Audit, Outcome, Worth, audit, changed
+from rpms.learn.audit import ALPHA, CORRECTION, LEAST, Account, Audit, Outcome, Worth, audit, numbers
 from rpms.learn.freeze import read_frozen
 from rpms.learn.inventory import said
 from rpms.learn.junk import Junk, find_junk, pruned
@@ -32,6 +32,8 @@ MemoryOption = Annotated[Path | None, typer.Option(help="The memory that they we
 NextMemory = Annotated[
     Path | None, typer.Option(help="Write the memory without them here, and what left it beside.", show_default=False)
 ]
+_WIDTH = 132
+"""Columns that a row takes; a narrower terminal wraps it."""
 _STYLES = {Worth.HARMFUL: "red", Worth.HELPFUL: "green", Worth.UNKNOWN: "dim"}
 
 
@@ -76,7 +78,7 @@ def _check_world(found: Audit, memory: EpisodicMemory, file: Path | None) -> Non
 
 
 def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
-    console = make_console(soft_wrap=True)
+    console = make_console(soft_wrap=True, width=max(make_console().width, _WIDTH))
     masks = ", ".join(f"{mask:.0%}" for mask in found.masks)
     console.print(f"{found.summary}", markup=False)
     console.print(
@@ -86,8 +88,8 @@ def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
     )
     unknown = found.of(Worth.UNKNOWN)
     shown = [account for account in found.entries if account.worth is not Worth.UNKNOWN] + list(unknown[:most])
-    console.print(_table("kind", found.kinds))
-    console.print(_table("entry", shown))
+    for table in (_table("kind", found.kinds), _table("entry", shown)):
+        console.print(table)
     if len(unknown) > most:
         console.print(f"and {len(unknown) - most} more with not enough evidence: --rows lists them", markup=False)
     for account in shown:
@@ -99,7 +101,7 @@ def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
 def _table(heading: str, accounts: Sequence[Account]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column(heading)
-    for name in ("shown", "hidden", *Outcome, "won with", "lost with"):
+    for name in ("shown", "hidden", *Outcome, "won/lost with"):
         table.add_column(str(name), justify="right")
     table.add_column("verdict")
     for account in accounts:
@@ -107,7 +109,7 @@ def _table(heading: str, accounts: Sequence[Account]) -> Table:
             Text(account.name.replace("_", " ") if heading == "kind" else account.name),
             *map(str, (account.shown, account.hidden)),
             *(_cell(account, outcome) for outcome in Outcome),
-            *map(str, (account.won_with, account.lost_with)),
+            f"{account.won_with}/{account.lost_with}",
             Text(str(account.worth), _STYLES[account.worth]),
         )
     return table
@@ -117,7 +119,7 @@ def _cell(account: Account, outcome: Outcome) -> Text:
     finding = account.findings[outcome]
     if math.isnan(finding.effect.estimate):
         return Text("–", "dim")
-    return Text(changed(outcome, finding.effect).partition(" ")[2], "" if finding.sign(outcome) else "dim")
+    return Text(numbers(outcome, finding.effect), "" if finding.sign(outcome) else "dim")
 
 
 def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str]) -> None:

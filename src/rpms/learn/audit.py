@@ -95,7 +95,7 @@ class Account:
         words = []
         for outcome, finding in self.findings.items():
             if finding.sign(outcome):
-                words.append(f"{changed(outcome, finding.effect)}, p {finding.adjusted:.2g} corrected")
+                words.append(f"{outcome} {numbers(outcome, finding.effect)}, p {finding.adjusted:.2g} corrected")
         return f"shown in {self.shown} and hidden in {self.hidden} episodes: {'; '.join(words)}" if words else ""
 
     def record(self) -> dict[str, Any]:
@@ -112,11 +112,11 @@ class Account:
         }
 
 
-def changed(outcome: Outcome, effect: Effect) -> str:
-    """An effect in words: `steps +3.1 (+1.2 to +5.0)`."""
-    scale, unit, form = (100, " points", "+.0f") if outcome is Outcome.SUCCESS else (1, "", "+.1f")
+def numbers(outcome: Outcome, effect: Effect) -> str:
+    """An effect with its interval: `+3.1 (+1.2 to +5.0)`; of success, in points of a hundred."""
+    scale, form = (100, "+.0f") if outcome is Outcome.SUCCESS else (1, "+.1f")
     ends = f"{scale * effect.low:{form}} to {scale * effect.high:{form}}"
-    return f"{outcome} {scale * effect.estimate:{form}}{unit} ({ends})"
+    return f"{scale * effect.estimate:{form}} ({ends})"
 
 
 def _agreed(signs: Any) -> int:

@@ -20,7 +20,7 @@ from rpms.store.runs import RunFolder
 STEPS_KEPT = 300
 """Steps that an entry's page lists at most; all are counted."""
 ENTRIES_IN_A_FILE = 50
-_NAME = re.compile(r"\b[a-z]+ \d+\b")
+_NAME = re.compile(r"\b[a-z]+ \d+\b(?![.%]\d?)|\b(success|failure|schema)_\w+")
 _COMMAND = re.compile(r"`[^`]*`")
 _NUMBER = re.compile(r"\d+(\.\d+)?%?")
 _SHOWN = frozenset(str(fate) for fate in Fate if fate.shown)
@@ -111,7 +111,7 @@ class EntryBook:
         shown: set[str] = set()
         for place, step in enumerate(record.steps):
             for each in step.candidates:
-                told = self._told.setdefault(each.entry, _Told(each.kind, each.wording.strip()))
+                told = self._told.setdefault(each.entry, _Told(each.kind, each.wording.strip().partition("\n")[0]))
                 told.fates[each.fate] += 1
                 if each.fate in _SHOWN:
                     shown.add(each.entry)

@@ -1,5 +1,5 @@
 // The memory page: every entry that came to mind in a report; or one of them, with every step that showed it.
-// memory.html, memory.html?entry=3
+// memory.html, memory.html?entry=success_0b1c2d
 "use strict";
 
 (async () => {
@@ -24,11 +24,11 @@
       kinds[kind][1] += shown;
     }
     const never = entries.filter((entry) => entry[6] === 0).length;
-    const rows = entries.map(([name, kind, wording, fates, won, lost, shown], n) =>
+    const rows = entries.map(([name, kind, wording, fates, won, lost, shown]) =>
       el(
         "tr",
         { class: shown ? "" : "fate-off" },
-        el("td", {}, el("a", { href: `memory.html?entry=${n}` }, name), el("div", { class: "dim" }, words(kind))),
+        el("td", {}, el("a", { href: `memory.html?entry=${encodeURIComponent(name)}` }, name), el("div", { class: "dim" }, words(kind))),
         el("td", {}, el("div", { class: "wording" }, wording)),
         el("td", { class: "n" }, shown),
         el("td", { class: "n" }, Object.values(fates).reduce((sum, count) => sum + count, 0) - shown),
@@ -74,7 +74,7 @@
       el("h1", {}, name),
       el("p", { class: "dim" }, words(kind)),
       el("pre", { class: "said" }, wording),
-      el("p", { class: "lead" }, `Shown in ${shown} steps; ${won} episodes were won with it and ${lost} were not.`),
+      el("p", { class: "lead" }, `Shown in ${shown} steps. Episodes with it: ${won} won, ${lost} not.`),
       el("ul", { class: "plain" }, Object.entries(fates).map(([fate, count]) => el("li", {}, `${fate}: ${count}`))),
       el("h2", {}, "Where it was shown, and what followed"),
       rows.length ? table([["Step"], ["Done"], ["What followed"], ["The episode ended"]], rows) : el("p", { class: "dim" }, "nowhere"),
@@ -84,7 +84,8 @@
     );
   }
 
-  if (wanted !== null && /^\d{1,9}$/.test(wanted) && Number(wanted) < entries.length) await one(Number(wanted));
+  const found = entries.findIndex((entry) => entry[0] === wanted);
+  if (found >= 0) await one(found);
   else {
     if (wanted !== null) main.append(el("p", { class: "callout" }, "There is no such entry in this report."));
     overview();
