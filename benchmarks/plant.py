@@ -60,27 +60,22 @@ class Follower:
     """Does what the snippets it is shown did, each of their actions once, the best snippet first; then plans."""
 
     name: str = "follower"
-    _done: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _done: defaultdict[str, set[tuple[str, int]]] = field(default_factory=lambda: defaultdict(set))
+    """By episode, the actions of entries that were followed."""
 
     def answer(self, request: Request) -> Answer:
         decision = request.decision
         assert decision is not None
         done = self._done[request.episode]
-        command = next(self._recalled(decision, done), "") or follow_plan(decision)[1]
-        done.add(command)
-        return Answer(f"Action: {command}")
-
-    def _recalled(self, decision: Decision, done: set[str]) -> Iterator[str]:
-        wanted = decision.progress.sub_goal
         for candidate in decision.memories:
             entry = candidate.entry
-            if isinstance(entry, SuccessSnippet) and _same_end(entry.sub_goal_type, wanted):
-                yield from (
-                    command
-                    for action in entry.actions
-                    for command in _here(action, entry, decision)
-                    if command not in done and _makes_sense(command, decision.belief)
-                )
+            if isinstance(entry, SuccessSnippet) and _same_end(entry.sub_goal_type, decision.progress.sub_goal):
+                for place, action in enumerate(entry.actions):
+                    command = _here(action, entry, decision)
+                    if (entry.id, place) not in done and command and _makes_sense(command, decision.belief):
+                        done.add((entry.id, place))
+                        return Answer(f"Action: {command}")
+        return Answer(f"Action: {follow_plan(decision)[1]}")
 
     def close(self) -> None:
         """Nothing is held."""
@@ -97,17 +92,18 @@ def _same_end(sub_goal: str, wanted: str) -> bool:
     return wanted == "find_object" if sub_goal in _SEARCHING else sub_goal == wanted
 
 
-def _here(action: str, entry: SuccessSnippet, decision: Decision) -> Iterator[str]:
-    """An action with things of this room for its own: of the same kind and number, or of the same kind."""
-    belief, bound = decision.belief, {}
+def _here(action: str, entry: SuccessSnippet, decision: Decision) -> str:
+    """An action with things of this room for its own: what the goal names for what the entry's goal named, else the
+    same kind, by the same number where there is such a thing; nothing where there is none."""
+    goal, then, bound = decision.goal, entry.goal_signature, {}
     for name in dict.fromkeys(_INSTANCE.findall(action)):
         kind = kind_of(name)
-        same = kind == entry.goal_signature.object
-        found = _called(decision.goal.object if same else kind, belief)
+        kind = goal.object if kind == then.object else goal.destination if kind == then.destination else kind
+        found = _called(kind, decision.belief)
         if not found:
-            return
+            return ""
         bound[name] = name if name in found else found[0]
-    yield _INSTANCE.sub(lambda match: bound[match[0]], action)
+    return _INSTANCE.sub(lambda match: bound[match[0]], action)
 
 
 def _called(kind: str, belief: Belief) -> Sequence[str]:
@@ -159,11 +155,14 @@ MISTAKES = {
 }
 
 
+CLOSED = ("drawer", "cabinet", "fridge", "microwave")
+
+
 def harmful(good: Sequence[SuccessSnippet]) -> Iterator[tuple[str, SuccessSnippet]]:
     """30 entries that look like the others, each with what is wrong with it."""
     for type_, wrong in MISTAKES.items():
         counted = Counter(entry.goal_signature for entry in good if entry.goal_signature.type == type_)
-        goal = max(counted, key=lambda goal: (counted[goal], str(goal)))
+        goal = max((goal for goal in counted if goal.destination not in _named(wrong)), key=lambda goal: (counted[goal], str(goal)))
         thing = f"{goal.object} 1"
         for kinds in wrong.tools:
             actions = [f"{do} {kind} 1" for kind in kinds.split() for do in ("go to", f"{wrong.verb} {thing} with")]
@@ -173,8 +172,18 @@ def harmful(good: Sequence[SuccessSnippet]) -> Iterator[tuple[str, SuccessSnippe
             yield f"{wrong.verb}: {sort} {kinds}", _made(goal, wrong.sub_goal, _put(thing, kinds.split()))
 
 
+def _named(wrong: Mistakes) -> set[str]:
+    """All kinds of places that the mistakes of a type are made at: none of them is where the thing goes."""
+    return {kind for kinds in (*wrong.tools, *wrong.puts) for kind in kinds.split()}
+
+
 def _put(thing: str, kinds: Sequence[str]) -> list[str]:
-    return [do for kind in kinds for do in (f"go to {kind} 1", f"open {kind} 1", f"put {thing} in/on {kind} 1")]
+    return [
+        do
+        for kind in kinds
+        for do in (f"go to {kind} 1", f"open {kind} 1" if kind in CLOSED else "", f"put {thing} in/on {kind} 1")
+        if do
+    ]
 
 
 def _made(goal: GoalSignature, sub_goal: str, actions: Sequence[str]) -> SuccessSnippet:

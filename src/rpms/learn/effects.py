@@ -96,26 +96,31 @@ def effects(trials: Sequence[Trial], groups: Mapping[str, str]) -> tuple[dict[st
 def _terms(
     trials: Sequence[Trial], fit: Callable[[int], Mapping[str, float]], taken: Callable[[int], bool]
 ) -> dict[str, list[Term]]:
-    """Every draw by entry, its outcome freed of what other entries did from then on, and centred."""
+    """Every draw by entry, its outcome freed of what other entries did and of what came before its turn."""
     found: defaultdict[str, list[Term]] = defaultdict(list)
+    before: defaultdict[str, list[float]] = defaultdict(list)
     for number, trial in enumerate(trials):
         if not taken(number):
             continue
-        others, later = fit(number), 0.0
-        ordered = sorted(trial.exposures, key=lambda each: -each.since)
-        place = 0
-        for each in ordered:
-            while place < len(ordered) and ordered[place].since >= each.since:
-                later += others.get(ordered[place].entry, 0.0) * (ordered[place].shown - trial.chance)
-                place += 1
-            own = others.get(each.entry, 0.0) * (each.shown - trial.chance)
-            found[each.entry].append(Term(number, trial.chance, each.shown, trial.outcome(each.since) - later + own))
-    return {entry: _centred(terms) for entry, terms in found.items()}
+        others, total = fit(number), trial.outcome(1)
+        did = {each.entry: others.get(each.entry, 0.0) * (each.shown - trial.chance) for each in trial.exposures}
+        rest = total - math.fsum(did.values())
+        for each in trial.exposures:
+            found[each.entry].append(Term(number, trial.chance, each.shown, rest + did[each.entry]))
+            before[each.entry].append(total - trial.outcome(each.since))
+    return {entry: _freed(terms, before[entry]) for entry, terms in found.items()}
 
 
-def _centred(terms: Sequence[Term]) -> list[Term]:
-    mean = math.fsum(term.value for term in terms) / len(terms)
-    return [term._replace(value=term.value - mean) for term in terms]
+def _freed(terms: Sequence[Term], before: Sequence[float]) -> list[Term]:
+    """Terms as far as they differ from what would be expected after what came before, by a straight line."""
+    middle, mean = math.fsum(before) / len(terms), math.fsum(term.value for term in terms) / len(terms)
+    spread = math.fsum((each - middle) ** 2 for each in before)
+    slope = 0.0
+    if spread:
+        slope = math.fsum((b - middle) * term.value for b, term in zip(before, terms, strict=True)) / spread
+    return [
+        term._replace(value=term.value - mean - slope * (b - middle)) for b, term in zip(before, terms, strict=True)
+    ]
 
 
 def _fitted(trials: Sequence[Trial], taken: Callable[[int], bool]) -> dict[str, float]:
