@@ -119,62 +119,57 @@ def snippets(world: World, tasks: Sequence[Task], folder: Path) -> list[SuccessS
 
 
 class Mistakes(NamedTuple):
-    """What can be done wrongly with a thing in hand, in one type of task: kinds of places, tried in turn, an entry each."""
+    """What can be done wrongly with a thing in hand, in one type of task: kinds of places, one after the other, an
+    entry each."""
 
     verb: str
-    sub_goal: str
-    tools: tuple[str, ...] = ()
+    tools: tuple[str, ...]
     """Where it is tried that cannot do it."""
-    puts: tuple[str, ...] = ()
-    """Where the thing is put down, which is not where it goes, or before it is time."""
+    too_early: tuple[str, ...]
+    """Where the thing is put before it is done."""
+    places: tuple[str, ...]
+    """Where it is put afterwards, which is not where it goes."""
 
 
 MISTAKES = {
-    "pick_and_place_simple": Mistakes(
-        *("put", "put_object"),
-        puts=(
-            *("garbagecan", "bed countertop", "desk sinkbasin", "drawer toilet"),
-            *("sidetable microwave", "dresser cabinet", "sofa stoveburner", "armchair shelf toilet fridge"),
-        ),
-    ),
     "pick_heat_then_place_in_recep": Mistakes(
-        *("heat", "heat_object"),
-        ("fridge", "coffeemachine", "toaster stoveburner", "cabinet drawer"),
-        ("countertop", "garbagecan", "sinkbasin", "stoveburner shelf"),
+        "heat",
+        ("fridge countertop", "coffeemachine sinkbasin", "toaster stoveburner", "cabinet drawer"),
+        ("countertop shelf", "garbagecan drawer", "sinkbasin stoveburner"),
+        ("sinkbasin stoveburner", "microwave coffeemachine", "drawer toaster"),
     ),
     "pick_cool_then_place_in_recep": Mistakes(
-        *("cool", "cool_object"),
-        ("microwave", "coffeemachine", "toaster stoveburner", "cabinet drawer"),
-        ("countertop", "garbagecan", "sinkbasin"),
+        "cool",
+        ("microwave countertop", "coffeemachine sinkbasin", "toaster stoveburner", "cabinet drawer"),
+        ("countertop shelf", "garbagecan drawer", "sinkbasin stoveburner"),
+        ("sinkbasin stoveburner", "microwave coffeemachine", "drawer toaster"),
     ),
     "pick_clean_then_place_in_recep": Mistakes(
-        *("clean", "clean_object"),
-        ("garbagecan", "countertop", "cabinet drawer", "toilet fridge"),
-        ("countertop", "garbagecan", "toilet stoveburner"),
+        "clean",
+        ("garbagecan stoveburner", "countertop microwave", "cabinet drawer", "toilet fridge"),
+        ("countertop shelf", "garbagecan drawer", "toilet stoveburner"),
+        ("toilet stoveburner", "garbagecan microwave", "drawer coffeemachine"),
     ),
 }
-
-
 CLOSED = ("drawer", "cabinet", "fridge", "microwave")
 
 
 def harmful(good: Sequence[SuccessSnippet]) -> Iterator[tuple[str, SuccessSnippet]]:
     """30 entries that look like the others, each with what is wrong with it."""
     for type_, wrong in MISTAKES.items():
-        counted = Counter(entry.goal_signature for entry in good if entry.goal_signature.type == type_)
-        goal = max((goal for goal in counted if goal.destination not in _named(wrong)), key=lambda goal: (counted[goal], str(goal)))
-        thing = f"{goal.object} 1"
+        named = {kind for kinds in (*wrong.tools, *wrong.too_early, *wrong.places) for kind in kinds.split()}
+        goals = [entry.goal_signature for entry in good if entry.goal_signature.type == type_]
+        counted = Counter(goal for goal in goals if goal.destination not in named)
+        goal = max(counted, key=lambda goal: (counted[goal], str(goal)))
+        thing, deed = f"{goal.object} 1", f"{wrong.verb}_object"
         for kinds in wrong.tools:
             actions = [f"{do} {kind} 1" for kind in kinds.split() for do in ("go to", f"{wrong.verb} {thing} with")]
-            yield f"{wrong.verb}: a wrong tool, {kinds}", _made(goal, wrong.sub_goal, actions)
-        for kinds in wrong.puts:
-            sort = "a wrong order, first put at" if wrong.tools else "a wrong place,"
-            yield f"{wrong.verb}: {sort} {kinds}", _made(goal, wrong.sub_goal, _put(thing, kinds.split()))
-
-
-def _named(wrong: Mistakes) -> set[str]:
-    """All kinds of places that the mistakes of a type are made at: none of them is where the thing goes."""
-    return {kind for kinds in (*wrong.tools, *wrong.puts) for kind in kinds.split()}
+            yield f"wrong tool: {wrong.verb} with {kinds}", _made(goal, deed, actions)
+        for kinds in wrong.too_early:
+            yield f"wrong order: put at {kinds}, then {wrong.verb}", _made(goal, deed, _put(thing, kinds.split()))
+        for kinds in wrong.places:
+            made = _made(goal, "put_object", _put(thing, kinds.split()))
+            yield f"wrong place: {wrong.verb}, then put at {kinds}", made
 
 
 def _put(thing: str, kinds: Sequence[str]) -> list[str]:

@@ -60,12 +60,12 @@ def played(dice: Random, effects_by_entry: dict[str, float], episodes: int, chan
 def test_where_nothing_has_an_effect_few_p_values_are_small_and_intervals_hold_zero(chance):
     dice = Random(11)
     found = []
-    for _ in range(12):
-        trials = list(played(dice, {str(n): 0.0 for n in range(25)}, 40, chance))
+    for _ in range(6):
+        trials = list(played(dice, {str(n): 0.0 for n in range(25)}, 30, chance))
         found += effects(trials, {str(n): "all" for n in range(25)})[0].values()
     small = sum(effect.p <= 0.05 for effect in found) / len(found)
     held = sum(effect.low <= 0 <= effect.high for effect in found) / len(found)
-    assert 0.02 < small < 0.085
+    assert 0.01 < small < 0.1
     assert held > 0.88
 
 

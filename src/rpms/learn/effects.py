@@ -21,7 +21,8 @@ LEVEL = 0.95
 _NORMAL = NormalDist()
 _FOLDS = 5
 """Parts that episodes are cut into: what others did in one is estimated from the rest."""
-_SWEEPS = 8
+_SWEEPS = 6
+"""Draws are independent, and so a few sweeps settle what all entries did together."""
 _STANDS_OUT = 2.0
 """Standard errors by which an entry's effect must differ from none before others' outcomes are freed of it."""
 _ENUMERATED = 12
@@ -83,8 +84,9 @@ NOTHING_KNOWN = Effect(0, 0, math.nan, -math.inf, math.inf, 1.0)
 
 def effects(trials: Sequence[Trial], groups: Mapping[str, str]) -> tuple[dict[str, Effect], dict[str, Effect]]:
     """The effect of each entry, and of one entry of each group, by names that `groups` gives them."""
-    folds = [_fitted(trials, lambda number, fold=fold: number % _FOLDS != fold) for fold in range(_FOLDS)]  # type: ignore[misc]
-    terms = _terms(trials, lambda number: folds[number % _FOLDS], lambda _: True)
+    read = [_Read.of(trial) for trial in trials]
+    folds = [_fitted(read, lambda number, fold=fold: number % _FOLDS != fold) for fold in range(_FOLDS)]  # type: ignore[misc]
+    terms = _terms(read, lambda number: folds[number % _FOLDS], lambda _: True)
     pooled: defaultdict[str, list[Term]] = defaultdict(list)
     for entry, own in terms.items():
         pooled[groups[entry]] += own
@@ -93,21 +95,36 @@ def effects(trials: Sequence[Trial], groups: Mapping[str, str]) -> tuple[dict[st
     }
 
 
+class _Read(NamedTuple):
+    """A trial with its outcome worked out: the whole, and what of it came before each entry's turn."""
+
+    chance: float
+    total: float
+    draws: tuple[tuple[str, bool, float], ...]
+    """Entry, whether it was shown, and what came before."""
+
+    @classmethod
+    def of(cls, trial: Trial) -> _Read:
+        total = trial.outcome(1)
+        draws = tuple((each.entry, each.shown, total - trial.outcome(each.since)) for each in trial.exposures)
+        return cls(trial.chance, total, draws)
+
+
 def _terms(
-    trials: Sequence[Trial], fit: Callable[[int], Mapping[str, float]], taken: Callable[[int], bool]
+    trials: Sequence[_Read], fit: Callable[[int], Mapping[str, float]], taken: Callable[[int], bool]
 ) -> dict[str, list[Term]]:
     """Every draw by entry, its outcome freed of what other entries did and of what came before its turn."""
     found: defaultdict[str, list[Term]] = defaultdict(list)
     before: defaultdict[str, list[float]] = defaultdict(list)
-    for number, trial in enumerate(trials):
+    for number, (chance, total, draws) in enumerate(trials):
         if not taken(number):
             continue
-        others, total = fit(number), trial.outcome(1)
-        did = {each.entry: others.get(each.entry, 0.0) * (each.shown - trial.chance) for each in trial.exposures}
-        rest = total - math.fsum(did.values())
-        for each in trial.exposures:
-            found[each.entry].append(Term(number, trial.chance, each.shown, rest + did[each.entry]))
-            before[each.entry].append(total - trial.outcome(each.since))
+        others = fit(number)
+        did = [others.get(entry, 0.0) * (shown - chance) for entry, shown, _ in draws]
+        rest = total - math.fsum(did)
+        for own, (entry, shown, earlier) in zip(did, draws, strict=True):
+            found[entry].append(Term(number, chance, shown, rest + own))
+            before[entry].append(earlier)
     return {entry: _freed(terms, before[entry]) for entry, terms in found.items()}
 
 
@@ -123,7 +140,7 @@ def _freed(terms: Sequence[Term], before: Sequence[float]) -> list[Term]:
     ]
 
 
-def _fitted(trials: Sequence[Trial], taken: Callable[[int], bool]) -> dict[str, float]:
+def _fitted(trials: Sequence[_Read], taken: Callable[[int], bool]) -> dict[str, float]:
     """What each entry does, all fitted together; only as far as it stands out of chance, so that noise is not added."""
     fit: dict[str, float] = {}
     for _ in range(_SWEEPS):
