@@ -1,14 +1,16 @@
 """Does the audit find bad memories? Plant some among good ones, play, audit, and count.
 
-    python benchmarks/plant.py [--data DIR] [--games 400] [--learn 300] [--mask 0.5] [--seed 0] [--truth N]
+    python benchmarks/plant.py [--data DIR] [--games 400] [--learn 300] [--mask 0.5] [--seed 0] [--compare] [--out DIR]
 
-The planner learns on training games; 300 of its snippets are the good ones. 30 harmful ones are planted: where a thing
-never is, an order that undoes itself, a tool that cannot do it. Each claims as much evidence as the best of the good,
-since what is never shown cannot hurt. Then other training games are played without rules by a follower that does what a
-snippet of the present sub-goal did, with things of the room at hand, and plans by itself where no snippet is left. It
-neither knows nor asks which are planted. Each entry is hidden in half of the episodes, which is where a game tells most.
+The planner learns on training games of three types (heat, cool, clean); 300 of its snippets are the good ones. 30
+harmful ones are planted: a wrong tool, a wrong order, a wrong place, each tried at two kinds of places. They claim more
+evidence than the good, since what is never shown cannot hurt. Then other training games of these types are played
+without rules by a follower that does what the snippets of the present sub-goal did, with things of the room at hand,
+and plans by itself where no snippet is left. It neither knows nor asks which are planted: what they cost is real.
 
-`--truth N` also plays N games with each planted entry as the only one, and without any: what it really costs.
+How much can be found: an entry's turn comes in all of the 133 games of its type, and it is hidden in half of them,
+which is where a game tells most. Were its outcomes to vary by as much as it costs, it would stand out by √(133 / 4),
+5.8 standard errors, and about 3.2 are needed after the correction for some 300 tests; at `--mask 0.2` it would be 4.6.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import cycle
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -33,7 +36,7 @@ from rpms.core.facts import kind_of
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import Entry, Kind, Origin, SuccessSnippet, merge
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.audit import Audit, Outcome, Worth, audit
+from rpms.learn.audit import Audit, Worth, audit
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Answer, Request
 from rpms.models.policy import follow_plan
@@ -46,7 +49,7 @@ from rpms.store.runs import RunSummary
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 
-GOOD, PLANTED = 300, 30
+GOOD = 300
 EVIDENCE = 60
 """Observations that each planted entry claims, so that it comes before the good ones: a popular mistake."""
 RECALLING = Recalling(threshold=0.5, top={Kind.SUCCESS: 8})
@@ -93,8 +96,10 @@ def _same_end(sub_goal: str, wanted: str) -> bool:
 
 
 def _here(action: str, entry: SuccessSnippet, decision: Decision) -> str:
-    """An action with things of this room for its own: what the goal names for what the entry's goal named, else the
-    same kind, by the same number where there is such a thing; nothing where there is none."""
+    """An action with things of this room for its own; nothing where there are none.
+
+    What the goal names stands for what the entry's goal named; all else for the same kind, and number if there is one.
+    """
     goal, then, bound = decision.goal, entry.goal_signature, {}
     for name in dict.fromkeys(_INSTANCE.findall(action)):
         kind = kind_of(name)
@@ -113,14 +118,14 @@ def _called(kind: str, belief: Belief) -> Sequence[str]:
 
 def snippets(world: World, tasks: Sequence[Task], folder: Path) -> list[SuccessSnippet]:
     """What the planner learns on some games, that is an end in itself: the beginning of a search is none."""
-    plan = LearningPlan(world, "planner", NamedModel("planner", world.name), rounds=1, split="train", tasks=tuple(tasks))
+    planner = NamedModel("planner", world.name)
+    plan = LearningPlan(world, planner.name, planner, rounds=1, split="train", tasks=tuple(tasks))
     memory = read_memory(learn(plan, folder / "learned.jsonl")[-1].file)
     return [each for each in memory.entries if isinstance(each, SuccessSnippet) and each.sub_goal_type != "find_object"]
 
 
 class Mistakes(NamedTuple):
-    """What can be done wrongly with a thing in hand, in one type of task: kinds of places, one after the other, an
-    entry each."""
+    """What can be done wrongly with a thing in hand, in one type of task; kinds of places, an entry each."""
 
     verb: str
     tools: tuple[str, ...]
@@ -215,7 +220,7 @@ def play(
 
 def evenly(tasks: Sequence[Task], count: int) -> Iterator[Task]:
     """As many tasks of each type, as they come."""
-    left = Counter({type_: count // len(MISTAKES) for type_ in MISTAKES})
+    left = Counter(type_ for _, type_ in zip(range(count), cycle(MISTAKES), strict=False))
     for task in tasks:
         if left[task.type]:
             left[task.type] -= 1
@@ -236,28 +241,26 @@ def main() -> int:
     arguments.add_argument("--learn", type=int, default=300)
     arguments.add_argument("--mask", type=float, default=0.5)
     arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--truth", type=int, default=0)
-    arguments.add_argument("--out", type=Path)
-    arguments.add_argument("--compare", action="store_true")
+    arguments.add_argument("--compare", action="store_true", help="also play with all shown, and without the planted")
+    arguments.add_argument("--out", type=Path, help="keep the runs here; by default nothing is kept")
     options = arguments.parse_args()
     world = find_world("alfworld")
-    setting = Setting(options.data.absolute() if options.data else None)
+    setting = Setting(Path(options.data).absolute() if options.data else None)
     dice = random.Random(options.seed)
-    tasks = list(world.tasks("train", setting))
+    tasks = [task for task in world.tasks("train", setting) if task.type in MISTAKES]
     dice.shuffle(tasks)
-    tasks = [task for task in tasks if task.type in MISTAKES]
     learned, played = tasks[: options.learn], list(evenly(tasks[options.learn :], options.games))
     with TemporaryDirectory() as temporary:
         folder = options.out or Path(temporary)
         found = snippets(world, learned, folder)
         good = dice.sample(found, min(GOOD, len(found)))
         wrong = {made.id: (what, made) for what, entry in harmful(good) for made in merge([entry])}
-        assert len(wrong) == PLANTED, len(wrong)
-        planted = [entry for _, entry in wrong.values()]
-        print(f"{len(good)} good entries and {len(planted)} planted ones, {len(played)} games, mask {options.mask}")
-        if options.compare: print("good alone:      ", told(play(world, played, good, folder / "good", 0.0, options.seed)))
-        if options.compare: print("with the planted:", told(play(world, played, [*good, *planted], folder / "both", 0.0, options.seed)))
-        print("the same, masked:", told(play(world, played, [*good, *planted], folder / "masked", options.mask, options.seed)))
+        both = [*good, *(entry for _, entry in wrong.values())]
+        print(f"{len(good)} good entries and {len(wrong)} planted ones, {len(played)} games, mask {options.mask}")
+        if options.compare:
+            print("the good alone: ", told(play(world, played, good, folder / "good", 0.0, options.seed)))
+            print("all shown:      ", told(play(world, played, both, folder / "both", 0.0, options.seed)))
+        print("hidden by chance:", told(play(world, played, both, folder / "masked", options.mask, options.seed)))
         report(audit([folder / "masked"]), {id_: what for id_, (what, _) in wrong.items()}, len(good))
     return 0
 
@@ -279,14 +282,12 @@ def report(found: Audit, wrong: dict[str, str], good: int) -> None:
     accused = {account.name: account for account in found.of(Worth.HARMFUL)}
     caught = [id_ for id_ in wrong if id_ in accused]
     falsely = [account for name, account in accused.items() if name not in wrong]
-    tested = [a for a in found.entries if a.name not in wrong]
+    came = sum(account.name not in wrong for account in found.entries)
     print()
     print(f"found {len(caught)} of {len(wrong)} planted entries")
-    print(f"accused {len(falsely)} of {good} good ones ({len(falsely) / good:.1%}), of which {len(tested)} came to mind")
+    print(f"accused {len(falsely)} of {good} good ones ({len(falsely) / good:.1%}), of which {came} came to mind")
     for account in falsely:
         print(f"  {account.name}: {account.reason}")
-    for outcome in Outcome:
-        print(outcome, [f"{a.kind} {a.findings[outcome].effect.estimate:+.2f}" for a in found.kinds])
 
 
 if __name__ == "__main__":

@@ -29,7 +29,9 @@ def snippet(*actions: str, evidence: int = 1, goal: GoalSignature = HEAT) -> Suc
 
 GOOD = snippet("go to microwave 1", "heat mug 1 with microwave 1", evidence=5)
 LIKE = snippet("go to microwave 1", "heat mugs 1 with microwave 1")
-WRONG = snippet("go to fridge 1", "heat mug 1 with fridge 1", goal=GoalSignature("pick_heat_then_place_in_recep", "cup"))
+WRONG = snippet(
+    "go to fridge 1", "heat mug 1 with fridge 1", goal=GoalSignature("pick_heat_then_place_in_recep", "cup")
+)
 OTHERS = [snippet(f"go to {place} 1", f"open {place} 1", evidence=2) for place in ("microwave", "cabinet", "fridge")]
 
 

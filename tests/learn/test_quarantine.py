@@ -44,8 +44,6 @@ def memory(tmp_path):
     return file
 
 
-
-
 def edited(file, change):
     aside = quarantine_file(file)
     lines = [json.loads(line) for line in aside.read_text().splitlines()]

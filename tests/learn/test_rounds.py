@@ -338,7 +338,7 @@ def test_there_must_be_a_frozen_memory_to_continue_from(tmp_path):
 def test_rounds_with_an_audit_set_aside_what_harms_and_do_not_learn_it_again(tmp_path):
     """The model slips wherever it is shown a certain entry, and so that entry is what harms."""
     out = tmp_path / "memory.jsonl"
-    learn(plan(rounds=1, limit=24), out)
+    learn(plan(rounds=1, limit=6), out)
     bad = {entry.id for entry in read_memory(out).entries if entry.kind is Kind.SCHEMA and entry.action_type == "take"}
 
     def answer(request):
@@ -347,7 +347,7 @@ def test_rounds_with_an_audit_set_aside_what_harms_and_do_not_learn_it_again(tmp
         return f"Action: {'open the sky' if slips else follow_plan(request.decision)[1]}"
 
     masked = Sources(recalling=Recalling(mask=0.5, top={Kind.SCHEMA: 9}))
-    going_on = plan(FunctionModel(answer, "slips"), rounds=3, limit=24, sources=masked, audit=True)
+    going_on = plan(FunctionModel(answer, "slips"), rounds=3, limit=6, sources=masked, audit=True)
     results = learn(continued(going_on, out), out)
     assert bad
     assert [item.entry.id for item in read_quarantine(out)] == sorted(bad)

@@ -311,8 +311,8 @@ _MAKERS: Mapping[str, _Maker] = {
 _ON_REQUEST: Mapping[str, _Maker] = {
     "verdicts": _Maker(
         verdict_table,
-        lambda comparison: any(results.switches.get("memory", True) for results in comparison),
-        "it needs a condition with memory",
+        lambda comparison: any(results.folder and results.switches.get("memory", True) for results in comparison),
+        "it needs a run of a condition with memory",
     )
 }
 """Tables that read every episode in full, and so are made only where they are asked for."""
