@@ -80,6 +80,7 @@ def play_one(
             answering,
             decoding,
             settings.steps or found.step_budget,
+            seed=settings.seed or 0,
         )
         console.print(
             Panel(

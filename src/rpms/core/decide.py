@@ -13,6 +13,7 @@ from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
 from rpms.core.enforcement import PAPER, Calls, Enforcement, Repair
 from rpms.core.goal import Goal, GoalSignature, Progress
+from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import Kind
 from rpms.core.moment import for_the_moment
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, Prompt, Turn, build, make_block, transcript
@@ -46,6 +47,8 @@ class Mind:
     arbitrate: Arbitrate = arbitrate
     arbitration: Arbitration = Arbitration.HARD_SOFT
     retrieval: Retrieval = field(default_factory=Retrieval)
+    mask: Mask = NO_MASK
+    """Which memories are hidden by chance in the episode at hand."""
     layout: Layout = Layout.CACHED
     form: Form = Form.SINGLE
     budget: Budget = field(default_factory=Budget)
@@ -125,7 +128,7 @@ def decide(
     filtered = {kind: mind.consistent(recalled[kind], situation, schemas) for kind in Kind}  # 5
     arbitrated = {kind: mind.arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
     progress, state = tracked.progress, turn_state(belief, tracked.progress)
-    candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind.retrieval, progress)
+    candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind, progress)
     memories = [candidate for candidate in candidates if candidate.verdict.fate.shown]
     plan = _plan(mind, tracked, situation, memories, [turn for turn in history if turn.state == state])
     advice = mind.adviser.advise(situation, rules, plan, memories, history, state)
@@ -175,9 +178,10 @@ def _plan(mind: Mind, tracked: Plan, situation: Situation, memories: Sequence[Ca
 
 
 def _take_the_best(
-    judged: Mapping[Kind, Iterator[Candidate]], walks: Mapping[Kind, Walk], retrieval: Retrieval, progress: Progress
+    judged: Mapping[Kind, Iterator[Candidate]], walks: Mapping[Kind, Walk], mind: Mind, progress: Progress
 ) -> tuple[tuple[Candidate, ...], int, tuple[Kind, ...]]:
-    """The first k sound candidates of each kind, with those that were rejected before them."""
+    """The first k sound candidates of each kind, with those that were rejected or hidden before them."""
+    retrieval, mask = mind.retrieval, mind.mask
     listed: list[Candidate] = []
     gave_up: list[Kind] = []
     unlisted = 0
@@ -189,8 +193,8 @@ def _take_the_best(
         for candidate in islice(candidates, retrieval.examined) if wanted else ():
             examined += 1
             if candidate.verdict.fate.shown:
-                listed.append(candidate)
-                wanted -= 1
+                listed.append(drawn := mask.over(candidate))
+                wanted -= drawn.verdict.fate.shown
                 if not wanted:
                     break
             elif rejected < retrieval.listed:

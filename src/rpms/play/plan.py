@@ -50,7 +50,7 @@ class RunPlan:
     sources: Sources = field(default_factory=Sources)
     stuck_after: int = 0
     seed: int = 0
-    """What the task list was drawn with, where it was drawn; recorded only."""
+    """What the task list was drawn with, where it was drawn, and what memories are hidden with."""
     keep: Mapping[str, Keep] = field(default_factory=dict)
     """What else to keep of each episode, by the name of the folder in the run's folder."""
 

@@ -78,6 +78,11 @@ class Settings:
         f"What fields of a goal weigh in recall, together 1: {', '.join(WEIGHTS)}.",
         "FIELD=N,…",
     )
+    mask: float | None = knob(
+        reads.number(0, 0.9),
+        "Hide each memory in this share of the episodes, drawn with the seed, for `rpms memory audit`; 0.2 is usual.",
+        "NUMBER",
+    )
     manual: str | Path | None = knob(
         reads.file_or(*MANUALS), "Rules: paper, complete, or a file with tiers 2 and 3.", "paper|complete|FILE"
     )
@@ -105,7 +110,7 @@ class Settings:
     max_tokens: int | None = knob(reads.whole(1), "New tokens an answer may have.", "TOKENS")
     temperature: float | None = knob(reads.number(0), "0, the default, is greedy.", "NUMBER")
     seed: int | None = knob(
-        reads.whole(0, 2**63), "For a sample of tasks and for models that sample; recorded.", "NUMBER"
+        reads.whole(0, 2**63), "For a sample of tasks, hidden memories and models that sample; recorded.", "NUMBER"
     )
     split: str | None = knob(str, "The split; the world's own first one by default.", "NAME", tasks=True)
     task: tuple[str, ...] | None = knob(
@@ -184,7 +189,7 @@ class Settings:
         sources = Sources(
             manual,
             Prompts() if self.prompts is None else read_prompts(self.prompts),
-            Recalling(self.theta, self.k or {}, self.weights or {}),
+            Recalling(self.theta, self.k or {}, self.weights or {}, self.mask or 0.0),
             context,
         )
         sources.check(world)
