@@ -16,7 +16,7 @@ from rpms.core.condition import LATER
 from rpms.core.errors import InputError
 from rpms.learn.rounds import LearningPlan, Round, continued, learn, learned
 from rpms.models.accounting import parse_price, price_of
-from rpms.models.providers import FROM_MENU, Kind, parse_model_name
+from rpms.models.providers import FROM_MENU, Backend, parse_model_name
 from rpms.play.answering import NamedModel
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
@@ -32,7 +32,7 @@ def _words_lessons(lessons: str, model: str) -> bool:
     """Whether the model words lessons; one that reads no text is refused."""
     if lessons not in ("seen", "model"):
         raise InputError(f"--lessons {lessons!r}: choose seen or model")
-    if lessons == "model" and parse_model_name(model).provider.kind in (Kind.PLANNER, *FROM_MENU):
+    if lessons == "model" and parse_model_name(model).provider.backend in (Backend.PLANNER, *FROM_MENU):
         raise InputError(f"--lessons model: {model} writes no text; name an LLM with --model")
     return lessons == "model"
 
