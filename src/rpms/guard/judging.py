@@ -217,7 +217,7 @@ def judge(facts: CallFacts, rules: Rulebook) -> Ruling:
         kind: type[Ruling] = (Warn if found.warns else Refuse) if known else _ruling(found.unknown, warns=found.warns)
         if kind is Allow:
             continue
-        remedy = (found.instead or _way_to(found, facts)) if known else _lookup(found, facts)
+        remedy = (found.instead or _way_to(found, facts)) if known else _lookup(found, facts) or found.instead
         fact = "; ".join(dict.fromkeys(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts[:_SHOWN]))
         ruling = kind(found.text, found.rule, fact, remedy)
         if known and isinstance(ruling, Refuse):

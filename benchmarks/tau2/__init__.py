@@ -1,0 +1,1 @@
+"""τ²'s airline and retail: their tools on a database of one's own, their policies, and calls that break them."""

@@ -1,0 +1,316 @@
+"""Facts of the airline that join several records: a reservation with its flights, its customer and today's offers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, Final
+
+from rpms.core.tools import Look, Unknown
+from rpms.guard.policies.records import agreed, fact, says_yes
+
+__all__ = ["agreed", "says_yes"]  # shared by both policies; the manual finds them here
+
+MOST_METHODS: Final = {"certificate": 1, "credit_card": 1, "gift_card": 3}
+MEMBER_BAGS: Final = {"regular": 0, "silver": 1, "gold": 2}
+CABIN_BAGS: Final = {"basic_economy": 0, "economy": 1, "business": 2}
+BAG, INSURANCE = 50, 30
+RATES: Final = {"cancelled": 100, "delayed": 50}
+"""What a certificate gives each passenger, by what became of a flight."""
+
+Leg = tuple[str, str]
+"""A flight number and a date."""
+
+
+# --- whose it is, and what became of it ---
+
+
+@fact
+def ours(look: Look, reservation: str) -> bool | None:
+    """Whether the reservation belongs to whom the conversation is with."""
+    return look.truth("customer", look.record("reservation", reservation)["user_id"])
+
+
+@fact
+def flown(look: Look, reservation: str) -> bool | None:
+    """Whether any flight has departed. One on a later day has not; of others the status tells."""
+    today = look.now.date().isoformat()
+    legs = [leg for leg in _legs(look.record("reservation", reservation)["flights"]) if leg[1] <= today]
+    return _any_status(look, legs, {"flying", "landed"})
+
+
+@fact
+def airline_cancelled(look: Look, reservation: str) -> bool | None:
+    """Whether the airline cancelled any of the flights."""
+    return _any_status(look, _legs(look.record("reservation", reservation)["flights"]), {"cancelled"})
+
+
+def _any_status(look: Look, legs: list[Leg], wanted: set[str]) -> bool:
+    """Whether a flight has one of some statuses; if none is known to, all must have been looked up."""
+    known = look.records("status")
+    return any(known.get(leg) in wanted for leg in legs) or any(look.record("status", *leg) in wanted for leg in legs)
+
+
+# --- flights ---
+
+
+@fact
+def same_flights(look: Look, reservation: str, flights: list[Any]) -> bool | None:
+    """Whether these are the flights that are booked."""
+    return _legs(look.record("reservation", reservation)["flights"]) == _legs(flights)
+
+
+@fact
+def keeps_route(look: Look, reservation: str, flights: list[Any]) -> bool | None:
+    """Whether flights make the trip that is booked."""
+    booked = look.record("reservation", reservation)
+    if _legs(booked["flights"]) == _legs(flights):
+        return True
+    return _makes_trip(look, booked["origin"], booked["destination"], booked["flight_type"], flights)
+
+
+@fact
+def leads_there(look: Look, origin: str, destination: str, trip: str, flights: list[Any]) -> bool | None:
+    """Whether flights make a trip."""
+    return _makes_trip(look, origin, destination, trip, flights)
+
+
+def _makes_trip(look: Look, origin: str, destination: str, trip: str, flights: list[Any]) -> bool:
+    ends = [_ends(look, leg) for leg in _legs(flights)]
+    joined = all(one[1] == following[0] for one, following in pairwise(ends))
+    last = origin if trip == "round_trip" else destination
+    there = any(end == destination for _, end in ends)
+    return joined and there and ends[0][0] == origin and ends[-1][1] == last
+
+
+def _ends(look: Look, leg: Leg) -> tuple[str, str]:
+    """Where a flight goes from and to, from any offer or reservation that shows it; the same every day."""
+    for kind in ("offer", "connection"):
+        for (number, _), offer in look.records(kind).items():
+            if number == leg[0]:
+                return offer["origin"], offer["destination"]
+    for reservation in look.records("reservation").values():
+        for flight in reservation["flights"]:
+            if flight["flight_number"] == leg[0]:
+                return flight["origin"], flight["destination"]
+    raise Unknown("search", *leg)
+
+
+def _offer(look: Look, leg: Leg) -> Any:
+    """What the search shows of a flight; None where it shows others that day, or its status says it is not for sale."""
+    for kind in ("offer", "connection"):
+        if leg in (known := look.records(kind)):
+            return known[leg]
+    if look.records("status").get(leg, "available") != "available":
+        return None
+    look.record("search", *_ends(look, leg), leg[1])
+    return None
+
+
+def _new_legs(look: Look, cabin: str, flights: list[Any]) -> list[Leg]:
+    """The legs that are paid for anew: all of a booking, and in a change those not kept in the same cabin."""
+    asked = look.call.arguments
+    kept: list[Leg] = []
+    if "reservation_id" in asked:
+        booked = look.record("reservation", asked["reservation_id"])
+        kept = _legs(booked["flights"]) if booked["cabin"] == cabin else []
+    return [leg for leg in _legs(flights) if leg not in kept]
+
+
+@fact
+def searched(look: Look, cabin: str, flights: list[Any]) -> bool | None:
+    """Whether each new flight was searched for."""
+    for leg in _new_legs(look, cabin, flights):
+        _offer(look, leg)
+    return True
+
+
+@fact
+def for_sale(look: Look, cabin: str, flights: list[Any]) -> bool | None:
+    """Whether each new flight has a seat for every passenger."""
+    asked = look.call.arguments
+    booked = look.record("reservation", asked["reservation_id"]) if "reservation_id" in asked else asked
+    offers = [_offer(look, leg) for leg in _new_legs(look, cabin, flights)]
+    return all(offer is not None and offer["available_seats"][cabin] >= len(booked["passengers"]) for offer in offers)
+
+
+# --- passengers and bags ---
+
+
+@fact
+def same_number(look: Look, reservation: str, passengers: list[Any]) -> bool | None:
+    """Whether the number of passengers stays."""
+    return len(look.record("reservation", reservation)["passengers"]) == len(passengers)
+
+
+@fact
+def detailed(_look: Look, passengers: list[Any]) -> bool | None:
+    """Whether each passenger has names and a birth date."""
+    return all(passenger.get(key) for passenger in passengers for key in ("first_name", "last_name", "dob"))
+
+
+@fact
+def right_fee(look: Look, total: int, paid: int) -> bool | None:
+    """Whether as many bags are paid for as are not free; what was paid for before stays so."""
+    asked, before = look.call.arguments, 0
+    user_id = asked.get("user_id")
+    if "reservation_id" in asked:
+        asked = look.record("reservation", asked["reservation_id"])
+        before, user_id = asked["nonfree_baggages"], asked["user_id"]
+    each = MEMBER_BAGS[look.record("user", user_id)["membership"]] + CABIN_BAGS[asked["cabin"]]
+    owed = max(0, total - each * len(asked["passengers"]))
+    return bool(owed <= paid <= max(owed, before))
+
+
+# --- paying ---
+
+
+def _methods(look: Look) -> dict[str, Any]:
+    """The payment methods of whom the call is for."""
+    asked = look.call.arguments
+    user = asked.get("user_id") or look.record("reservation", asked["reservation_id"])["user_id"]
+    return dict(look.record("user", user)["payment_methods"])
+
+
+def _payments(look: Look) -> Iterator[tuple[str, float]]:
+    """Each payment of a call: a method and how much."""
+    asked = look.call.arguments
+    if "payment_methods" in asked:
+        yield from ((payment["payment_id"], payment["amount"]) for payment in asked["payment_methods"])
+    elif "flights" in asked:
+        yield asked["payment_id"], _price_of_change(look)
+    else:
+        before = look.record("reservation", asked["reservation_id"])["nonfree_baggages"]
+        yield asked["payment_id"], BAG * max(0, asked["nonfree_baggages"] - before)
+
+
+def _price_of_change(look: Look) -> float:
+    """What other flights or another cabin cost; kept flights keep their price."""
+    asked = look.call.arguments
+    booked = look.record("reservation", asked["reservation_id"])
+    new = _new_legs(look, asked["cabin"], asked["flights"])
+    stay = [leg for leg in _legs(asked["flights"]) if leg not in new]
+    kept = sum((flight["price"] for flight in booked["flights"] if _leg(flight) in stay), 0.0)
+    before = sum((flight["price"] for flight in booked["flights"]), 0.0)
+    return (kept + _price(look, new, asked["cabin"]) - before) * len(booked["passengers"])
+
+
+def _price(look: Look, legs: list[Leg], cabin: str) -> float:
+    offers = [_offer(look, leg) for leg in legs]
+    return sum((offer["prices"][cabin] for offer in offers if offer is not None), 0.0)
+
+
+@fact
+def known_profile(look: Look) -> bool | None:
+    """Whether the profile of whom the call is for was looked up, and is still what it was."""
+    _methods(look)
+    return True
+
+
+@fact
+def in_profile(look: Look) -> bool | None:
+    """Whether every method is one of the customer's."""
+    methods = _methods(look)
+    asked = look.call.arguments
+    used = [payment["payment_id"] for payment in asked.get("payment_methods", [])] or [asked["payment_id"]]
+    return all(method in methods for method in used)
+
+
+@fact
+def no_certificate(look: Look, method: str) -> bool | None:
+    """Whether a method is a card."""
+    return bool(_methods(look)[method]["source"] != "certificate")
+
+
+@fact
+def few_methods(look: Look, payments: list[Any]) -> bool | None:
+    """Whether no kind of method is used more often than it may be."""
+    methods = _methods(look)
+    used = Counter(methods[payment["payment_id"]]["source"] for payment in payments)
+    return all(count <= MOST_METHODS[source] for source, count in used.items())
+
+
+@fact
+def covered(look: Look) -> bool | None:
+    """Whether each gift card and certificate holds what it is to pay."""
+    methods = _methods(look)
+    return all(
+        methods[method]["source"] == "credit_card" or methods[method]["amount"] >= amount
+        for method, amount in _payments(look)
+    )
+
+
+@fact
+def adds_up(look: Look, payments: list[Any]) -> bool | None:
+    """Whether the payments of a booking are its price."""
+    asked = look.call.arguments
+    each = _price(look, _legs(asked["flights"]), asked["cabin"]) + INSURANCE * (asked["insurance"] == "yes")
+    price = each * len(asked["passengers"]) + BAG * asked["nonfree_baggages"]
+    return bool(price == sum(payment["amount"] for payment in payments))
+
+
+# --- compensation ---
+
+
+@fact
+def entitled(look: Look, user: str) -> bool | None:
+    """Whether a customer may be compensated for anything that was looked up."""
+    return any(_entitled(look, user))
+
+
+@fact
+def has_claim(look: Look, user: str) -> bool | None:
+    """Whether a flight of the customer was cancelled or is delayed."""
+    return any(_claims(look, user))
+
+
+@fact
+def right_amount(look: Look, user: str, amount: int) -> bool | None:
+    """Whether a certificate is what one of the reservations gives."""
+    return any(amount == due for due, _, _ in _claims(look, user))
+
+
+@fact
+def settled(look: Look, user: str, amount: int) -> bool | None:
+    """Whether the amount is for a cancelled flight, or the delayed reservation was changed or cancelled."""
+    claims = [(status, name) for due, status, name in _claims(look, user) if due == amount]
+    return any(status == "cancelled" or look.truth("changed", name) for status, name in claims)
+
+
+def _entitled(look: Look, user: str) -> Iterator[Any]:
+    """The customer's reservations that were looked up and may be compensated for; one that was not is asked for."""
+    profile = look.record("user", user)
+    known = look.records("reservation")
+    for name in profile["reservations"]:
+        reservation = known.get((name,))
+        if reservation is None:
+            continue
+        if (
+            profile["membership"] != "regular"
+            or reservation["insurance"] == "yes"
+            or reservation["cabin"] == "business"
+        ):
+            yield reservation
+    for name in profile["reservations"]:
+        look.record("reservation", name)
+
+
+def _claims(look: Look, user: str) -> Iterator[tuple[int, str, str]]:
+    """What is due, for which status, of which reservation; flights whose status is missing are asked for at the end."""
+    statuses, missing = look.records("status"), []
+    for reservation in _entitled(look, user):
+        legs = _legs(reservation["flights"])
+        missing += [leg for leg in legs if leg not in statuses]
+        for status in {statuses[leg] for leg in legs if leg in statuses} & RATES.keys():
+            yield RATES[status] * len(reservation["passengers"]), status, reservation["reservation_id"]
+    for leg in missing:
+        look.record("status", *leg)
+
+
+def _leg(flight: Any) -> Leg:
+    return flight["flight_number"], flight["date"]
+
+
+def _legs(flights: list[Any]) -> list[Leg]:
+    return [_leg(flight) for flight in flights]

@@ -1,0 +1,275 @@
+"""The airline's and the shop's policies: what a customer's yes is worth, what is asked for, what is let through."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rpms.core.errors import InputError
+from rpms.guard import Allow, Call, Guard, Refuse, Warn
+from rpms.guard.policies import NAMES, policy_guard, policy_manual
+from rpms.guard.rulings import ERROR
+
+MIA = {
+    "user_id": "mia",
+    "membership": "silver",
+    "payment_methods": {
+        "card_1": {"source": "credit_card"},
+        "gift_1": {"source": "gift_card", "amount": 40, "balance": 40.0},
+        "cert_1": {"source": "certificate", "amount": 500},
+    },
+    "reservations": ["R1"],
+}
+LEG = {"flight_number": "HAT1", "origin": "JFK", "destination": "SEA", "date": "2024-05-20", "price": 100}
+TRIP = {
+    "reservation_id": "R1",
+    "user_id": "mia",
+    "origin": "JFK",
+    "destination": "SEA",
+    "flight_type": "one_way",
+    "cabin": "economy",
+    "flights": [LEG],
+    "passengers": [{"first_name": "Mia", "last_name": "Li", "dob": "1990-04-05"}],
+    "created_at": "2024-05-01T10:00:00",
+    "total_baggages": 1,
+    "nonfree_baggages": 0,
+    "insurance": "yes",
+    "status": None,
+}
+ORDER = {
+    "order_id": "#W1",
+    "user_id": "mia",
+    "status": "delivered",
+    "items": [{"item_id": "i1", "product_id": "p1", "price": 50.0}],
+    "payment_history": [{"payment_method_id": "card_1", "amount": 50.0}],
+}
+PRODUCT = {
+    "product_id": "p1",
+    "variants": {
+        "i1": {"item_id": "i1", "available": True, "price": 50.0},
+        "i2": {"item_id": "i2", "available": True, "price": 85.0},
+        "i3": {"item_id": "i3", "available": False, "price": 50.0},
+    },
+}
+CANCEL = Call("cancel_reservation", {"reservation_id": "R1"})
+
+
+def airline(**trip: object) -> Guard:
+    guard = policy_guard("airline")
+    guard.observe(Call("get_user_details", {"user_id": "mia"}), json.dumps(MIA))
+    guard.observe(Call("get_reservation_details", {"reservation_id": "R1"}), json.dumps({**TRIP, **trip}))
+    guard.observe(Call("get_flight_status", {"flight_number": "HAT1", "date": "2024-05-20"}), "available")
+    return guard
+
+
+def shop(**order: object) -> Guard:
+    guard = policy_guard("retail")
+    guard.observe(Call("find_user_id_by_email", {"email": "mia@example.com"}), "mia")
+    guard.observe(Call("get_user_details", {"user_id": "mia"}), json.dumps(MIA))
+    guard.observe(Call("get_order_details", {"order_id": "#W1"}), json.dumps({**ORDER, **order}))
+    guard.observe(Call("get_product_details", {"product_id": "p1"}), json.dumps(PRODUCT))
+    return guard
+
+
+def exchange(new: str, method: str = "card_1") -> Call:
+    asked = {"order_id": "#W1", "item_ids": ["i1"], "new_item_ids": [new], "payment_method_id": method}
+    return Call("exchange_delivered_order_items", asked)
+
+
+def flying(number: str, cabin: str = "economy", method: str = "card_1") -> Call:
+    flights = [{"flight_number": number, "date": "2024-05-20"}]
+    asked = {"reservation_id": "R1", "cabin": cabin, "flights": flights, "payment_id": method}
+    return Call("update_reservation_flights", asked)
+
+
+def test_a_yes_is_for_one_change_and_is_told_or_heard():
+    guard = shop()
+    assert guard.check(exchange("i2")).rule == "SHOP-CONFIRM"
+    guard.tell("confirmed")
+    assert isinstance(guard.check(exchange("i2")), Allow)
+    guard.observe(exchange("i2"), json.dumps({**ORDER, "status": "exchange requested"}))
+    guard.tell("confirmed")
+    assert guard.check(exchange("i2")).rule == "SHOP-ONCE"
+
+    guard = shop()
+    guard.hear("Yes, please do that.")
+    assert isinstance(guard.check(exchange("i2")), Allow)
+    guard = shop()
+    guard.hear("yes")
+    guard.hear("Hold on, what does it cost?")
+    assert guard.check(exchange("i2")).rule == "SHOP-CONFIRM"
+
+
+@pytest.mark.parametrize(
+    ("reason", "insurance", "rule"),
+    [
+        (None, "yes", "AIR-REASON"),
+        ("change of plan", "yes", "AIR-CANCEL"),
+        ("health", "no", "AIR-CANCEL"),
+        ("health", "yes", ""),
+    ],
+)
+def test_why_a_customer_cancels_is_for_the_host_to_tell(reason, insurance, rule):
+    guard = airline(insurance=insurance)
+    guard.tell("confirmed", *([f'reason("{reason}")'] if reason else []))
+    assert guard.check(CANCEL).rule == rule
+
+
+def test_a_reason_does_not_outlive_its_cancellation():
+    guard = airline()
+    guard.tell("confirmed", 'reason("health")')
+    guard.check(CANCEL)
+    guard.observe(CANCEL, json.dumps({**TRIP, "status": "cancelled"}))
+    guard.observe(
+        Call("get_reservation_details", {"reservation_id": "R2"}), json.dumps({**TRIP, "reservation_id": "R2"})
+    )
+    assert guard.check(Call("cancel_reservation", {"reservation_id": "R2"})).rule == "AIR-REASON"
+
+
+def test_what_decides_is_asked_for_where_it_is_unknown():
+    guard = policy_guard("airline")
+    guard.observe(Call("get_user_details", {"user_id": "mia"}), json.dumps(MIA))
+    guard.tell("confirmed", 'reason("health")')
+    assert guard.check(CANCEL).remedy == "look up the reservation first, with get_reservation_details: R1"
+    guard.observe(Call("get_reservation_details", {"reservation_id": "R1"}), json.dumps({**TRIP, "insurance": "no"}))
+    ruling = guard.check(CANCEL)
+    assert (ruling.rule, ruling.fact) == ("AIR-CANCEL", "unknown whether the airline cancelled a flight of R1")
+    assert ruling.remedy == "look up the flight's status first, with get_flight_status: HAT1, 2024-05-20"
+
+
+def test_a_missing_lookup_is_named_before_a_missing_yes():
+    guard = policy_guard("retail")
+    assert guard.check(exchange("i2")).rule == "SHOP-IDENTIFY"
+    guard.observe(Call("find_user_id_by_email", {"email": "mia@example.com"}), "mia")
+    assert guard.check(exchange("i2")).rule == "SHOP-LOOKUP"
+    assert shop().check(exchange("i2")).rule == "SHOP-CONFIRM"
+
+
+def test_a_flight_of_a_later_day_has_not_departed_whatever_was_looked_up():
+    guard = airline(cabin="business", flights=[{**LEG, "date": "2024-05-14"}])
+    guard.tell("confirmed", 'reason("other")')
+    assert guard.check(CANCEL).remedy == "look up the flight's status first, with get_flight_status: HAT1, 2024-05-14"
+    guard.observe(Call("get_flight_status", {"flight_number": "HAT1", "date": "2024-05-14"}), "landed")
+    assert guard.check(CANCEL).rule == "AIR-FLOWN"
+    guard = airline(cabin="business", flights=[{**LEG, "date": "2024-05-16"}])
+    guard.tell("confirmed", 'reason("other")')
+    assert isinstance(guard.check(CANCEL), Allow)
+
+
+@pytest.mark.parametrize("search", ["search_direct_flight", "search_onestop_flight"])
+def test_either_search_shows_a_flight(search):
+    guard = airline()
+    guard.tell("confirmed")
+    assert guard.check(flying("HAT2")).rule == "AIR-SEARCH"
+    offer = {**LEG, "flight_number": "HAT2", "available_seats": {"economy": 3}, "prices": {"economy": 120}}
+    shown = [offer] if search == "search_direct_flight" else [[offer]]
+    guard.observe(Call(search, {"origin": "JFK", "destination": "SEA", "date": "2024-05-20"}), json.dumps(shown))
+    assert guard.check(flying("HAT2", method="cert_1")).rule == "AIR-METHOD"
+    assert isinstance(guard.check(flying("HAT2", method="gift_1")), Allow)
+
+
+def test_one_yes_is_not_for_two_changes_at_once():
+    guard = shop(items=[ORDER["items"][0], {"item_id": "i9", "product_id": "p1", "price": 50.0}])
+    guard.tell("confirmed")
+    assert isinstance(guard.check(exchange("i2")), Allow)
+    ruling = guard.check(
+        Call("return_delivered_order_items", {"order_id": "#W1", "item_ids": ["i9"], "payment_method_id": "card_1"})
+    )
+    assert ruling.rule == "SHOP-CONFIRM"
+
+
+def test_a_flight_that_the_search_does_not_show_is_not_for_sale():
+    guard = airline(flights=[{**LEG, "date": "2024-05-19"}])
+    guard.tell("confirmed")
+    assert guard.check(flying("HAT1")).rule == "AIR-SEARCH"
+    guard.observe(Call("search_direct_flight", {"origin": "JFK", "destination": "SEA", "date": "2024-05-20"}), "[]")
+    assert guard.check(flying("HAT1")).rule == "AIR-SEATS"
+
+
+def test_like_for_like_is_warned_of_and_goes_on():
+    guard = shop()
+    guard.tell("confirmed")
+    ruling = guard.check(exchange("i1"))
+    assert isinstance(ruling, Warn)
+    assert ruling.rule == "SHOP-LIKE-FOR-LIKE"
+
+
+def test_a_gift_card_pays_what_it_holds():
+    guard = shop()
+    guard.tell("confirmed")
+    assert isinstance(guard.check(exchange("i2", "gift_1")), Allow)
+    poorer = {**MIA["payment_methods"], "gift_1": {"source": "gift_card", "balance": 34.99}}
+    guard.observe(Call("get_user_details", {"user_id": "mia"}), json.dumps({**MIA, "payment_methods": poorer}))
+    assert guard.check(exchange("i2", "gift_1")).rule == "SHOP-BALANCE"
+    assert guard.check(exchange("i3")).rule == "SHOP-AVAILABLE"
+
+
+def test_the_first_who_was_found_is_the_customer():
+    guard = shop()
+    guard.observe(Call("find_user_id_by_email", {"email": "noah@example.com"}), "noah")
+    assert guard.check(Call("get_user_details", {"user_id": "noah"})).rule == "SHOP-ACCOUNT"
+    assert isinstance(guard.check(Call("get_user_details", {"user_id": "mia"})), Allow)
+
+
+def test_who_was_not_found_is_nobody():
+    guard = policy_guard("retail")
+    guard.observe(Call("find_user_id_by_email", {"email": "nobody@example.com"}), "User not found")
+    assert guard.check(exchange("i2")).rule == "SHOP-IDENTIFY"
+
+
+def test_the_page_prints_what_it_says(capsys):
+    page = (Path(__file__).parents[2] / "docs" / "policies.md").read_text(encoding="utf-8")
+    code, printed = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", page, re.DOTALL).groups()
+    exec(compile(code, "docs/policies.md", "exec"), {})
+    assert capsys.readouterr().out == printed
+
+
+def test_an_unknown_policy_is_named():
+    with pytest.raises(InputError, match="known: airline, retail"):
+        policy_manual("bank")
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 9)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["user_id", "order_id", "reservation_id", "product_id", "flights", "items", "payment_methods"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_no_result_and_no_argument_breaks_the_guard_or_gets_a_change_through(name, data):
+    guard = policy_guard(name)
+    tools = guard.manual.tools
+    known = {"user_id": "mia", "order_id": "#W1", "reservation_id": "R1", "product_id": "p1"}
+    for tool in data.draw(st.lists(st.sampled_from(sorted(tools.keys() - {"user_says"})), max_size=5)):
+        asked = {key: known.get(key, data.draw(JSON)) for key in tools[tool].arguments}
+        result = data.draw(JSON)
+        if isinstance(result, dict):
+            result = {**known, **result}
+        guard.observe(Call(tool, asked), result)
+    for tool in sorted(tools.keys() - {"user_says"}):
+        asked = {key: known.get(key, data.draw(JSON)) for key in tools[tool].arguments}
+        ruling = guard.check(Call(tool, asked))
+        assert ruling.rule != ERROR, ruling.text
+        changes = any(effect.literal.atom.predicate == "confirmed" for effect in tools[tool].effects)
+        assert isinstance(ruling, Refuse) or not changes

@@ -1,0 +1,117 @@
+"""The policies on τ²'s train tasks, with the package's real tools: what `benchmarks/policies.py` measures, in part."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import runpy
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rpms.guard import Guard
+from rpms.guard.policies import policy_manual
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "guard" / "tau2_retail.py"
+DOMAINS = ("airline", "retail")
+WARNED_OF = {"AIR-DELAY", "SHOP-LIKE-FOR-LIKE"}
+BREAKING = {
+    "airline": {("7", "AIR-CANCEL"), ("9", "AIR-FLOWN"), ("33", "AIR-BAGS-FEE")},
+    "retail": {("13", "SHOP-REFUND"), ("105", "SHOP-BALANCE")},
+}
+"""Reference actions of train tasks that break the written policy; docs/policies.md says how."""
+
+
+@pytest.fixture(scope="module")
+def tau2():
+    """The modules of the benchmark by name."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(BENCHMARKS)
+        yield lambda name: importlib.import_module(f"tau2.{name}")
+
+
+@pytest.fixture(scope="module")
+def installed(tau2):
+    """The same, where the package with tools and tasks is installed."""
+    if not tau2("sandbox").available():
+        pytest.skip("the extra `tau2` is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what the package's own imports deprecate is not ours
+        for domain in DOMAINS:
+            tau2("sandbox").Sandbox(domain)
+    return tau2
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_every_rule_has_a_kind_of_violation(tau2, domain):
+    rules = {policy.rule.id for policy in policy_manual(domain).policies}
+    assert rules == {kind.rule for kind in tau2("measure").kinds_of(domain)} | WARNED_OF & rules
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_every_reference_action_that_keeps_the_policy_is_allowed(installed, domain):
+    found = installed("measure").judge_references(domain, installed("sandbox").tasks(domain, "train"))
+    assert not found.wrong
+    assert {(line.split(",")[0].split()[-1], line.split(": ")[1]) for line in found.breaking} == BREAKING[domain]
+    assert found.writes == {"airline": 29, "retail": 121}[domain]
+
+
+@pytest.mark.parametrize(
+    ("domain", "tasks", "kinds"),
+    [("airline", ("7", "12", "14", "17", "38"), 35), ("retail", ("0", "16", "30", "59"), 28)],
+)
+def test_violations_are_refused_by_their_rule_and_permitted_calls_are_not(installed, domain, tasks, kinds):
+    chosen = [task for task in installed("sandbox").tasks(domain, "train") if task.id in tasks]
+    found = installed("measure").judge_made(domain, chosen, seed=3)
+    assert not found.missed
+    assert not found.wrong
+    assert not found.stopped
+    assert found.permitted
+    assert sum(row.made > 0 for row in found.rows.values()) >= kinds
+
+
+def test_a_rule_taken_away_lets_its_violations_through(installed, monkeypatch):
+    """The measure can fail: it does not follow the manual."""
+    measure = installed("measure")
+    manual = policy_manual("airline")
+    less = replace(manual, policies=tuple(each for each in manual.policies if each.rule.id != "AIR-BASIC"))
+    functions = importlib.import_module("rpms.guard.policies.airline")
+    monkeypatch.setattr(measure, "policy_guard", lambda _name: Guard(less, python=functions))
+    chosen = [task for task in installed("sandbox").tasks("airline", "train") if task.id == "17"]
+    found = measure.judge_made("airline", chosen, seed=3)
+    assert {line.split(",")[0] for line in found.missed} == {
+        "- change a basic-economy flight",
+        "- change a basic-economy flight with its cabin",
+    }
+
+
+def test_a_change_stays_in_its_sandbox(installed):
+    sandbox = installed("sandbox")
+    cancel = sandbox.Call("cancel_reservation", {"reservation_id": "XEHM4B"})
+    look = sandbox.Call("get_reservation_details", {"reservation_id": "XEHM4B"})
+    changed, other = sandbox.Sandbox("airline"), sandbox.Sandbox("airline")
+    assert '"status":"cancelled"' in changed.call(cancel).text
+    assert '"status":"cancelled"' in changed.call(look).text
+    assert '"status":null' in other.call(look).text
+
+
+@pytest.mark.skipif(os.environ.get("RPMS_SLOW") != "1", reason="RPMS_SLOW=1 runs Inspect with the whole package")
+def test_the_policy_before_the_benchmark_s_own_tools_in_inspect(installed):
+    done = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True, timeout=200, check=True)
+    rulings = [line.split(" -> ")[1].split(":")[0] for line in done.stdout.splitlines()]
+    assert rulings == ["SHOP-IDENTIFY", "done", "SHOP-LOOKUP", "done", "done", "done", "SHOP-PENDING"]
+
+
+def test_the_benchmark_prints_a_row_for_each_kind(installed, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["policies.py", "--domain", "retail", "--first", "2"])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(BENCHMARKS / "policies.py"), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert end.value.code == 0
+    assert printed.count("| SHOP-") == len(installed("measure").kinds_of("retail"))
+    assert "Violations refused by the rule of their kind" in printed
