@@ -9,7 +9,7 @@ from typing import Any
 
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.readings import MISSING, Path
-from rpms.core.tools import Absent, CallFacts, OnUnknown, Policy, Tool, ToolManual
+from rpms.core.tools import Absent, CallFacts, Fact, OnUnknown, Policy, Tool, ToolManual
 from rpms.guard.rulings import OTHER, Allow, Refuse, Ruling, Warn
 
 _SHOWN = 4
@@ -35,6 +35,7 @@ class _Asked:
     """A fact that rules ask for. One object wherever it stands in a manual, so that it is asked once a call."""
 
     atom: Atom
+    fact: Fact | None
     varies: bool
     """Whether it is about a variable of its rule, and so another fact for each element."""
 
@@ -63,6 +64,7 @@ class Rulebook:
     """A manual's rules by the tool that they are about, in a form that is quick to ask."""
 
     def __init__(self, manual: ToolManual) -> None:
+        self._manual = manual
         self._facts: dict[tuple[Atom, bool], _Asked] = {}
         self._clauses: dict[tuple[tuple[_Asked, bool], ...], _Any] = {}
         self._by_tool: dict[str, list[_Checked]] = {}
@@ -85,7 +87,7 @@ class Rulebook:
 
     def _asked(self, atom: Atom, variables: Mapping[str, Path]) -> _Asked:
         varies = any(arg.startswith("<") and Path.parse(arg).head in variables for arg in atom.args)
-        return self._facts.setdefault((atom, varies), _Asked(atom, varies))
+        return self._facts.setdefault((atom, varies), _Asked(atom, self._manual.facts.get(atom.predicate), varies))
 
     def findings(self, facts: CallFacts) -> Iterator[Finding]:
         """What each rule that concerns the call's tool says of it."""
@@ -119,7 +121,7 @@ class _Case:
         self.facts = facts
         self._whole = whole or self
         self._variables = of
-        self._answers: dict[_Asked, tuple[Atom, Truth]] = {}
+        self._answers: dict[_Asked, tuple[tuple[str, ...], Truth]] = {}
         self._clauses: dict[_Any, Truth] = {}
 
     def of(self, variables: Mapping[str, Any]) -> _Case:
@@ -128,12 +130,20 @@ class _Case:
 
     def ask(self, asked: _Asked) -> tuple[Atom, Truth]:
         """A fact with its arguments, and its truth."""
-        answers = self._answers if asked.varies else self._whole._answers  # noqa: SLF001  its own kind
+        value = self.truth(asked)
+        return Atom(asked.atom.predicate, self._answers_to(asked)[asked][0]), value
+
+    def truth(self, asked: _Asked) -> Truth:
+        """The truth of a fact, which is asked for once."""
+        answers = self._answers_to(asked)
         found = answers.get(asked)
         if found is None:
-            atom = self.facts.bound(asked.atom, self._variables)
-            found = answers[asked] = (atom, self.facts.truth(atom))
-        return found
+            args = self.facts.args_of(asked.atom, self._variables)
+            found = answers[asked] = (args, self.facts.truth_of(asked.fact, args))
+        return found[1]
+
+    def _answers_to(self, asked: _Asked) -> dict[_Asked, tuple[tuple[str, ...], Truth]]:
+        return self._answers if asked.varies else self._whole._answers  # noqa: SLF001  its own kind
 
     def broken(self, checked: _Checked) -> tuple[Truth, _Any | None]:
         """Whether a rule is broken, and which of its requirements decides that; none where it only forbids."""
@@ -166,7 +176,7 @@ class _Case:
     def _any(self, clause: _Any) -> Truth:
         total = Truth.FALSE
         for asked, negated in clause.literals:
-            value = self.ask(asked)[1]
+            value = self.truth(asked)
             if value is Truth.UNKNOWN:
                 total = value
             elif (value is Truth.TRUE) is not negated:
