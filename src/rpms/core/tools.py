@@ -337,14 +337,15 @@ class CallFacts:
 
     def args_of(self, atom: Atom, variables: Mapping[str, Any] | None = None) -> tuple[str, ...]:
         """The arguments of a fact, with the call's values in place of the paths, none of which stands for many."""
-        names = self._names
-        return tuple([names.get(arg) or self._one(arg, variables) for arg in atom.args])
+        if variables is None:
+            return tuple([self._names.get(arg) or self._one(arg, _NOTHING) for arg in atom.args])
+        return tuple([self._one(arg, variables) for arg in atom.args])
 
-    def _one(self, arg: str, variables: Mapping[str, Any] | None) -> str:
+    def _one(self, arg: str, variables: Mapping[str, Any]) -> str:
         if arg[:1] != "<":
             return arg
         path = Path.parse(arg)
-        if variables is not None and path.head in variables:
+        if path.head in variables:
             return self._named(self.values_at(path, variables=variables)[0], arg)
         name = self._names[arg] = self._named(self.values_at(path)[0], arg)
         return name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Final
 
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.readings import MISSING, Path
@@ -91,13 +91,26 @@ class Rulebook:
 
     def findings(self, facts: CallFacts) -> Iterator[Finding]:
         """What each rule that concerns the call's tool says of it."""
+        return (_finding(checked, cases) for checked, cases in self._cases(facts))
+
+    def violations(self, facts: CallFacts) -> Iterator[Finding]:
+        """What those rules say of it that are broken, or of which nobody knows whether they are."""
+        for checked, cases in self._cases(facts):
+            for case in cases:
+                if case.broken(checked) is not _KEPT:
+                    yield _finding(checked, cases)
+                    break
+
+    def _cases(self, facts: CallFacts) -> Iterator[tuple[_Checked, Sequence[_Case]]]:
+        """Each rule with the elements that it is about."""
         whole = _Case(facts)
-        cases: dict[tuple[tuple[str, Path], ...], Sequence[_Case]] = {(): (whole,)}
+        one = (whole,)
+        of: dict[tuple[tuple[str, Path], ...], Sequence[_Case]] = {}
         for checked in self._by_tool.get(facts.call.tool, ()):
-            known = cases.get(checked.each)
-            if known is None:
-                known = cases[checked.each] = [whole.of(element) for element in _elements(checked.each, facts)]
-            yield _finding(checked, known)
+            each = checked.each
+            if each and each not in of:
+                of[each] = [whole.of(element) for element in _elements(each, facts)]
+            yield checked, of[each] if each else one
 
 
 def _finding(checked: _Checked, cases: Iterable[_Case]) -> Finding:
@@ -110,6 +123,10 @@ def _finding(checked: _Checked, cases: Iterable[_Case]) -> Finding:
         if broken is Truth.TRUE:
             break
     return gravest
+
+
+_KEPT: Final[tuple[Truth, _Any | None]] = (Truth.FALSE, None)
+"""What is said of a rule that is kept."""
 
 
 class _Case:
@@ -138,7 +155,7 @@ class _Case:
         answers = self._answers_to(asked)
         found = answers.get(asked)
         if found is None:
-            args = self.facts.args_of(asked.atom, self._variables)
+            args = self.facts.args_of(asked.atom, self._variables if asked.varies else None)
             found = answers[asked] = (args, self.facts.truth_of(asked.fact, args))
         return found[1]
 
@@ -153,17 +170,21 @@ class _Case:
             known = (here if clause.varies else shared).get(clause)
             value = self.any(clause) if known is None else known
             if value is Truth.FALSE:
-                return value, None
-            scope = value if value is Truth.UNKNOWN else scope
+                return _KEPT
+            if value is Truth.UNKNOWN:
+                scope = value
         if not checked.requires:
             return scope, None
         doubtful: _Any | None = None
         for wanted in checked.requires:
-            value = self.any(wanted)
+            known = (here if wanted.varies else shared).get(wanted)
+            value = self.any(wanted) if known is None else known
+            if value is Truth.TRUE:
+                continue
             if value is Truth.FALSE and scope is Truth.TRUE:
                 return Truth.TRUE, wanted
-            doubtful = doubtful or (None if value is Truth.TRUE else wanted)
-        return (Truth.UNKNOWN if doubtful is not None else Truth.FALSE), doubtful
+            doubtful = doubtful or wanted
+        return _KEPT if doubtful is None else (Truth.UNKNOWN, doubtful)
 
     def any(self, clause: _Any) -> Truth:
         """Whether one of a clause's facts holds."""
@@ -220,9 +241,7 @@ def judge(facts: CallFacts, rules: Rulebook) -> Ruling:
         reason = f"the manual does not declare the tool {facts.call.tool}"
         return _ruling(facts.manual.others)(reason, OTHER, "", "use one of the declared tools")
     doubt: Ruling | None = None
-    for found in rules.findings(facts):
-        if found.broken is Truth.FALSE:
-            continue
+    for found in rules.violations(facts):
         known = found.broken is Truth.TRUE
         kind: type[Ruling] = (Warn if found.warns else Refuse) if known else _ruling(found.unknown, warns=found.warns)
         if kind is Allow:
