@@ -61,8 +61,9 @@ class Mind:
     compact: bool = False
     """Whether only the rules that matter to what is to be done now are shown."""
     repair: Repair = Repair.BELIEF
-    calls: Calls = Calls.TEXT
     """What the caller is to forgive in an action."""
+    calls: Calls = Calls.TEXT
+    """How the caller is to have tools called."""
     enforcement: Enforcement = PAPER
     """What the caller is to do with the model's answer: guard, re-asks, replacement."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rpms.core.belief import Belief, Situation
-from rpms.core.decide import Decision, Mind
+from rpms.core.decide import Decision
 from rpms.core.enforcement import Calls, Constrained, Enforcement, GuardMode, Repair
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.core.guard import Refusal, ask_again, review, review_rules
@@ -47,11 +47,9 @@ class Asker:
     world: World
     model: Model
     decoding: Decoding
-    mind: Mind
-
-    @property
-    def enforcement(self) -> Enforcement:
-        return self.mind.enforcement
+    enforcement: Enforcement
+    repair: Repair = Repair.BELIEF
+    calls: Calls = Calls.TEXT
 
     def ask(self, decision: Decision, episode: str) -> Asked:
         """Ask, and ask again while the guard refuses, as often as the enforcement allows."""
@@ -101,7 +99,7 @@ class Asker:
 
     def _command(self, action: str, belief: Belief) -> Command:
         """The action as the world is given it, with as much repaired as was asked for."""
-        match self.mind.repair:
+        match self.repair:
             case Repair.OFF:
                 return Command(action)
             case Repair.FORM:
@@ -113,7 +111,7 @@ class Asker:
         wanted, choices = self.enforcement.constrained, decision.menu.choices
         without = not self.enforcement.menu
         templates = tuple(way for schema in decision.rules.environment for way in schema.syntax) if without else ()
-        if wanted is Constrained.OFF or not (choices or templates) or self.mind.calls is Calls.NATIVE:
+        if wanted is Constrained.OFF or not (choices or templates) or self.calls is Calls.NATIVE:
             return (), ()
         if can_constrain(self.model):
             return choices, templates
@@ -124,7 +122,7 @@ class Asker:
 
     def _tools(self, decision: Decision) -> tuple[Tool, ...]:
         """The tools that the model is to call itself: all of the world's, or of these what the menu has."""
-        if self.mind.calls is Calls.TEXT:
+        if self.calls is Calls.TEXT:
             return ()
         tools = tuple(self.world.tools())
         if not tools:
