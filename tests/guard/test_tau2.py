@@ -90,6 +90,22 @@ def test_a_rule_taken_away_lets_its_violations_through(installed, monkeypatch):
     }
 
 
+@pytest.mark.parametrize(
+    ("domain", "name", "arguments", "rule"),
+    [
+        ("airline", "cancel_reservation", {"reservation_id": "NOSUCH"}, "AIR-IDENTIFY"),
+        ("airline", "send_certificate", {"user_id": "nobody", "amount": 100}, "AIR-IDENTIFY"),
+        ("retail", "cancel_pending_order", {"order_id": "#W0", "reason": "no longer needed"}, "SHOP-IDENTIFY"),
+        ("retail", "modify_user_address", {"user_id": "nobody"}, "SHOP-IDENTIFY"),
+    ],
+)
+def test_a_reference_to_what_is_not_there_is_counted_as_breaking_the_policy(installed, domain, name, arguments, rule):
+    sandbox = installed("sandbox")
+    found = installed("measure").judge_references(domain, [sandbox.Task("x", (sandbox.Call(name, arguments),))])
+    assert (found.writes, found.allowed, found.wrong) == (1, 0, [])
+    assert rule in found.breaking[0]
+
+
 def test_a_change_stays_in_its_sandbox(installed):
     sandbox = installed("sandbox")
     cancel = sandbox.Call("cancel_reservation", {"reservation_id": "XEHM4B"})
