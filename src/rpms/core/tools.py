@@ -34,6 +34,22 @@ class Call:
         return f"{self.tool}({', '.join(f'{name}={text_of(value)}' for name, value in sorted(self.arguments.items()))})"
 
 
+@dataclass(frozen=True)
+class Tried:
+    """A call that was made, as a learner sees it: what was known before it, what came of it, what is known after."""
+
+    call: Call
+    session: str
+    step: int
+    """Which of the conversation's results it is, from 1."""
+    failed: bool
+    error: str
+    """What it said where it failed."""
+    before: Mapping[Atom, Truth]
+    """Facts over the names of its arguments: `pending(order_id)`."""
+    after: Mapping[Atom, Truth]
+
+
 class OnUnknown(StrEnum):
     """What becomes of a call that a rule would judge by a fact that is not known."""
 

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from itertools import permutations
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
@@ -33,6 +34,8 @@ USER: Final = "user_says"
 """The name under which what the user says is observed, with its `text`: a manual may declare it like a tool."""
 _MOST_TURNS = 50
 _MOST_PENDING = 1_000
+_MOST_ASKED = 6
+"""Arguments of a call that a learner is told about."""
 _LOUD = logging.getLogger("rpms.guard")
 
 
@@ -141,6 +144,22 @@ class Guard:
             return Refuse(what, ERROR, "", "tell the operator; the manual says that nothing is done unchecked")
         _LOUD.error("%s; THE CALL WAS NOT CHECKED", what)
         return Warn(f"{what}; the call was not checked", ERROR)
+
+    def facts_of(self, call: Call) -> dict[Atom, Truth]:
+        """What is known of a call's arguments: every fact of the manual over them, by the arguments' names."""
+        with self._lock:
+            facts = self._facts(call)
+            given = call.arguments.items()
+            plain = [name for name, value in given if isinstance(value, str | int | float)][:_MOST_ASKED]
+            found: dict[Atom, Truth] = {}
+            for name, fact in self.manual.facts.items():
+                for args in permutations(plain, len(fact.predicate.args)):
+                    bound = Atom(name, tuple(facts.name(call.arguments[arg]) for arg in args))
+                    try:
+                        found[Atom(name, args)] = facts.truth(bound)
+                    except Exception:  # noqa: BLE001  a function that was made for other arguments
+                        found[Atom(name, args)] = Truth.UNKNOWN
+            return found
 
     def _facts(self, call: Call) -> CallFacts:
         pending = {atom: value for key, each in self._pending.items() if key != call.id for atom, value in each}
