@@ -69,7 +69,7 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=10, metavar="N", help="print at most N wrong rulings of each sort")
     options = parser.parse_args()
     if not available():
-        sys.exit("the tools and tasks of τ² are not installed: pip install 'rpms[tau2]'")
+        parser.error("the tools and tasks of τ² are not installed: pip install 'rpms[tau2]'")
     good = True
     for domain in options.domain or DOMAINS:
         chosen = tasks(domain, options.split)[: options.first]

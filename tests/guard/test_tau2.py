@@ -131,3 +131,12 @@ def test_the_benchmark_prints_a_row_for_each_kind(installed, monkeypatch, capsys
     assert end.value.code == 0
     assert printed.count("| SHOP-") == len(installed("measure").kinds_of("retail"))
     assert "Violations refused by the rule of their kind" in printed
+
+
+def test_without_the_package_the_benchmark_says_what_to_install(tau2, monkeypatch, capsys):
+    monkeypatch.setattr(tau2("sandbox"), "available", lambda: False)
+    monkeypatch.setattr(sys, "argv", ["policies.py"])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(BENCHMARKS / "policies.py"), run_name="__main__")
+    assert end.value.code == 2
+    assert "pip install 'rpms[tau2]'" in capsys.readouterr().err
