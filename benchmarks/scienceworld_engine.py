@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from rpms.worlds.base import Outcome
-from rpms.worlds.scienceworld import jvm
+from rpms.worlds.jvm.process import find_java, shared_jvm, shutdown
+from rpms.worlds.scienceworld.program import PROGRAM
 from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 
 WALKS = {
@@ -76,7 +77,7 @@ def steps_and_starts() -> None:
     game.reset()
     our_first = time.perf_counter() - started
     print(f"first episode, with the JVM's start: env {env_first:.2f} s, rpms {our_first:.2f} s")
-    print(f"edited classes: {'in use' if len(jvm.shared_jvm().class_path) > 1 else 'none, this jar is not known'}")
+    print(f"edited classes: {'in use' if len(shared_jvm(PROGRAM).class_path) > 1 else 'none, this jar is not known'}")
 
     env_s: dict[tuple[str, int], float] = {}
     our_s: dict[tuple[str, int], float] = {}
@@ -126,7 +127,7 @@ def time_steps(step: Callable[[str], object], name: str, walk: str, best: dict[t
 
 def memory() -> None:
     """Print the memory of a JVM and of each game added to it."""
-    jvm.shutdown()
+    shutdown()
     games = []
     sizes = []
     for number in range(GAMES):
@@ -134,7 +135,7 @@ def memory() -> None:
         game.reset()
         play(game, WALKS["boil", 0])
         games.append(game)
-        size = resident_mb(jvm.shared_jvm().pid)
+        size = resident_mb(shared_jvm(PROGRAM).pid)
         if size is None:
             print("memory: not measured, there is no /proc here")
             break
@@ -173,7 +174,7 @@ def threads() -> None:
 def main() -> None:
     """Run all of it."""
     warnings.simplefilter("ignore")  # ScienceWorldEnv leaves its pipes open
-    java = jvm.find_java()
+    java = find_java(PROGRAM)
     os.environ["PATH"] = os.pathsep.join((str(Path(java).resolve().parent), os.environ.get("PATH", "")))
     print(f"java: {java}; load average {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
     steps_and_starts()

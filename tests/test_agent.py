@@ -12,8 +12,11 @@ import pytest
 import rpms
 from rpms.core.condition import FULL, compose
 from rpms.core.errors import InputError, ModelError
+from rpms.core.memory import Kind, merge
 from rpms.core.prompt import Part
 from rpms.core.recall import EpisodicMemory
+from rpms.learn.freeze import read_frozen
+from rpms.learn.harvest import harvest
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.scripted import FunctionModel
@@ -166,3 +169,68 @@ def test_importing_rpms_loads_nothing_else():
     assert done.stdout.strip() == "[]"
     with pytest.raises(AttributeError):
         _ = rpms.nothing
+
+
+def learned(tmp_path: Path, numbers: tuple[int, ...], name: str) -> Path:
+    file = tmp_path / name
+    with rpms.Agent("alfworld", memory="none", manual="complete") as agent:
+        for number in numbers:
+            steps_of(agent, number)
+            assert agent.outcome(won=True)
+            agent.save(file)
+    return file
+
+
+def test_it_learns_in_a_loop_of_ones_own_what_a_run_teaches(tmp_path):
+    file = learned(tmp_path, (9,), "one.jsonl")
+    game = WORLD.open(TASKS[9], Setting())
+    given = Settings(manual="complete", preset="paper")
+    mind = compose(given.condition_value(), knowledge_of(WORLD), EpisodicMemory(world="alfworld"))
+    played = play(Play(WORLD, game, TASKS[9], mind, PolicyModel("planner", follow_plan), Decoding(), 50))
+    taught = harvest(played, knowledge_of(WORLD).manual)
+    saved = read_frozen(file, "alfworld").entries
+    assert {entry.id for entry in saved} == {entry.id for entry in taught}
+    assert {origin.episode for entry in saved for origin in entry.origins} == {min(saved[0].origins).episode}
+
+
+def test_memories_of_two_processes_merge_in_any_order_and_nothing_is_counted_twice(tmp_path):
+    one, two = learned(tmp_path, (0, 3), "one.jsonl"), learned(tmp_path, (3, 6), "two.jsonl")
+    entries = [read_frozen(file).entries for file in (one, two)]
+    both = merge(*entries)
+    assert both == merge(*reversed(entries))
+    assert both == read_frozen(learned(tmp_path, (0, 3, 6), "all.jsonl")).entries
+    with rpms.Agent("alfworld", memory=one) as agent:
+        agent.save(two)
+    assert read_frozen(two).entries == both
+
+
+def test_what_it_learned_comes_to_mind_in_the_next_episode():
+    with rpms.Agent("alfworld", memory="none") as agent:
+        steps_of(agent, 9)
+        assert not agent.decision.candidates
+        agent.outcome(won=True)
+        steps_of(agent, 9)
+        assert any(candidate.verdict.fate.shown for candidate in agent.decision.candidates)
+
+
+def test_an_episode_that_the_world_ended_for_good_teaches_a_critical_failure():
+    with rpms.Agent("alfworld", memory="none") as agent:
+        opening = WORLD.open(TASKS[0], Setting()).reset().observation
+        agent.reset(opening)
+        command = agent.act(opening)
+        (entry,) = agent.outcome(won=False, observation="It explodes.", fatal=True)
+        assert (entry.kind, entry.failed_action) == (Kind.CRITICAL_FAILURE, command)
+
+
+def test_outcomes_out_of_place_are_told(tmp_path):
+    with rpms.Agent("alfworld", memory="none") as agent:
+        with pytest.raises(InputError, match="no episode to end"):
+            agent.outcome(won=True)
+        with pytest.raises(InputError, match="nothing to save"):
+            agent.save(tmp_path / "memory.jsonl")
+        agent.reset("Your task is to: put some mug in desk.")
+        with pytest.raises(InputError, match="not both"):
+            agent.outcome(won=True, fatal=True)
+        assert agent.outcome(won=False) == ()
+    with pytest.raises(InputError, match="is for runs"):
+        rpms.Agent("alfworld", memory="none", mask=0.2)

@@ -23,6 +23,7 @@ from attacks.tools import guard_logs, guard_manuals, mcp_lines, tool_results
 from rpms.core.errors import InputError
 from rpms.core.memory import merge
 from rpms.learn.inventory import full_text
+from rpms.learn.quarantine import restore
 from rpms.models.base import Decoding, Request
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.recorded import RecordedModel, ReplayModel
@@ -37,7 +38,8 @@ from rpms.store.episode_form import seal
 from rpms.store.episodes import read_episode, read_row
 from rpms.store.files import read_sealed, sealed
 from rpms.store.manuals import ManualText, find_mistakes, manual_text, read_manual
-from rpms.store.memories import memory_hash, read_memory, write_memory
+from rpms.store.memories import entry_of, memory_hash, read_memory, write_memory
+from rpms.store.quarantine import quarantine_file, read_quarantine
 from rpms.store.runs import PROTOCOL, RunFolder, open_run, read_protocol
 from rpms.study.read import read_study
 from rpms.worlds.alfworld.engine import GameFile
@@ -117,6 +119,24 @@ def memories(dice: Random, folder: Path, samples: Samples) -> None:
         full_text(entry)
     write_memory(folder / "again.jsonl", merge(memory.entries, memory.entries), memory.world or "alfworld")
     read_memory(folder / "again.jsonl")
+
+
+def quarantines(dice: Random, folder: Path, samples: Samples) -> None:
+    _, *lines = dice.choice(samples.memories).splitlines()
+    memory = folder / "memory.jsonl"
+    write_memory(memory, [entry_of(memory, 1, json.loads(line))[0] for line in lines[:2]], "alfworld")
+    aside = [{"reason": dice.choice(NASTY_TEXTS), "entry": json.loads(line)} for line in dice.sample(lines[2:], 3)]
+    chosen = [as_json({"type": "quarantine", "world": "alfworld", "version": 1}), *map(as_json, aside)]
+    if dice.random() < 0.6:
+        place = dice.randrange(len(chosen))
+        chosen[place] = as_json(changed_tree(json.loads(chosen[place]), dice))
+        data = b"\n".join(chosen)
+    else:
+        data = changed_bytes(b"\n".join(chosen), dice)
+    quarantine_file(memory).write_bytes(data)
+    for item in read_quarantine(memory, "alfworld"):
+        restore(memory, item.entry.id)
+    read_memory(memory)
 
 
 def games(dice: Random, folder: Path, samples: Samples) -> None:
@@ -367,6 +387,7 @@ KINDS: dict[str, Kind] = {
     "manuals": manuals,
     "studies": studies,
     "memories": memories,
+    "quarantines": quarantines,
     "games": games,
     "transcripts": transcripts,
     "scripts": scripts,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,14 +13,18 @@ from rpms.core.belief import Situation
 from rpms.core.condition import Condition, compose
 from rpms.core.decide import Decision, decide
 from rpms.core.enforcement import GuardMode
+from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import InputError
 from rpms.core.goal import UNKNOWN_GOAL, Goal
+from rpms.core.memory import Entry, merge
 from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate
 from rpms.core.voice import memory_line, situation_lines
-from rpms.learn.freeze import read_frozen
+from rpms.foreign.files import is_there
+from rpms.learn.freeze import freeze, read_frozen
+from rpms.learn.harvest import harvest
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.windows import context_window
@@ -27,6 +32,7 @@ from rpms.play.asking import Asked, Asker
 from rpms.play.settings import CONDITION_KNOBS, SettingError, Settings
 from rpms.play.setup import knowledge_of
 from rpms.store.answers import FolderOfAnswers
+from rpms.store.memories import write_memory
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
 
@@ -37,6 +43,7 @@ class _Made:
 
     decision: Decision
     asked: Asked
+    observation: str
     told: str
     """The observation as the model was told it."""
 
@@ -48,7 +55,8 @@ class _Made:
 class Agent:
     """RPMS without its games: `reset` with a task, then `act` on each observation.
 
-    Use it as a context manager, or `close` it, where the model holds something. Not for several threads at once.
+    Tell it how an episode ended, with `outcome`, and it learns from it; `save` keeps what it learned. Use it as a
+    context manager, or `close` it, where the model holds something. Not for several threads at once.
     """
 
     def __init__(
@@ -81,13 +89,15 @@ class Agent:
         self._model: Model = (
             open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
         )
-        self._asker = Asker(self.world, self._model, decoding, self._mind.enforcement, self._mind.repair)
+        self._asker = Asker(self.world, self._model, decoding, self._mind)
         self._episodes = 0
         self._goal: Goal | None = None
 
     def _read(self, condition: str | Condition, memory: object, settings: Mapping[str, Any]) -> Settings:
         named = {"condition": condition} if isinstance(condition, str) else {}
         given = Settings.read({**named, **settings, "memory": memory if isinstance(memory, str | Path) else None})
+        if given.mask:
+            raise SettingError("mask", "is for runs, whose episodes are kept for an audit to read")
         chosen = given.only(tasks=True).given
         if chosen:
             raise SettingError(
@@ -118,6 +128,7 @@ class Agent:
         self._belief = self.world.start(goal)
         self._history: list[Turn] = []
         self._made: _Made | None = None
+        self._steps: list[Step] = []
         self.usage = Usage()
         self._episodes += 1
         return goal
@@ -130,16 +141,18 @@ class Agent:
         """
         if self._goal is None:
             raise InputError("call reset(task) before act(observation)")
-        made, history, told = self._made, self._history, observation
+        made, history, steps, told = self._made, self._history, self._steps, observation
         if made is None:
             told = observation = self._stating_the_task(observation, self._goal)
         else:
             history = [*history, self._turn(made, observation)]
+            steps = [*steps, self._step(made, observation)]
             told = f"{observation} ({made.refusal})" if self._advising(history[-1]) and made.refusal else observation
         last = made.asked.command.text if made is not None else None
         decision = decide(self._mind, self._goal, self._belief, last, observation, history, told)
         asked = self._asker.ask(decision, f"agent-{self._episodes}")
-        self._belief, self._history, self._made = decision.belief, history, _Made(decision, asked, told)
+        made = _Made(decision, asked, observation, told)
+        self._belief, self._history, self._steps, self._made = decision.belief, history, steps, made
         self.usage = self.usage + asked.usage
         return asked.command.text
 
@@ -156,6 +169,62 @@ class Agent:
         state = turn_state(decision.belief, decision.progress)
         failed = not command or self.world.infeasible(result)
         return Turn(made.told, command, made.asked.parsed.thought, state, failed)
+
+    def _step(self, made: _Made, result: str) -> Step:
+        """The last step as a run would keep it. What a simulator alone knows, such as the score, nobody told."""
+        asked = made.asked
+        return Step(
+            number=len(self._steps) + 1,
+            observation=made.observation,
+            decision=made.decision,
+            answer=asked.text,
+            thought=asked.parsed.thought,
+            action=asked.parsed.action,
+            command=asked.command.text,
+            repairs=(*asked.parsed.repairs, *asked.command.repairs),
+            result=result,
+            score=0.0,
+            infeasible=not asked.command.text or self.world.infeasible(result),
+            objection=made.refusal,
+            contradictions=(),
+            usage=asked.usage,
+        )
+
+    def outcome(self, *, won: bool, observation: str = "", fatal: bool = False) -> tuple[Entry, ...]:
+        """End the episode, learn from it, and return the entries it taught, which later episodes recall at once.
+
+        `observation`: what the world said to the last command; without it, that step teaches only where it won.
+        `fatal`: the world ended the task for good, which is a lesson of its own. The same episode told twice, here or
+        in another process, is one piece of evidence.
+        """
+        if self._goal is None:
+            raise InputError("there is no episode to end; call reset(task) and act(observation) first")
+        if won and fatal:
+            raise InputError("an episode that is won did not end for good: give won or fatal, not both")
+        steps = list(self._steps)
+        if self._made is not None and (observation or won or fatal):
+            steps.append(self._step(self._made, observation))
+        ending = Ending.WON if won else Ending.LOST if fatal else Ending.OUT_OF_STEPS
+        episode = Episode(self._task, self._goal.type, self._goal.text, ending, float(won), tuple(steps))
+        found = harvest(episode, self._mind.schemas, f"agent/{_digest(episode)}")
+        self._goal = self._made = None
+        self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
+        if self.condition.memory:
+            self._mind = replace(self._mind, memory=self.memory)
+        return found
+
+    def save(self, path: Path | str) -> str:
+        """Write the memory it began with and what it learned, frozen, and return the hash.
+
+        What the file holds already is merged in, so that nothing is lost; entries that say the same stay one entry.
+        """
+        file = Path(path)
+        there = read_frozen(file, self.world.name).entries if is_there(file) else ()
+        entries = merge(there, self.memory.entries)
+        if not entries:
+            raise InputError(f"{file}: there is nothing to save; end an episode with outcome(won=…) first")
+        write_memory(file, entries, self.world.name)
+        return freeze(file)
 
     def _advising(self, turn: Turn) -> bool:
         return turn.failed and self._mind.enforcement.guard is GuardMode.ADVISE
@@ -197,6 +266,14 @@ class Agent:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _digest(episode: Episode) -> str:
+    """A name that follows from what happened in an episode."""
+    digest = hashlib.blake2b(episode.task.encode("utf-8", "surrogatepass"), digest_size=8)
+    for step in episode.steps:
+        digest.update(f"\0{step.command}\0{step.result}".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 def _rules(decision: Decision) -> list[str]:

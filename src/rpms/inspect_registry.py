@@ -1,5 +1,6 @@
 """What Inspect finds under the name `rpms`: it imports this module when a configuration names something of it."""
 
+from rpms.envs.inspect_tasks import done, player, score, world
 from rpms.guard.inspect import guard
 
-__all__ = ["guard"]
+__all__ = ["done", "guard", "player", "score", "world"]

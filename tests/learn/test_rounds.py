@@ -15,13 +15,15 @@ from rpms.core.condition import RULES_ONLY
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
 from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
-from rpms.learn.rounds import Harvester, LearningPlan, learn, learned, round_folder, snapshot_file
+from rpms.learn.rounds import Harvester, LearningPlan, continued, learn, learned, round_folder, snapshot_file
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.recorded import RecordedModel, ReplayModel
 from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend
+from rpms.play.sources import Recalling, Sources
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import memory_hash, read_memory
+from rpms.store.quarantine import read_quarantine
 from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
 from tests.learn.episodes import planned
@@ -306,3 +308,51 @@ def test_what_cannot_be_learned_from_is_refused(tmp_path, options, words):
     assert isinstance(refused.exception, InputError)
     assert words in str(refused.exception)
     assert not list(tmp_path.iterdir())
+
+
+def test_learning_continues_from_its_own_frozen_memory(tmp_path, monkeypatch):
+    monkeypatch.delenv("ALFWORLD_DATA", raising=False)
+    out = tmp_path / "memory.jsonl"
+    command = ["learn", "alfworld", "--split", "builtin", "--limit", "2", "--out", str(out)]
+    assert CliRunner().invoke(app, [*command, "--rounds", "1"]).exit_code == 0
+    first = read_memory(out)
+    more = CliRunner().invoke(app, [*command, "--rounds", "1", "--continue"])
+    assert "round 2: 2 of 2 won" in more.output
+    assert snapshot_file(out, 2).read_bytes() == out.read_bytes()
+    protocol = RunFolder(round_folder(out, 2)).protocol.settings
+    assert protocol["memory"] == {"hash": memory_hash(first), "entries": len(first)}
+    assert {entry.id for entry in first.entries} <= {entry.id for entry in read_frozen(out).entries}
+    assert "round 3:" in CliRunner().invoke(app, [*command, "--rounds", "1", "--continue"]).output
+
+
+def test_there_must_be_a_frozen_memory_to_continue_from(tmp_path):
+    out = tmp_path / "memory.jsonl"
+    with pytest.raises(InputError, match="is no frozen memory to go on from"):
+        continued(plan(), out)
+    learn(plan(rounds=1, limit=1), out)
+    freeze_file(out).unlink()
+    with pytest.raises(InputError, match="is no frozen memory to go on from"):
+        continued(plan(), out)
+
+
+def test_rounds_with_an_audit_set_aside_what_harms_and_do_not_learn_it_again(tmp_path):
+    """The model slips wherever it is shown a certain entry, and so that entry is what harms."""
+    out = tmp_path / "memory.jsonl"
+    learn(plan(rounds=1, limit=6), out)
+    bad = {entry.id for entry in read_memory(out).entries if entry.kind is Kind.SCHEMA and entry.action_type == "take"}
+
+    def answer(request):
+        shown = {candidate.entry.id for candidate in request.decision.memories}
+        slips = shown & bad and "open the sky" not in request.prompt.text
+        return f"Action: {'open the sky' if slips else follow_plan(request.decision)[1]}"
+
+    masked = Sources(recalling=Recalling(mask=0.5, top={Kind.SCHEMA: 9}))
+    going_on = plan(FunctionModel(answer, "slips"), rounds=3, limit=6, sources=masked, audit=True)
+    results = learn(continued(going_on, out), out)
+    assert bad
+    assert [item.entry.id for item in read_quarantine(out)] == sorted(bad)
+    assert bad.isdisjoint(entry.id for entry in read_frozen(out).entries)
+    assert results[-1].aside == len(bad)
+    assert f"{len(bad)} set aside" in list(learned(results))[-1]
+    seeds = {RunFolder(round_folder(out, number)).protocol.settings["seed"] for number in (2, 3, 4)}
+    assert len(seeds) == 3

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rpms.models.guard import FORBID_VARIABLE
+from rpms.models.secrets import FORBID_VARIABLE
 from tests.models.server import serve
 
 

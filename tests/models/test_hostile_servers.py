@@ -12,8 +12,8 @@ from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.foreign.limits import MOST_RECEIVED
 from rpms.models import wire
 from rpms.models.catalogue import ModelOptions, open_model
-from rpms.models.guard import FORBID_VARIABLE, excerpt, without_secrets
 from rpms.models.patience import Patience
+from rpms.models.secrets import FORBID_VARIABLE, excerpt, without_secrets
 from rpms.models.windows import context_window
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run

@@ -11,8 +11,8 @@ import pytest
 
 from rpms.core.errors import ModelError
 from rpms.models.catalogue import ModelOptions, open_model
-from rpms.models.guard import excerpt, url_secrets, without_secrets
 from rpms.models.patience import Patience
+from rpms.models.secrets import excerpt, url_secrets, without_secrets
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request
 from tests.models.server import anthropic_error, anthropic_ok, openai_error, openai_ok

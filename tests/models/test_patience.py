@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.errors import ModelUnavailable
-from rpms.models.guard import check_allowed, excerpt, is_loopback, shown_url
 from rpms.models.patience import Clock, Patience, TryAgain, persevere, retry_after
+from rpms.models.secrets import check_allowed, excerpt, is_loopback, shown_url
 
 NOW = datetime(2026, 1, 1, 12, 0, 0, tzinfo=UTC)
 

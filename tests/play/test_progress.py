@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from rpms.core.episode import Ending
+from rpms.core.proportion import wilson
 from rpms.core.usage import Usage
 from rpms.models.accounting import Price
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.plan import lend, plan_run
-from rpms.play.progress import Display, Lines, Tally, progress, wilson
+from rpms.play.progress import Display, Lines, Tally, progress
 from rpms.play.run import run
 from rpms.store.episodes import EpisodeRow
 from tests.play.corridor import world

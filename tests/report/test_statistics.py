@@ -19,7 +19,7 @@ from rpms.report.statistics import (
     pairs_for_power,
     power_warning,
     ratio_bootstrap,
-    wilson,
+    success_rate,
 )
 
 PAPER = {(36, 16): 0.008, (43, 20): 0.006, (37, 21): 0.049, (28, 25): 0.783}
@@ -57,14 +57,14 @@ def test_mcnemar_does_not_depend_on_the_order_of_conditions(gained, lost):
 
 
 def test_wilson_of_the_papers_full_system():
-    interval = wilson(80, 134)
+    interval = success_rate(80, 134)
     assert interval.estimate == pytest.approx(0.597, abs=5e-4)
     assert (round(interval.low, 3), round(interval.high, 3)) == (0.512, 0.676)
 
 
 @given(st.integers(0, 200), st.integers(0, 200))
 def test_wilson_holds_its_estimate_and_stays_within_bounds(wins, losses):
-    interval = wilson(wins, wins + losses)
+    interval = success_rate(wins, wins + losses)
     assert 0 <= interval.low <= interval.high <= 1
     if wins + losses:
         assert interval.low - 1e-12 <= interval.estimate <= interval.high + 1e-12

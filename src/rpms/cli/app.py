@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from rpms import __version__
-from rpms.cli import games, guard, learn, memory, models, play, report, rules, run, study, worlds
+from rpms.cli import envs, games, guard, learn, memory, models, play, report, rules, run, study, worlds
 from rpms.cli.screen import say
 
 app = typer.Typer(
@@ -49,3 +49,4 @@ app.add_typer(models.app, name="models")
 app.add_typer(memory.app, name="memory")
 app.add_typer(study.app, name="study")
 app.add_typer(worlds.app, name="worlds")
+app.add_typer(envs.app, name="envs")

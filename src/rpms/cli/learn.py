@@ -14,14 +14,27 @@ from rpms.cli.run import model_options
 from rpms.cli.screen import complain, make_console
 from rpms.core.condition import LATER
 from rpms.core.errors import InputError
-from rpms.learn.rounds import LearningPlan, Round, learn, learned
+from rpms.learn.rounds import LearningPlan, Round, continued, learn, learned
 from rpms.models.accounting import parse_price, price_of
+from rpms.models.providers import FROM_MENU, Backend, parse_model_name
 from rpms.play.answering import NamedModel
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
 from rpms.play.threads import Threads
 from rpms.worlds.registry import find_world
+
+USUAL_MASK = 0.2
+"""How many memories an audit hides where nothing else is said: little enough that a round still plays as usual."""
+
+
+def _words_lessons(lessons: str, model: str) -> bool:
+    """Whether the model words lessons; one that reads no text is refused."""
+    if lessons not in ("seen", "model"):
+        raise InputError(f"--lessons {lessons!r}: choose seen or model")
+    if lessons == "model" and parse_model_name(model).provider.backend in (Backend.PLANNER, *FROM_MENU):
+        raise InputError(f"--lessons model: {model} writes no text; name an LLM with --model")
+    return lessons == "model"
 
 
 @with_settings(without=("condition",))
@@ -43,24 +56,39 @@ def learn_split(
     ] = None,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
     option: options.WorldOptions = None,
+    go_on: Annotated[
+        bool, typer.Option("--continue", help="Go on from the frozen memory in --out: rounds are counted on.")
+    ] = False,
+    audit: Annotated[
+        bool,
+        typer.Option("--audit", help="Set aside what turns out harmful; hides memories (--mask 0.2) to find out."),
+    ] = False,
+    lessons: Annotated[
+        str, typer.Option(help="Who words lessons: seen (what was seen, deterministic), or model, which is checked.")
+    ] = "seen",
     *,
     settings: Settings,
 ) -> None:
     """Play a split round by round, keep snippets, lessons and schemas, and freeze the memory they make.
 
-    With --memory, learning goes on from that memory.
+    With --memory, learning goes on from that memory; with --continue, from the one in --out.
     """
     found = find_world(world)
     if later not in LATER:
         raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
+    if go_on and settings.memory:
+        raise InputError("--continue goes on from the memory in --out, --memory from another: give one of them")
+    if audit and settings.mask is None:
+        settings = replace(settings, mask=USUAL_MASK)
     first, after_it = (replace(settings, condition=name).condition_value() for name in ("rules-only", later))
     enforcement = first.enforcement
     options.refuse_choosing_without_menu(enforcement, model)
     tasks, setting = settings.tasks(found, options.make_setting(found, data, engine, option))
+    named = NamedModel(model, world, model_options(base_url, settings), record.absolute() if record else None)
     plan = LearningPlan(
         found,
         model,
-        NamedModel(model, world, model_options(base_url, settings), record.absolute() if record else None),
+        named,
         rounds=rounds,
         split=settings.split,
         tasks=tuple(tasks),
@@ -72,7 +100,11 @@ def learn_split(
         later=after_it,
         sources=options.sources_of(settings, found, model, base_url),
         start=options.memory_of(settings, found, model) if settings.memory else None,
+        audit=audit,
+        words=named if _words_lessons(lessons, model) else None,
     )
+    if go_on:
+        plan = continued(plan, out)
     options.note_idle_parts(found, enforcement)
     options.note_free_actions(enforcement, model)
     console = make_console()

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rpms.cli import worth
 from rpms.cli.screen import complain, make_console
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, merge
@@ -155,3 +156,9 @@ def export(
     memory = read_frozen(file)
     write_whole(out, form(memory))
     _console().print(f"{len(memory)} entries in {out}", markup=False)
+
+
+app.command("audit")(worth.audit_runs)
+app.command("junk")(worth.junk)
+app.command("quarantine")(worth.quarantined)
+app.command("restore")(worth.restore_entry)

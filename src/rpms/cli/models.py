@@ -13,7 +13,7 @@ from rpms.models.accounting import parse_price
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.check import check_model
 from rpms.models.patience import Patience
-from rpms.models.providers import FROM_MENU, Kind, all_available, parse_model_name
+from rpms.models.providers import FROM_MENU, Backend, all_available, parse_model_name
 
 app = typer.Typer(help="Which models there are, and whether one answers.", invoke_without_command=True)
 
@@ -41,7 +41,7 @@ def check(
     """Make one small request; report latency, tokens, cost and whether the answer has the right form."""
     known = parse_price(price) if price else None
     provider = parse_model_name(name).provider
-    if provider.kind in FROM_MENU or provider.kind is Kind.PLANNER:
+    if provider.backend in FROM_MENU or provider.backend is Backend.PLANNER:
         say(f"{name}: ready, nothing to check; {provider.what}")
         return
     # someone is waiting to see whether it works: no patience with what does not

@@ -80,9 +80,12 @@ def play_one(
             answering,
             decoding,
             settings.steps or found.step_budget,
+            seed=settings.seed or 0,
         )
         console.print(
-            Panel(Text(episode.goal.text or "unknown goal"), title=f"{found.name}: {chosen.id}", title_align="left")
+            Panel(
+                Text(episode.goal.text or "unknown goal"), title=Text(f"{found.name}: {chosen.id}"), title_align="left"
+            )
         )
         _show_rules(console, mind.manual.active(episode.goal.type, episode.goal.object), whole=rules)
         advising = mind.enforcement.guard is GuardMode.ADVISE

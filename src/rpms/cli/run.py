@@ -20,11 +20,12 @@ from rpms.cli.knobs import with_settings
 from rpms.cli.screen import complain, make_console
 from rpms.core.enforcement import preset
 from rpms.core.prompt import Layout
+from rpms.core.proportion import wilson
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import ModelOptions, parse_parameter
 from rpms.play.answering import NamedModel
 from rpms.play.plan import plan_run
-from rpms.play.progress import progress, wilson
+from rpms.play.progress import progress
 from rpms.play.run import Interrupted, run
 from rpms.play.settings import Settings
 from rpms.play.spending import Spending, price_kept, spending

@@ -7,9 +7,9 @@ from enum import StrEnum
 
 from rpms.core.advise import Adviser, Spell, as_written, no_notice
 from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, arbitrate_here
-from rpms.core.consistency import Compat, accept_everything, compatible_by, executable_from_here, same_occupancy
+from rpms.core.consistency import Compat, CompatibilityFilter, accept_everything, executable_from_here, same_occupancy
 from rpms.core.decide import Arbitrate, Mind, Update
-from rpms.core.enforcement import PAPER, Consistency, Enforcement, JudgedBy, Repair
+from rpms.core.enforcement import PAPER, Calls, Consistency, Enforcement, JudgedBy, Repair
 from rpms.core.errors import InputError
 from rpms.core.loops import find_loop
 from rpms.core.names import nearest
@@ -43,6 +43,7 @@ class Condition:
     form: Form = Form.SINGLE
     belief: BeliefShown = BeliefShown.EXTENDED
     repair: Repair = Repair.BELIEF
+    calls: Calls = Calls.TEXT
     tiers: tuple[Tier, ...] = ALL_TIERS
     """The tiers of the manual that the prompt and arbitration have, in the manual's order."""
     enforcement: Enforcement = PAPER
@@ -108,13 +109,13 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
     manual = knowledge.manual.of_tiers(condition.tiers) if condition.rules else RuleManual()
     acts = bool(manual.actions)
     finer = beyond.consistency is Consistency.PRECONDITION and acts
-    consistent = executable_from_here if finer else compatible_by(knowledge.compat)
+    consistent = executable_from_here if finer else CompatibilityFilter(knowledge.compat)
     return Mind(
         update=knowledge.update,
         voice=_voice(knowledge.voice, condition),
         manual=manual,
         memory=memory if condition.memory else EpisodicMemory(),
-        consistent=consistent if condition.state_filter else compatible_by(accept_everything),
+        consistent=consistent if condition.state_filter else CompatibilityFilter(accept_everything),
         arbitrate=_JUDGEMENTS[beyond.judged_by],
         arbitration=condition.arbitration if condition.rules else Arbitration.NONE,
         retrieval=knowledge.retrieval,
@@ -133,6 +134,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         ),
         compact=beyond.compact,
         repair=condition.repair,
+        calls=condition.calls,
         enforcement=beyond,
     )
 

@@ -51,7 +51,7 @@ def accept_everything(_belief: Belief, _entry: Entry) -> str:
 
 
 @dataclass(frozen=True)
-class compatible_by:  # noqa: N801  used as a function that can be compared
+class CompatibilityFilter:
     """M_filt by a COMPAT: mark the candidates that do not suit the belief; lazily, so that only what is needed is."""
 
     compat: Compat

@@ -10,9 +10,10 @@ from itertools import islice
 from rpms.core.advise import Advice, Adviser, Menu, experience, focus, plan_for, reasoner_of, turn_state
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
-from rpms.core.consistency import compatible_by, same_occupancy
-from rpms.core.enforcement import PAPER, Enforcement, Repair
+from rpms.core.consistency import CompatibilityFilter, same_occupancy
+from rpms.core.enforcement import PAPER, Calls, Enforcement, Repair
 from rpms.core.goal import Goal, GoalSignature, Progress
+from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import Kind
 from rpms.core.moment import for_the_moment
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, Prompt, Turn, build, make_block, transcript
@@ -31,7 +32,7 @@ Update = Callable[[Belief, str | None, str], Belief]
 """f_UPD of Eq. 1: the belief before, the action (None at the start) and the observation give the belief after."""
 
 
-_SAME_OCCUPANCY = compatible_by(same_occupancy)
+_SAME_OCCUPANCY = CompatibilityFilter(same_occupancy)
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class Mind:
     arbitrate: Arbitrate = arbitrate
     arbitration: Arbitration = Arbitration.HARD_SOFT
     retrieval: Retrieval = field(default_factory=Retrieval)
+    mask: Mask = NO_MASK
+    """Which memories are hidden by chance in the episode at hand."""
     layout: Layout = Layout.CACHED
     form: Form = Form.SINGLE
     budget: Budget = field(default_factory=Budget)
@@ -58,6 +61,7 @@ class Mind:
     compact: bool = False
     """Whether only the rules that matter to what is to be done now are shown."""
     repair: Repair = Repair.BELIEF
+    calls: Calls = Calls.TEXT
     """What the caller is to forgive in an action."""
     enforcement: Enforcement = PAPER
     """What the caller is to do with the model's answer: guard, re-asks, replacement."""
@@ -124,7 +128,7 @@ def decide(
     filtered = {kind: mind.consistent(recalled[kind], situation, schemas) for kind in Kind}  # 5
     arbitrated = {kind: mind.arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
     progress, state = tracked.progress, turn_state(belief, tracked.progress)
-    candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind.retrieval, progress)
+    candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind, progress)
     memories = [candidate for candidate in candidates if candidate.verdict.fate.shown]
     plan = _plan(mind, tracked, situation, memories, [turn for turn in history if turn.state == state])
     advice = mind.adviser.advise(situation, rules, plan, memories, history, state)
@@ -174,9 +178,10 @@ def _plan(mind: Mind, tracked: Plan, situation: Situation, memories: Sequence[Ca
 
 
 def _take_the_best(
-    judged: Mapping[Kind, Iterator[Candidate]], walks: Mapping[Kind, Walk], retrieval: Retrieval, progress: Progress
+    judged: Mapping[Kind, Iterator[Candidate]], walks: Mapping[Kind, Walk], mind: Mind, progress: Progress
 ) -> tuple[tuple[Candidate, ...], int, tuple[Kind, ...]]:
-    """The first k sound candidates of each kind, with those that were rejected before them."""
+    """The first k sound candidates of each kind, with those that were rejected or hidden before them."""
+    retrieval, mask = mind.retrieval, mind.mask
     listed: list[Candidate] = []
     gave_up: list[Kind] = []
     unlisted = 0
@@ -188,8 +193,8 @@ def _take_the_best(
         for candidate in islice(candidates, retrieval.examined) if wanted else ():
             examined += 1
             if candidate.verdict.fate.shown:
-                listed.append(candidate)
-                wanted -= 1
+                listed.append(drawn := mask.over(candidate))
+                wanted -= drawn.verdict.fate.shown
                 if not wanted:
                     break
             elif rejected < retrieval.listed:

@@ -50,6 +50,15 @@ class Repair(StrEnum):
     """Also what the belief can add: a missing number, place or tool, where only one fits."""
 
 
+class Calls(StrEnum):
+    """How a model makes the calls of a world whose actions are calls of tools."""
+
+    TEXT = "text"
+    """After `Action:`, as every other action."""
+    NATIVE = "native"
+    """As its server's own tool calls; with a menu, of the tools and values on the menu alone."""
+
+
 class Constrained(StrEnum):
     """Whether the model's action is held to the menu, or without one to the manual's actions, while it is written."""
 

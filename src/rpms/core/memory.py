@@ -87,6 +87,8 @@ class FailureLesson:
     failure_message: str = ""
     origins: frozenset[Origin] = frozenset()
     id: str = ""
+    worded_by: str = ""
+    """The model whose words the rule is in; nothing where it was put together from what was seen."""
 
     kind = Kind.FAILURE
     prefix = "failure"

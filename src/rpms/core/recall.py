@@ -107,6 +107,8 @@ class Retrieval:
     """How many candidates of each kind are judged at most before giving up on finding enough."""
     listed: int = 12
     """How many rejected candidates of each kind a decision lists by name; the rest are counted."""
+    mask: float = 0.0
+    """How likely an entry is to be hidden for a whole episode, to measure what showing it does."""
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from typing import Any, Final
 from rpms.core.belief import FactBelief
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.readings import MISSING, Path, Reading, text_of
-from rpms.core.rules import Predicate, Rule
+from rpms.core.rules import ANYTHING, Predicate, Rule
 
 RESULT: Final = "result"
 """The name by which effects and keys speak of what a tool returned."""
@@ -231,6 +231,8 @@ class Look:
         return None if value is Truth.UNKNOWN else value is Truth.TRUE
 
 
+_UNDERSCORE: Final = "\\_"
+_NOTHING: Final[Mapping[str, Any]] = {}
 PythonFact = Callable[..., bool | None]
 """A predicate in Python: called with a Look and the values of its arguments; None means unknown."""
 
@@ -264,7 +266,9 @@ class CallFacts:
     def name(self, value: object) -> str:
         """The text that stands for a value in facts, which gives the value back when a reading asks for it."""
         text = text_of(value)
-        if not isinstance(value, str):
+        if text == ANYTHING:  # which in a belief stands for all there is, and a call must not say that
+            text = _UNDERSCORE
+        if text is not value:
             self._values[text] = value
         return text
 
@@ -292,16 +296,22 @@ class CallFacts:
                 return Truth.UNKNOWN
         if fact.told:
             return self._told(fact, atom)
-        values = [self._values.get(arg, arg) for arg in args] if self._values else args
+        reading = fact.reading
         try:
-            if fact.reading is None:
+            if reading is not None and reading.bare:
+                return reading.truth(self._record_of(fact, args), _NOTHING, self.now)
+            values = [self._values.get(arg, arg) for arg in args] if self._values else args
+            if reading is None:
                 return Truth.of(self._python[fact.python](Look(self), *values))
-            kind = self.manual.records.get(fact.record)
-            record = self.record(kind.name, *args[: len(kind.key)]) if kind else MISSING
-            return fact.reading.truth(record, dict(zip(fact.predicate.args, values, strict=True)), self.now)
+            named = dict(zip(fact.predicate.args, values, strict=True))
+            return reading.truth(self._record_of(fact, args), named, self.now)
         except Unknown as unknown:
             self.missing[atom] = unknown.record
             return Truth.UNKNOWN
+
+    def _record_of(self, fact: Fact, args: tuple[str, ...]) -> Any:
+        kind = self.manual.records.get(fact.record)
+        return MISSING if kind is None else self.record(kind.name, *args[: len(kind.key)])
 
     def _told(self, fact: Fact, atom: Atom) -> Truth:
         value = self.belief.truth(atom)

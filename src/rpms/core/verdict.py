@@ -24,10 +24,17 @@ class Fate(StrEnum):
     """Its goal is not enough like this one."""
     CROWDED = "crowded out"
     """Sound, but there was no room for it."""
+    HIDDEN = "hidden by chance"
+    """Sound, and hidden for the whole episode, so that what showing it does can be measured."""
 
     @property
     def shown(self) -> bool:
         return self in (Fate.KEPT, Fate.WARNED, Fate.CUT)
+
+    @property
+    def due(self) -> bool:
+        """Whether its turn came: it was shown, or would have been but for chance or want of room."""
+        return self.shown or self in (Fate.HIDDEN, Fate.CROWDED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,15 +101,17 @@ class Ways:
     @cached_property
     def lasting_names(self) -> Mapping[str, Sequence[str]]:
         """The names in the facts that hold for ever, by what their predicate calls them."""
-        predicates = self.rules.predicates
-        return {predicates[name].args[0]: tuple(table) for name, table in self.rules.lore.facts.items()}
+        found: dict[str, dict[str, None]] = {}
+        for name, table in self.rules.lore.facts.items():
+            found.setdefault(self.rules.predicates[name].args[0], {}).update(dict.fromkeys(table))
+        return {role: tuple(names) for role, names in found.items()}
 
     @cached_property
     def positional(self) -> frozenset[str]:
         """The predicates that say where the agent is: those of the actions that change nothing else."""
         return frozenset(
             effect.atom.predicate
-            for schema in self.rules.environment
+            for schema in self.schemas
             if all(not effect.negated and self._is_exclusive(effect.atom.predicate) for effect in schema.effects)
             for effect in schema.effects
         )

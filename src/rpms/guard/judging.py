@@ -138,8 +138,10 @@ class _Case:
     def broken(self, checked: _Checked) -> tuple[Truth, _Any | None]:
         """Whether a rule is broken, and which of its requirements decides that; none where it only forbids."""
         scope = Truth.TRUE
+        here, shared = self._clauses, self._whole._clauses  # noqa: SLF001  its own kind
         for clause in checked.when:
-            value = self.any(clause)
+            known = (here if clause.varies else shared).get(clause)
+            value = self.any(clause) if known is None else known
             if value is Truth.FALSE:
                 return value, None
             scope = value if value is Truth.UNKNOWN else scope

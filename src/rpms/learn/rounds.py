@@ -4,11 +4,15 @@ The paper plays every round under Rules-only and does not say what makes rounds 
 configuration plays the same episodes again and teaches nothing new. So the first round is the paper's, and later ones
 play with the memory so far (Full), unless told otherwise. An episode that taught exactly what it taught in an earlier
 round is no new evidence and is counted once.
+
+With `audit`, rounds that have a memory hide each entry in some episodes, and what turns out harmful leaves the memory
+of the next round and is kept beside it.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,9 +28,12 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
-from rpms.learn.freeze import check_frozen, freeze, freeze_file
+from rpms.learn.audit import audit
+from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
 from rpms.learn.harvest import harvest
-from rpms.models.base import Decoding
+from rpms.learn.lessons import Wording
+from rpms.learn.quarantine import harmful, set_aside
+from rpms.models.base import Decoding, Model
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.setup import manual_of
@@ -34,6 +41,7 @@ from rpms.play.sources import ManualChoice, Sources
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, remove_leftovers, write_whole
 from rpms.store.memories import parse_memory, record, write_memory
+from rpms.store.quarantine import Quarantined, read_quarantine, write_quarantine
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.base import Setting, Task, World
 
@@ -48,13 +56,22 @@ class Harvester:
 
     world: World
     manual: ManualChoice = field(default_factory=ManualChoice)
+    words: OpenModel | None = None
+    """Opens the model that words lessons; none: they are put together from what was seen."""
 
     @cached_property
     def _manual(self) -> RuleManual:
         return manual_of(self.world, self.manual)
 
+    @cached_property
+    def _model(self) -> Model:
+        assert self.words is not None
+        return self.words()
+
     def __call__(self, episode: Episode) -> str:
         entries = harvest(episode, self._manual)
+        if self.words is not None:
+            entries = Wording(self._model, self._manual).over(entries, episode)
         head = {"type": "memory", "world": self.world.name, "version": 1}
         return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in (head, *map(record, entries)))
 
@@ -83,6 +100,14 @@ class LearningPlan:
     sources: Sources = field(default_factory=Sources)
     start: EpisodicMemory | None = None
     """A memory to go on from; an empty one by default."""
+    before: int = 0
+    """Rounds that this memory comes from: those of this plan are counted on, and all play with it."""
+    aside: tuple[Quarantined, ...] = ()
+    """What was set aside of this memory, and stays out of what is learned."""
+    audit: bool = False
+    """Whether what turns out harmful is set aside after each round that plays with a memory and hides some of it."""
+    words: OpenModel | None = None
+    """Opens the model that words lessons; none: they are put together from what was seen."""
 
     def run_plan(self, number: int, memory: EpisodicMemory) -> RunPlan:
         """The run of one round, counted from 1, with the memory of the rounds before it."""
@@ -102,8 +127,8 @@ class LearningPlan:
             decoding=decoding,
             step_budget=self.step_budget,
             sources=self.sources,
-            seed=self.seed,
-            keep={EXPERIENCE: Harvester(self.world, self.sources.manual)},
+            seed=self.seed + (number - 1 if self.sources.recalling.mask else 0),
+            keep={EXPERIENCE: Harvester(self.world, self.sources.manual, self.words)},
         )
 
 
@@ -120,6 +145,8 @@ class Round:
     """Of the snapshot's bytes, as its freeze records it."""
     repeated: int
     """Episodes that taught exactly what they taught in an earlier round."""
+    aside: int = 0
+    """Entries that were set aside so far."""
 
     @property
     def entries(self) -> int:
@@ -160,24 +187,59 @@ def learn(
     _refuse_foreign(out)
     remove_leftovers(out.parent, out.stem)
     memory = plan.start or EpisodicMemory(world=plan.world.name)
+    aside = plan.aside
     known: dict[str, set[str]] = {}
     results: list[Round] = []
-    for number in range(1, plan.rounds + 1):
+    for number in range(plan.before + 1, plan.before + plan.rounds + 1):
         folder = round_folder(out, number)
         round_plan = plan.run_plan(number, memory)
         listening = listener(number) if listener is not None else None
         summary = run(round_plan, folder, workers, listening, engine=engine)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
-        memory = EpisodicMemory(merge(memory.entries, *fresh), plan.world.name)
+        reasons = _harmful(plan, out, number, round_plan) if plan.audit else {}
+        entries, aside = set_aside(merge(memory.entries, *fresh), reasons, aside)
+        memory = EpisodicMemory(entries, plan.world.name)
         if not memory.entries and not empty:
             raise InputError(f"nothing was learned from {folder}: {_NOTHING}")
-        result = _snapshot(snapshot_file(out, number), memory, number, summary, repeated)
+        result = _snapshot(snapshot_file(out, number), memory, aside, number, summary, repeated)
         results.append(result)
         if after is not None:
             after(result)
+    if aside:
+        write_quarantine(out, aside, plan.world.name)
     write_whole(out, read_text(results[-1].file))
     freeze(out)
     return tuple(results)
+
+
+def _harmful(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> dict[str, str]:
+    """What the rounds so far that hid some of their memory show to be harmful, by id, with the reason."""
+    if not (played.condition.memory and played.memory.entries and plan.sources.recalling.mask):
+        return {}
+    folders = [round_folder(out, each) for each in range(plan.before + 1, number + 1)]
+    with_memory = [each for each in folders if RunFolder(each).protocol.settings.get("retrieval")]
+    return harmful(audit(with_memory))
+
+
+def continued(plan: LearningPlan, out: Path) -> LearningPlan:
+    """The same plan, going on from the frozen memory in `out` and what was set aside of it.
+
+    Rounds are counted on from the last that the memory names among its origins, or whose snapshot it is to the byte.
+    """
+    if not out.is_file() or not check_frozen(out):
+        raise InputError(f"{out}: is no frozen memory to go on from; leave out --continue to begin one")
+    memory = read_frozen(out, plan.world.name)
+    rounds = (re.match(r"round(\d{1,6})/", origin.episode) for entry in memory.entries for origin in entry.origins)
+    numbers = [int(found[1]) for found in rounds if found is not None] + _snapshots_like(out)
+    aside = read_quarantine(out, plan.world.name)
+    return replace(plan, start=memory, before=max(numbers, default=1), aside=aside)
+
+
+def _snapshots_like(out: Path) -> list[int]:
+    """The rounds whose snapshots are this memory to the byte."""
+    held = read_bytes(out, LARGEST_MEMORY)
+    there = takewhile(lambda number: snapshot_file(out, number).is_file(), count(1))
+    return [number for number in there if read_bytes(snapshot_file(out, number), LARGEST_MEMORY) == held]
 
 
 def _refuse_foreign(out: Path) -> None:
@@ -185,16 +247,11 @@ def _refuse_foreign(out: Path) -> None:
 
     One that is a round's snapshot to the byte is its own, whatever its seal: learning ended between the two files.
     """
-    if not out.exists() or _is_snapshot(out):
+    if not out.exists() or _snapshots_like(out):
         return
     if not freeze_file(out).is_file():
         raise InputError(f"{out}: exists and was not written by `rpms learn`; choose another file")
     check_frozen(out)
-
-
-def _is_snapshot(out: Path) -> bool:
-    snapshots = takewhile(Path.is_file, (snapshot_file(out, number) for number in count(1)))
-    return any(read_bytes(snapshot, LARGEST_MEMORY) == read_bytes(out, LARGEST_MEMORY) for snapshot in snapshots)
 
 
 def _experience(
@@ -221,10 +278,19 @@ def _of_round(entry: Entry, number: int) -> Entry:
     return replace(entry, origins=origins)
 
 
-def _snapshot(file: Path, memory: EpisodicMemory, number: int, summary: RunSummary, repeated: int) -> Round:
+def _snapshot(
+    file: Path,
+    memory: EpisodicMemory,
+    aside: Sequence[Quarantined],
+    number: int,
+    summary: RunSummary,
+    repeated: int,
+) -> Round:
+    if aside:
+        write_quarantine(file, aside, memory.world)
     write_memory(file, memory.entries, memory.world)
     counts = Counter(entry.kind for entry in memory.entries)
-    return Round(number, summary, file, counts, freeze(file), repeated)
+    return Round(number, summary, file, counts, freeze(file), repeated, len(aside))
 
 
 def learned(results: Sequence[Round]) -> Iterator[str]:
@@ -234,4 +300,5 @@ def learned(results: Sequence[Round]) -> Iterator[str]:
         again = f", {result.repeated} episodes as before" if result.repeated else ""
         won = f"{result.summary.won} of {result.summary.done} won"
         told = f"{result.entries} entries ({', '.join(counts)})" if counts else f"nothing was learned: {_NOTHING}"
-        yield f"round {result.number}: {won}{again}; {told}"
+        aside = f"; {result.aside} set aside" if result.aside else ""
+        yield f"round {result.number}: {won}{again}; {told}{aside}"

@@ -45,6 +45,8 @@ _FENCE = re.compile(r"[`~]{3,}[\w+-]{0,20}\s{0,3}$")
 _JSON_ACTION = re.compile(r"""["']action["'][ \n\t]{0,20}:[ \n\t]{0,20}["']([^"'\n]{1,400})""")
 _JSON_THOUGHT = re.compile(r"""["']thought["'][ \n\t]{0,20}:[ \n\t]{0,20}"([^"\n]{1,4000})""")
 _THEN = re.compile(r"[ ]?;|,? and then |, then ", re.IGNORECASE)
+_CALL = re.compile(r"(?:\d{1,2}\.[ ])?[A-Za-z_]\w{0,99}\(.*\)\.?")
+"""A tool call is one action, whatever its texts say."""
 _NOTHING = frozenset({"", "none", "n/a", "null", "nothing", "no action", "-", "..."})
 _PROSE = frozenset(
     {"i", "i'm", "i'll", "i've", "i'd", "we", "we'll", "let", "let's", "you", "your", "my", "our", "it", "it's", "its"}
@@ -291,7 +293,7 @@ def _clean_action(action: str, repairs: list[str]) -> str | None:
         found = _JSON_ACTION.search(line)
         line = found[1] if found else line
     line = line[: LONGEST_ACTION * 2]
-    pieces = _THEN.split(line)
+    pieces = _THEN.split(line) if not _CALL.fullmatch(line) else [line]
     if len(pieces) > 1 and pieces[0].strip():
         repairs.append("several actions")
         line = pieces[0]

@@ -11,6 +11,7 @@ from rpms.core.usage import Usage
 if TYPE_CHECKING:
     from rpms.core.decide import Decision
     from rpms.core.prompt import Prompt
+    from rpms.foreign.calls import Tool
 
 __all__ = ["Answer", "CannotHold", "Decoding", "Model", "Request", "Scalar", "Usage"]
 
@@ -47,6 +48,8 @@ class Request:
     """The actions to choose from, where the action is to be held to them while it is written; none: any."""
     templates: tuple[str, ...] = ()
     """Where there are no choices: the ways to write an action, such as `go to <place>`, one of which it is held to."""
+    tools: tuple[Tool, ...] = ()
+    """The tools to answer with a call of, where calls are the server's own; the answer's text says which it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,8 @@ class Model(Protocol):
     """Prompt in, answer and usage out. `answer` may be called from several threads at once.
 
     A model that can hold its action to a request's choices says so by a true attribute `constrains`. One that can do so
-    for choices and not for templates raises CannotHold where it is sent templates.
+    for choices and not for templates raises CannotHold where it is sent templates. One whose server takes tools says so
+    by a true attribute `calls_tools`.
     """
 
     @property
@@ -89,3 +93,8 @@ class Model(Protocol):
 def can_constrain(model: Model) -> bool:
     """Whether a model can hold its action to a request's choices. One that does not say so cannot."""
     return bool(getattr(model, "constrains", False))
+
+
+def can_call_tools(model: Model) -> bool:
+    """Whether a model can answer with calls of a request's tools. One that does not say so cannot."""
+    return bool(getattr(model, "calls_tools", False))

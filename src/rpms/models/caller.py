@@ -12,9 +12,9 @@ from rpms.core.errors import ModelUnavailable
 from rpms.foreign.limits import LONGEST_WORD
 from rpms.foreign.shown import one_line
 from rpms.models.base import Answer, Usage
-from rpms.models.failures import Endpoint, Failure, Verdict, error_for, understand
-from rpms.models.guard import check_allowed, without_secrets
+from rpms.models.failures import Endpoint, Failure, Reaction, error_for, understand
 from rpms.models.patience import Clock, Patience, persevere
+from rpms.models.secrets import check_allowed, without_secrets
 from rpms.models.wire import BadResponse, NotAllowed
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Caller:
                 if failure is None:
                     self._answered = True
                     return value  # type: ignore[return-value]  # there is one where there is no failure
-                if failure.verdict is not Verdict.PARAMETER:
+                if failure.reaction is not Reaction.PARAMETER:
                     break
                 self._learn(failure.parameter, here)
             assert failure is not None
@@ -129,7 +129,7 @@ class Caller:
 
     def _error(self, failure: Failure) -> Exception:
         """What to raise. A refusal before any answer is no matter of one prompt: it stops the run, not an episode."""
-        if failure.verdict in {Verdict.REFUSED, Verdict.PARAMETER} and not self._answered:
+        if failure.reaction in {Reaction.REFUSED, Reaction.PARAMETER} and not self._answered:
             return ModelUnavailable(f"{self.endpoint.shown}: {failure.what}")
         return error_for(failure, self.endpoint)
 

@@ -11,13 +11,13 @@ from rpms.core.errors import InputError, ModelUnavailable
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.models.base import Model, Scalar
 from rpms.models.controls import menu_best, menu_first, menu_random
-from rpms.models.guard import check_base_url
 from rpms.models.overflow import ShorteningModel
 from rpms.models.patience import Patience
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.models.providers import NO_LLM, Kind, ModelName, Provider, base_url_of, parse_model_name
+from rpms.models.providers import NO_LLM, Backend, ModelName, Provider, base_url_of, parse_model_name
 from rpms.models.recorded import AnswerStore, RecordedModel, ReplayModel
 from rpms.models.scripted import read_script
+from rpms.models.secrets import check_base_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,23 +55,23 @@ def open_model(
     """
     name = parse_model_name(text)
     options = options or ModelOptions()
-    if name.provider.kind in NO_LLM and record is not None:
+    if name.provider.backend in NO_LLM and record is not None:
         raise InputError(
             f"--model {name}: only answers of an LLM can be recorded, since only they follow from the prompt"
         )
-    match name.provider.kind:
-        case Kind.PLANNER:
+    match name.provider.backend:
+        case Backend.PLANNER:
             return PolicyModel(str(name), follow_plan)
-        case Kind.SCRIPTED:
+        case Backend.SCRIPTED:
             return read_script(Path(name.rest), str(name))
-        case Kind.REPLAY:
+        case Backend.REPLAY:
             if open_answers is None:
                 raise InputError("--model replay/…: no store of answers can be opened here")
             return ReplayModel(str(name), open_answers(Path(name.rest)), options.replay_model)
-        case Kind.MENU_RANDOM:
+        case Backend.MENU_RANDOM:
             return menu_random(str(name), name.rest or "0")
-        case Kind.MENU_FIRST | Kind.MENU_BEST:
-            return (menu_first if name.provider.kind is Kind.MENU_FIRST else menu_best)(str(name))
+        case Backend.MENU_FIRST | Backend.MENU_BEST:
+            return (menu_first if name.provider.backend is Backend.MENU_FIRST else menu_best)(str(name))
         case _:
             model = ShorteningModel(_open_llm(name, options))
             return model if record is None else RecordedModel(model, record)
@@ -79,11 +79,11 @@ def open_model(
 
 def _open_llm(name: ModelName, options: ModelOptions) -> Model:
     provider = name.provider
-    if provider.kind is Kind.HF:
+    if provider.backend is Backend.HF:
         from rpms.models.local_hf import HFModel  # noqa: PLC0415  an extra
 
         return HFModel(str(name), name.rest, most_prompts=options.batch)
-    if provider.kind is Kind.GGUF:
+    if provider.backend is Backend.GGUF:
         from rpms.models.local_gguf import GGUFModel  # noqa: PLC0415  an extra
 
         return GGUFModel(str(name), Path(name.rest), context=options.context, contexts=options.contexts)
@@ -95,7 +95,7 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
         "key_variable": provider.key_variable,
         "patience": options.patience,
     }
-    if provider.kind is Kind.ANTHROPIC:
+    if provider.backend is Backend.ANTHROPIC:
         from rpms.models.claude import ClaudeModel  # noqa: PLC0415  an extra
 
         return ClaudeModel(**arguments)

@@ -10,9 +10,9 @@ from rpms.core.prompt import Form, Part, Prompt
 from rpms.models.base import Answer, Usage
 from rpms.models.caller import Caller
 from rpms.models.failures import Endpoint
-from rpms.models.guard import shown_url, url_secrets
 from rpms.models.patience import Clock, Patience, TryAgain
 from rpms.models.remote import NOT_OF_PROTOCOL, body_of, count
+from rpms.models.secrets import shown_url, url_secrets
 from rpms.models.wire import make_client
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import ContextOverflow, ModelError, ModelUnavailable
-from rpms.models.guard import excerpt
 from rpms.models.patience import TryAgain, retry_after
+from rpms.models.secrets import excerpt
 from rpms.models.wire import BadResponse, NotAllowed
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _WORTH_A_WAIT = frozenset({408, 409, 425, 429})
 _ELSEWHERE = range(300, 400)
 
 
-class Verdict(Enum):
+class Reaction(Enum):
     """What to do about a failure."""
 
     WAIT = auto()
@@ -58,7 +58,7 @@ class Verdict(Enum):
 class Failure:
     """A failed request, understood."""
 
-    verdict: Verdict
+    reaction: Reaction
     what: str
     """One line for a person, without keys."""
     after: float | None = None
@@ -91,20 +91,20 @@ def understand(  # noqa: PLR0911  a table, with one row for each kind of excepti
     """Understand an exception of an SDK; None where it is no failure of a request, and must be raised as it is."""
     for found in (error, error.__cause__):  # as raised, or as an SDK passes it on
         if isinstance(found, BadResponse):
-            return Failure(Verdict.WAIT, str(found), of_answer=True)
+            return Failure(Reaction.WAIT, str(found), of_answer=True)
         if isinstance(found, NotAllowed):
-            return Failure(Verdict.UNAVAILABLE, str(found))
+            return Failure(Reaction.UNAVAILABLE, str(found))
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return _of_status(status, error, endpoint, parameters)
     names = {kind.__name__ for kind in type(error).__mro__}
     if "APITimeoutError" in names:
-        return Failure(Verdict.WAIT, "no answer in time")
+        return Failure(Reaction.WAIT, "no answer in time")
     if "APIConnectionError" in names:
         cause = excerpt(str(error.__cause__ or error), endpoint.secrets)
-        return Failure(Verdict.WAIT, f"no connection ({cause})" if cause else "no connection")
+        return Failure(Reaction.WAIT, f"no connection ({cause})" if cause else "no connection")
     if "APIResponseValidationError" in names:
-        return Failure(Verdict.WAIT, "the answer is not of the protocol's form (check the base URL)")
+        return Failure(Reaction.WAIT, "the answer is not of the protocol's form (check the base URL)")
     if "APIError" in names:
         return understand_body(getattr(error, "body", None), endpoint)
     return None
@@ -114,8 +114,10 @@ def understand_body(body: Any, endpoint: Endpoint) -> Failure:
     """Understand an error sent in place of an answer, with status 200 or in a stream (OpenRouter does this)."""
     code, text = _read_body(body)
     if _OVERFLOW.search(f"{code} {text}"):
-        return Failure(Verdict.OVERFLOW, excerpt(text, endpoint.secrets))
-    return Failure(Verdict.WAIT, f"the server reports an error: {excerpt(text or code, endpoint.secrets) or 'unnamed'}")
+        return Failure(Reaction.OVERFLOW, excerpt(text, endpoint.secrets))
+    return Failure(
+        Reaction.WAIT, f"the server reports an error: {excerpt(text or code, endpoint.secrets) or 'unnamed'}"
+    )
 
 
 def _of_status(  # noqa: PLR0911  a table, with one row for each meaning of a status
@@ -126,26 +128,26 @@ def _of_status(  # noqa: PLR0911  a table, with one row for each meaning of a st
     tail = f": {said}" if said else ""
     if status in _ELSEWHERE:
         return Failure(
-            Verdict.UNAVAILABLE,
+            Reaction.UNAVAILABLE,
             f"the server sends requests on to another address ({status}), which is not followed; "
             "give the address itself as --base-url",
         )
     if status in {401, 403}:
-        return Failure(Verdict.UNAVAILABLE, f"the key was refused ({status}){_key_advice(endpoint)}")
+        return Failure(Reaction.UNAVAILABLE, f"the key was refused ({status}){_key_advice(endpoint)}")
     if status in {400, 413, 422, 500} and _OVERFLOW.search(f"{code} {text}"):
-        return Failure(Verdict.OVERFLOW, said)
+        return Failure(Reaction.OVERFLOW, said)
     if status == 402 or code in _GIVE_UP_CODES:
-        return Failure(Verdict.UNAVAILABLE, f"the account has no credit left ({status}){tail}")
+        return Failure(Reaction.UNAVAILABLE, f"the account has no credit left ({status}){tail}")
     if status in {404, 405}:
-        return Failure(Verdict.UNAVAILABLE, f"no model `{endpoint.model}` there, or a wrong base URL ({status}){tail}")
+        return Failure(Reaction.UNAVAILABLE, f"no model `{endpoint.model}` there, or a wrong base URL ({status}){tail}")
     if status in _WORTH_A_WAIT or status >= 500 or status < 200:
         header = getattr(getattr(error, "response", None), "headers", {}).get("retry-after")
         name = "rate limit" if status == 429 else "server busy" if 200 <= status < 500 else "server error"
-        return Failure(Verdict.WAIT, f"{name} ({status}){tail}", after=retry_after(header))
+        return Failure(Reaction.WAIT, f"{name} ({status}){tail}", after=retry_after(header))
     parameter = _parameter(error, f"{code} {text}", parameters)
     if parameter:
-        return Failure(Verdict.PARAMETER, said, parameter=parameter)
-    return Failure(Verdict.REFUSED, f"the request was refused ({status}){tail}")
+        return Failure(Reaction.PARAMETER, said, parameter=parameter)
+    return Failure(Reaction.REFUSED, f"the request was refused ({status}){tail}")
 
 
 def _key_advice(endpoint: Endpoint) -> str:
@@ -186,10 +188,10 @@ def _place(parameter: str, text: str) -> int:
 
 def error_for(failure: Failure, endpoint: Endpoint) -> Exception:
     """What a failure means for a caller: TryAgain, ModelUnavailable, ContextOverflow or ModelError."""
-    if failure.verdict is Verdict.WAIT:
+    if failure.reaction is Reaction.WAIT:
         return TryAgain(failure.what, failure.after, ModelError if failure.of_answer else ModelUnavailable)
-    if failure.verdict is Verdict.UNAVAILABLE:
+    if failure.reaction is Reaction.UNAVAILABLE:
         return ModelUnavailable(f"{endpoint.shown}: {failure.what}")
-    if failure.verdict is Verdict.OVERFLOW:
+    if failure.reaction is Reaction.OVERFLOW:
         return ContextOverflow(f"{endpoint.shown}: the prompt is too long: {failure.what}")
     return ModelError(f"{endpoint.shown}: {failure.what}")

@@ -12,7 +12,7 @@ from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Answer, Usage
 from rpms.models.caller import cut_at_stop
 from rpms.models.constraint import grammar, shapes_of
-from rpms.models.guard import excerpt
+from rpms.models.secrets import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

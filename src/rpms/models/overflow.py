@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rpms.core.errors import ContextOverflow
 from rpms.core.prompt import Part, Prompt
-from rpms.models.base import can_constrain
+from rpms.models.base import can_call_tools, can_constrain
 
 if TYPE_CHECKING:
     from rpms.models.base import Answer, Model, Request
@@ -31,6 +31,10 @@ class ShorteningModel:
     @property
     def constrains(self) -> bool:
         return can_constrain(self._inner)
+
+    @property
+    def calls_tools(self) -> bool:
+        return can_call_tools(self._inner)
 
     def answer(self, request: Request) -> Answer:
         prompt = request.prompt

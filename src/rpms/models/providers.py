@@ -13,10 +13,10 @@ from rapidfuzz import process
 
 from rpms.core.errors import InputError
 from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, Form
-from rpms.models.guard import check_base_url, is_loopback, shown_url
+from rpms.models.secrets import check_base_url, is_loopback, shown_url
 
 
-class Kind(Enum):
+class Backend(Enum):
     """How a provider is spoken to."""
 
     OPENAI = auto()
@@ -31,8 +31,8 @@ class Kind(Enum):
     MENU_BEST = auto()
 
 
-FROM_MENU = frozenset({Kind.MENU_RANDOM, Kind.MENU_FIRST, Kind.MENU_BEST})
-NO_LLM = frozenset({Kind.PLANNER, Kind.SCRIPTED, Kind.REPLAY}) | FROM_MENU
+FROM_MENU = frozenset({Backend.MENU_RANDOM, Backend.MENU_FIRST, Backend.MENU_BEST})
+NO_LLM = frozenset({Backend.PLANNER, Backend.SCRIPTED, Backend.REPLAY}) | FROM_MENU
 """What reads no tokens and costs nothing."""
 
 
@@ -42,7 +42,7 @@ class Provider:
 
     name: str
     what: str
-    kind: Kind = Kind.OPENAI
+    backend: Backend = Backend.OPENAI
     rest: str = "MODEL"
     """What follows the slash; nothing where the provider's name is the whole name."""
     base_url: str | None = None
@@ -65,7 +65,7 @@ class Provider:
     @property
     def base_url_variable(self) -> str | None:
         """The environment variable that moves it to another address."""
-        remote = self.kind in {Kind.OPENAI, Kind.ANTHROPIC}
+        remote = self.backend in {Backend.OPENAI, Backend.ANTHROPIC}
         return self.name.upper().replace("-", "_") + "_BASE_URL" if remote else None
 
 
@@ -82,7 +82,7 @@ PROVIDERS: dict[str, Provider] = {
         Provider(
             "anthropic",
             "Anthropic, with prompt caching",
-            Kind.ANTHROPIC,
+            Backend.ANTHROPIC,
             base_url="https://api.anthropic.com",
             key_variable="ANTHROPIC_API_KEY",
             extra="anthropic",
@@ -147,14 +147,14 @@ PROVIDERS: dict[str, Provider] = {
             key_needed=False,
             forms=OPENAI,
         ),
-        Provider("gguf", "a GGUF file, in this process", Kind.GGUF, "PATH", extra="local", package="llama_cpp"),
-        Provider("hf", "transformers, in this process", Kind.HF, "PATH-or-NAME", extra="hf", package="transformers"),
-        Provider("planner", "no LLM: the world's own planner", Kind.PLANNER, ""),
-        Provider("scripted", "no LLM: answers from a file, line after line", Kind.SCRIPTED, "FILE"),
-        Provider("replay", "no LLM: answers recorded earlier", Kind.REPLAY, "DIR"),
-        Provider("menu-random", "no LLM: any entry of the menu", Kind.MENU_RANDOM, "SEED", rest_optional=True),
-        Provider("menu-first", "no LLM: the menu's first entry", Kind.MENU_FIRST, ""),
-        Provider("menu-best", "no LLM: the menu's highest-ranked entry", Kind.MENU_BEST, ""),
+        Provider("gguf", "a GGUF file, in this process", Backend.GGUF, "PATH", extra="local", package="llama_cpp"),
+        Provider("hf", "transformers, in this process", Backend.HF, "PATH-or-NAME", extra="hf", package="transformers"),
+        Provider("planner", "no LLM: the world's own planner", Backend.PLANNER, ""),
+        Provider("scripted", "no LLM: answers from a file, line after line", Backend.SCRIPTED, "FILE"),
+        Provider("replay", "no LLM: answers recorded earlier", Backend.REPLAY, "DIR"),
+        Provider("menu-random", "no LLM: any entry of the menu", Backend.MENU_RANDOM, "SEED", rest_optional=True),
+        Provider("menu-first", "no LLM: the menu's first entry", Backend.MENU_FIRST, ""),
+        Provider("menu-best", "no LLM: the menu's highest-ranked entry", Backend.MENU_BEST, ""),
     )
 }
 
@@ -185,7 +185,7 @@ class Availability:
 def chooses_from_menu(text: str) -> bool:
     """Whether a name is that of a model which chooses from a step's menu, and can do nothing without one."""
     provider = PROVIDERS.get(text.strip().partition("/")[0].lower())
-    return provider is not None and provider.kind in FROM_MENU
+    return provider is not None and provider.backend in FROM_MENU
 
 
 def parse_model_name(text: str) -> ModelName:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.foreign.json_text import Amount, Count, Text
-from rpms.models.base import Answer, CannotHold, Usage, can_constrain
+from rpms.models.base import Answer, CannotHold, Usage, can_call_tools, can_constrain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rpms.core.prompt import Prompt
     from rpms.models.base import Model, Request
 
-_BOUNDS = ("choices", "templates")
+_BOUNDS = ("choices", "templates", "tools")
 """What a question holds its action to, if anything."""
 
 Entry = dict[str, Any]
@@ -57,7 +57,8 @@ def question(request: Request, model: str) -> dict[str, Any]:
     messages = [{"role": message.role, "content": message.content} for message in request.prompt.messages()]
     asked = {"model": model, "decoding": decoding, "messages": messages}
     # Left out where there are none, so that what was recorded before there were any is still found.
-    bounds = {name: list(getattr(request, name)) for name in _BOUNDS}
+    bounds: dict[str, list[Any]] = {name: list(getattr(request, name)) for name in ("choices", "templates")}
+    bounds["tools"] = [asdict(tool) for tool in request.tools]
     return {**asked, **{name: actions for name, actions in bounds.items() if actions}}
 
 
@@ -132,6 +133,10 @@ class RecordedModel:
     def constrains(self) -> bool:
         return can_constrain(self._inner)
 
+    @property
+    def calls_tools(self) -> bool:
+        return can_call_tools(self._inner)
+
     def answer(self, request: Request) -> Answer:
         asked = question(request, self._inner.name)
         key = question_key(asked)
@@ -178,7 +183,12 @@ class ReplayModel:
     @property
     def constrains(self) -> bool:
         """Whether the recorded model's answers were held to anything: what was asked then must be asked now."""
-        return bool(self._bounds)
+        return bool(self._bounds - {"tools"})
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether the recorded model's answers were calls of tools."""
+        return "tools" in self._bounds
 
     @cached_property
     def _bounds(self) -> frozenset[str]:

@@ -16,8 +16,9 @@ from rpms.models.base import Answer, CannotHold, Usage
 from rpms.models.caller import Caller
 from rpms.models.constraint import NOT_HELD, THOUGHT, held, shapes_of
 from rpms.models.failures import Endpoint, error_for, understand_body
-from rpms.models.guard import shown_url, url_secrets
 from rpms.models.patience import Clock, Patience, TryAgain
+from rpms.models.secrets import shown_url, url_secrets
+from rpms.models.tool_calls import called, tool_fields
 from rpms.models.wire import make_client
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ CARRIERS = ("structured_outputs", "guided_regex", "grammar", "response_format")
 """The parameters that can carry what an action is held to."""
 ADAPTABLE: dict[str, str | None] = {
     "max_tokens": "max_completion_tokens",
-    **dict.fromkeys(("temperature", "top_p", "seed", "stop", *CARRIERS)),
+    **dict.fromkeys(("temperature", "top_p", "seed", "stop", "tool_choice", "tools", *CARRIERS)),
 }
 """What is left out, or renamed, where a model refuses it. Stop sequences are also applied to the answer itself."""
 
@@ -103,10 +104,14 @@ class RemoteModel:
     def constrains(self) -> bool:
         return bool(self._forms)
 
+    calls_tools = True
+
     def __repr__(self) -> str:
         return f"RemoteModel({self._name!r}, {self._caller.endpoint.url!r})"
 
     def answer(self, request: Request) -> Answer:
+        if request.tools:
+            return self._ask(request.prompt.messages(), request.decoding, tool_fields(request.tools))
         shapes = shapes_of(request.choices, request.templates)
         forms = [form for form in self._forms if form.takes(shapes)]
         if not forms and request.templates:
@@ -187,7 +192,12 @@ class RemoteModel:
         if isinstance(first, dict) and isinstance(message, dict):
             finish = first.get("finish_reason")
             usage, notes = _usage(body.get("usage"))
-            return _text(message.get("content")), finish if isinstance(finish, str) else "stop", usage, notes
+            text = _text(message.get("content"))
+            if "tools" in arguments:
+                text, more = called(text, message.get("tool_calls"))
+                notes += more
+            finish = finish if isinstance(finish, str) and finish != "tool_calls" else "stop"
+            return text, finish, usage, notes
         if body.get("error"):
             raise error_for(understand_body(body["error"], self._caller.endpoint), self._caller.endpoint)
         if isinstance(choices, list):

@@ -13,9 +13,9 @@ from rpms.core.errors import FileError, RPMSError
 from rpms.foreign.files import read_text
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
-from rpms.models.guard import check_allowed, check_base_url
-from rpms.models.providers import NO_LLM, Kind, ModelName, base_url_of, parse_model_name
+from rpms.models.providers import NO_LLM, Backend, ModelName, base_url_of, parse_model_name
 from rpms.models.remote import count
+from rpms.models.secrets import check_allowed, check_base_url
 from rpms.models.wire import fetch
 
 ASSUMED: Final = 8_192
@@ -69,15 +69,15 @@ def context_window(model: str, given: int | None = None, base_url: str | None = 
     name = parse_model_name(model)
     if given is not None:
         return Window(given, "given")
-    if name.provider.kind in NO_LLM:
+    if name.provider.backend in NO_LLM:
         return Window(0, "none")
-    if name.provider.kind is Kind.HF and (held := _in_folder(Path(name.rest).expanduser())):
+    if name.provider.backend is Backend.HF and (held := _in_folder(Path(name.rest).expanduser())):
         return Window(held, "known")
-    if name.provider.kind is Kind.GGUF:
+    if name.provider.backend is Backend.GGUF:
         return Window(ASSUMED, "known")  # the context that it is opened with
     known = next((tokens for pattern, tokens in _KNOWN if pattern.search(name.rest)), 0)
     own_server = not name.provider.key_needed
-    if name.provider.kind is Kind.OPENAI and (own_server or not known) and (asked := _asked(name, base_url)):
+    if name.provider.backend is Backend.OPENAI and (own_server or not known) and (asked := _asked(name, base_url)):
         return Window(asked, "asked")
     return Window(known, "known") if known else Window(ASSUMED, "assumed")
 

@@ -22,7 +22,7 @@ from urllib.request import getproxies, proxy_bypass
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import MOST_HEAD, MOST_RECEIVED, MOST_UNPACKED
-from rpms.models.guard import FORBID_VARIABLE, is_loopback, requests_forbidden
+from rpms.models.secrets import FORBID_VARIABLE, is_loopback, requests_forbidden
 
 _LIBRARIES = ("httpx2", "httpx")
 """What the SDKs speak HTTP with: the first since openai 3 and anthropic 2, the second before."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rpms.core.belief import Belief, Situation
-from rpms.core.decide import Decision
-from rpms.core.enforcement import Constrained, Enforcement, GuardMode, Repair
+from rpms.core.decide import Decision, Mind
+from rpms.core.enforcement import Calls, Constrained, Enforcement, GuardMode, Repair
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.core.guard import Refusal, ask_again, review, review_rules
 from rpms.core.prompt import Part
 from rpms.core.usage import Usage
 from rpms.core.voice import HEADINGS
+from rpms.foreign.calls import Tool, narrowed
 from rpms.models.answers import ParsedAnswer, parse_answer
-from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, can_constrain
+from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, can_call_tools, can_constrain
 from rpms.models.constraint import NOT_HELD
 from rpms.worlds.base import Command, World
 
@@ -46,8 +47,11 @@ class Asker:
     world: World
     model: Model
     decoding: Decoding
-    enforcement: Enforcement
-    repair: Repair = Repair.BELIEF
+    mind: Mind
+
+    @property
+    def enforcement(self) -> Enforcement:
+        return self.mind.enforcement
 
     def ask(self, decision: Decision, episode: str) -> Asked:
         """Ask, and ask again while the guard refuses, as often as the enforcement allows."""
@@ -57,10 +61,11 @@ class Asker:
         refused: list[tuple[str, str]] = []
         forbidden: list[tuple[str, str]] = []
         choices, templates = self._held_to(decision)
+        tools = self._tools(decision)
         notes: dict[str, None] = {}
         while True:
             try:
-                answer = self._answer(Request(prompt, self.decoding, episode, decision, choices, templates))
+                answer = self._answer(Request(prompt, self.decoding, episode, decision, choices, templates, tools))
             except ModelError as error:
                 if not refused or isinstance(error, ModelUnavailable):
                     raise
@@ -96,7 +101,7 @@ class Asker:
 
     def _command(self, action: str, belief: Belief) -> Command:
         """The action as the world is given it, with as much repaired as was asked for."""
-        match self.repair:
+        match self.mind.repair:
             case Repair.OFF:
                 return Command(action)
             case Repair.FORM:
@@ -108,7 +113,7 @@ class Asker:
         wanted, choices = self.enforcement.constrained, decision.menu.choices
         without = not self.enforcement.menu
         templates = tuple(way for schema in decision.rules.environment for way in schema.syntax) if without else ()
-        if wanted is Constrained.OFF or not (choices or templates):
+        if wanted is Constrained.OFF or not (choices or templates) or self.mind.calls is Calls.NATIVE:
             return (), ()
         if can_constrain(self.model):
             return choices, templates
@@ -116,6 +121,17 @@ class Asker:
             to = "a menu" if choices else "action templates"
             raise InputError(f"{self.model.name} cannot hold its answers to {to}; leave out constrained=on")
         return (), ()
+
+    def _tools(self, decision: Decision) -> tuple[Tool, ...]:
+        """The tools that the model is to call itself: all of the world's, or of these what the menu has."""
+        if self.mind.calls is Calls.TEXT:
+            return ()
+        tools = tuple(self.world.tools())
+        if not tools:
+            raise InputError(f"the actions of {self.world.name} are no calls of tools; leave out calls=native")
+        if not can_call_tools(self.model):
+            raise InputError(f"{self.model.name} cannot be given tools to call; leave out calls=native")
+        return narrowed(tools, decision.menu.commands)
 
     def _answer(self, request: Request) -> Answer:
         """Ask, held as far as the model can be; a run that insists is stopped where it cannot."""

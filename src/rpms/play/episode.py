@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rpms.core.advise import turn_state
 from rpms.core.decide import Mind, decide
 from rpms.core.enforcement import GuardMode
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable, WorldError
+from rpms.core.mask import Mask
 from rpms.core.prompt import Turn
 from rpms.core.usage import Usage
 from rpms.models.base import Decoding, Model
@@ -34,11 +35,15 @@ class Play:
     stuck_after: int = 0
     """End after so many failures of the same command in a row; 0 for never, which is the paper's protocol."""
     episode_id: str = ""
+    seed: int = 0
+    """What hidden memories are drawn with, together with the task."""
     steps: list[Step] = field(default_factory=list)
     ending: Ending | None = None
     error: str = ""
 
     def __post_init__(self) -> None:
+        if self.mind.retrieval.mask:
+            self.mind = replace(self.mind, mask=Mask(self.mind.retrieval.mask, self.seed, self.task.id))
         self._outcome = Outcome("")
         try:
             self._outcome = self.game.reset()
@@ -49,7 +54,7 @@ class Play:
         self._command: str | None = None
         self._history: list[Turn] = []
         self._advice = ""
-        self._asker = Asker(self.world, self.model, self.decoding, self.mind.enforcement, self.mind.repair)
+        self._asker = Asker(self.world, self.model, self.decoding, self.mind)
 
     def _stop(self, ending: Ending, error: str = "") -> None:
         self.ending, self.error = ending, error

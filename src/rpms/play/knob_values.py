@@ -124,7 +124,7 @@ def parts(value: Any) -> dict[str, Any]:
         given = {}
         for text in texts(value):
             name, equals, item = str(text).partition("=")
-            if not equals or name not in PARTS:
+            if not equals:
                 raise ValueError(f"{text!r}: write NAME=VALUE with one of {', '.join(PARTS)}")
             given[name] = item
     for name, item in given.items():

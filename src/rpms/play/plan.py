@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum, StrEnum
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -16,7 +17,7 @@ from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
-from rpms.models.base import Answer, Decoding, Model, Request
+from rpms.models.base import Answer, Decoding, Model, Request, can_call_tools, can_constrain
 from rpms.play.setup import knowledge_of
 from rpms.play.sources import Sources, retrieval_settings
 from rpms.play.tasks import limited
@@ -49,7 +50,7 @@ class RunPlan:
     sources: Sources = field(default_factory=Sources)
     stuck_after: int = 0
     seed: int = 0
-    """What the task list was drawn with, where it was drawn; recorded only."""
+    """What the task list was drawn with, where it was drawn, and what memories are hidden with."""
     keep: Mapping[str, Keep] = field(default_factory=dict)
     """What else to keep of each episode, by the name of the folder in the run's folder."""
 
@@ -192,7 +193,11 @@ class _Lent:
 
     @property
     def constrains(self) -> bool:
-        return bool(getattr(self._model, "constrains", False))
+        return can_constrain(self._model)
+
+    @property
+    def calls_tools(self) -> bool:
+        return can_call_tools(self._model)
 
     def answer(self, request: Request) -> Answer:
         return self._model.answer(request)
@@ -201,11 +206,6 @@ class _Lent:
         """Its owner closes it."""
 
 
-@dataclass(frozen=True)
-class lend:  # noqa: N801  used as a function that can be pickled
-    """Let a run use a model that is open already, and leave it open: `plan_run(…, model.name, lend(model))`."""
-
-    model: Model
-
-    def __call__(self) -> Model:
-        return _Lent(self.model)
+def lend(model: Model) -> OpenModel:
+    """Let a run use a model that is open already, and leave it open."""
+    return partial(_Lent, model)  # which can be pickled

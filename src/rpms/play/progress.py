@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from rpms.core.proportion import wilson
 from rpms.core.usage import Usage
 from rpms.models.accounting import Price
 from rpms.play.plan import RunPlan
@@ -20,26 +19,7 @@ from rpms.play.run import Listener
 from rpms.play.spending import total_cost
 from rpms.store.episodes import EpisodeRow
 
-_Z = 1.959963984540054
-"""The normal quantile of a 95% interval."""
 _MINUTE, _HOUR = 60, 3600
-
-
-class Interval(NamedTuple):
-    """A confidence interval of a proportion."""
-
-    low: float
-    high: float
-
-
-def wilson(won: int, total: int) -> Interval:
-    """Wilson's 95% interval, which is sound for few episodes and for rates near 0 and 1."""
-    if not total:
-        return Interval(0.0, 1.0)
-    rate, square = won / total, _Z * _Z / total
-    middle = (rate + square / 2) / (1 + square)
-    half = _Z / (1 + square) * math.sqrt(rate * (1 - rate) / total + square / (4 * total))
-    return Interval(max(0.0, middle - half), min(1.0, middle + half))
 
 
 class Tally:

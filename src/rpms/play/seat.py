@@ -89,6 +89,7 @@ class Seat:
                 plan.step_budget,
                 plan.stuck_after,
                 task.id,
+                plan.seed,
             )
             while play.ending is None:
                 if stop():

@@ -13,7 +13,7 @@ from typing import Any
 
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, BeliefShown, Condition, named_condition
-from rpms.core.enforcement import PARTS, Repair, preset, with_part
+from rpms.core.enforcement import PARTS, Calls, Repair, preset, with_part
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
 from rpms.core.names import nearest
@@ -27,7 +27,7 @@ from rpms.store.prompts import Prompts, read_prompts
 from rpms.worlds.base import Setting, Task, World
 
 NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
-_SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair", "tiers")
+_SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair", "calls", "tiers")
 """The knobs that are fields of a `Condition`."""
 CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
 """The knobs that a `Condition` is made of."""
@@ -78,6 +78,11 @@ class Settings:
         f"What fields of a goal weigh in recall, together 1: {', '.join(WEIGHTS)}.",
         "FIELD=N,…",
     )
+    mask: float | None = knob(
+        reads.number(0, 0.9),
+        "Hide each memory in this share of the episodes, drawn with the seed, for `rpms memory audit`; 0.2 is usual.",
+        "NUMBER",
+    )
     manual: str | Path | None = knob(
         reads.file_or(*MANUALS), "Rules: paper, complete, or a file with tiers 2 and 3.", "paper|complete|FILE"
     )
@@ -93,6 +98,9 @@ class Settings:
         reads.one_of(BeliefShown), "How much of the belief is shown: paper or extended.", "NAME"
     )
     repair: Repair | None = knob(reads.one_of(Repair), "What is forgiven in an action: off, form or belief.", "NAME")
+    calls: Calls | None = knob(
+        reads.one_of(Calls), "How tools are called, in a world of tools: text, or native tool calls.", "text|native"
+    )
     memory: str | Path | None = knob(
         reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
     )
@@ -102,7 +110,7 @@ class Settings:
     max_tokens: int | None = knob(reads.whole(1), "New tokens an answer may have.", "TOKENS")
     temperature: float | None = knob(reads.number(0), "0, the default, is greedy.", "NUMBER")
     seed: int | None = knob(
-        reads.whole(0, 2**63), "For a sample of tasks and for models that sample; recorded.", "NUMBER"
+        reads.whole(0, 2**63), "For a sample of tasks, hidden memories and models that sample; recorded.", "NUMBER"
     )
     split: str | None = knob(str, "The split; the world's own first one by default.", "NAME", tasks=True)
     task: tuple[str, ...] | None = knob(
@@ -181,7 +189,7 @@ class Settings:
         sources = Sources(
             manual,
             Prompts() if self.prompts is None else read_prompts(self.prompts),
-            Recalling(self.theta, self.k or {}, self.weights or {}),
+            Recalling(self.theta, self.k or {}, self.weights or {}, self.mask or 0.0),
             context,
         )
         sources.check(world)

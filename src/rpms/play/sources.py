@@ -62,11 +62,12 @@ def choose_manual(choice: str | Path) -> ManualChoice:
 
 @dataclass(frozen=True)
 class Recalling:
-    """θ, k and the weights, where they are not the world's."""
+    """θ, k and the weights, where they are not the world's, and how much of what is recalled is hidden."""
 
     threshold: float | None = None
     top: Mapping[Kind, int] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
+    mask: float = 0.0
 
     def over(self, retrieval: Retrieval) -> Retrieval:
         """A world's retrieval with these numbers."""
@@ -75,6 +76,7 @@ class Recalling:
             similarity=replace(retrieval.similarity, **self.weights),  # type: ignore[arg-type]  # its weights alone
             threshold=retrieval.threshold if self.threshold is None else self.threshold,
             top={**retrieval.top, **self.top},
+            mask=self.mask,
         )
 
 
@@ -105,4 +107,5 @@ def retrieval_settings(retrieval: Retrieval) -> dict[str, Any]:
         "theta": retrieval.threshold,
         "k": {str(kind): number for kind, number in sorted(retrieval.top.items())},
         "weights": named,
+        **({"mask": retrieval.mask} if retrieval.mask else {}),
     }

@@ -20,7 +20,7 @@ from rpms.report.outcomes import (
     rounds,
     type_label,
 )
-from rpms.report.statistics import additive_expectation, paired_bootstrap, ratio_bootstrap, wilson
+from rpms.report.statistics import additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
 
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
 """Okabe and Ito's, which the colour-blind can tell apart."""
@@ -107,7 +107,7 @@ def _broken(name: str) -> str:
 
 
 def _rate(results: Results) -> tuple[float, float, float]:
-    interval = wilson(results.won, len(results))
+    interval = success_rate(results.won, len(results))
     return 100 * interval.estimate, 100 * interval.low, 100 * interval.high
 
 
@@ -164,7 +164,7 @@ def type_figure(comparison: Comparison) -> Picture:
         axes = figure.add_subplot()
         for number, results in enumerate(comparison):
             of_types = [(place, results.of_type(kind)) for place, kind in enumerate(types)]
-            rates = [(place, wilson(sum(row.won for row in rows), len(rows))) for place, rows in of_types if rows]
+            rates = [(place, success_rate(sum(row.won for row in rows), len(rows))) for place, rows in of_types if rows]
             at = [place + (number - (len(comparison) - 1) / 2) * width for place, _ in rates]
             mean, low, high = ([100 * getattr(rate, end) for _, rate in rates] for end in ("estimate", "low", "high"))
             label = _drawn(condition_label(results.name))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rpms.report.statistics import Interval, wilson
+from rpms.report.statistics import Interval, success_rate
 from rpms.report.table import Cell
 
 
@@ -31,7 +31,7 @@ def range_of(interval: Interval, scale: float = 100) -> str:
 
 def rate_range(won: int, total: int) -> str:
     """The Wilson interval of a rate, in per cent."""
-    interval = wilson(won, total)
+    interval = success_rate(won, total)
     return f"[{percent(interval.low)}, {percent(interval.high)}]"
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from rpms.core.prompt import SHARED
 from rpms.report.outcomes import Comparison, Row, condition_label, type_label
+from rpms.report.verdicts import ENTRIES_IN_A_FILE
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, StepRecord
 
 CHUNK = 1_000
@@ -48,6 +49,7 @@ class Index:
             "tasks": len(comparison.tasks),
             "chunk": CHUNK,
             "bucket": BUCKET,
+            "entries": ENTRIES_IN_A_FILE,
             "scored": comparison.scored,
             "types": {kind: type_label(kind) for kind in comparison.types},
             "shared": sorted(SHARED),
@@ -57,6 +59,7 @@ class Index:
                     "label": condition_label(results.name),
                     "partial": results.partial,
                     "memory": bool(results.switches.get("memory", True)),
+                    "entries": results.memory_entries,
                 }
                 for results in comparison
             ],

@@ -20,16 +20,17 @@ from rpms.report.figures import Picture, ablation_figure, all_figures
 from rpms.report.gather import VARIES, Evidence, gather
 from rpms.report.outcomes import Comparison, condition_label
 from rpms.report.page_data import Index, episode_data, episode_path, script
-from rpms.report.statistics import wilson
+from rpms.report.statistics import success_rate
 from rpms.report.table import Table, comma_separated, latex, markdown
 from rpms.report.tables import all_tables, left_out, main_table, methods_table
+from rpms.report.verdicts import EntryBook
 from rpms.store.episodes import read_episode
 from rpms.store.swap import folder_beside
 
 _VERSION = version("rpms")
 MARK = "report.json"
 """The file that says that a folder is a report, and may be replaced by a newer one."""
-_STATIC = ("style.css", "common.js", "tasks.js", "episode.js", "step.js")
+_STATIC = ("style.css", "common.js", "tasks.js", "episode.js", "step.js", "memory.js")
 _PROTOCOL_LONGEST = 200
 
 
@@ -190,7 +191,11 @@ class _Writer:
         self._home = home
 
     def write(self) -> int:
-        goals, unreadable, count = self._episodes()
+        book = EntryBook()
+        goals, unreadable, count = self._episodes(book)
+        _write(self._folder / "data" / "memory.js", script("memory", book.overview()))
+        for number, rows in enumerate(book.chunks()):
+            _write(self._folder / "data" / f"entries-{number}.js", script(f"entries-{number}", rows))
         index = Index(self._comparison, goals)
         _write(self._folder / "data" / "meta.js", script("meta", index.meta(self._title)))
         for number, chunk in enumerate(index.chunks()):
@@ -204,9 +209,10 @@ class _Writer:
         self._render("index.html", **self._overview(tables, pictures, unreadable))
         self._render("tasks.html")
         self._render("episode.html")
+        self._render("memory.html")
         return count
 
-    def _episodes(self) -> tuple[dict[str, str], list[str], int]:
+    def _episodes(self, book: EntryBook) -> tuple[dict[str, str], list[str], int]:
         """Write every episode's file, one at a time; the goals, what could not be read, and how many were written."""
         goals: dict[str, str] = {}
         unreadable: list[str] = []
@@ -224,6 +230,7 @@ class _Writer:
                 goals.setdefault(row.task, record.goal)
                 file = self._folder / episode_path(place, tasks[row.task])
                 file.parent.mkdir(parents=True, exist_ok=True)
+                book.add(place, tasks[row.task], record)
                 _write(file, script(f"{place}/{tasks[row.task]}", episode_data(record)))
                 count += 1
         return goals, unreadable, count
@@ -263,7 +270,7 @@ def _cards(comparison: Comparison) -> list[dict[str, Any]]:
     """Each condition at a glance."""
     cards = []
     for place, results in enumerate(comparison):
-        interval = wilson(results.won, len(results))
+        interval = success_rate(results.won, len(results))
         steps = sum(row.steps for row in results.played)
         cards.append(
             {

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from rpms.core.proportion import wilson
+
 ALPHA = 0.05
 """The level of every test and, as 1 - ALPHA, of every interval: the paper's."""
 RESAMPLES = 10_000
@@ -41,12 +43,10 @@ class Interval:
         return self.low > 0 or self.high < 0
 
 
-def wilson(successes: int, trials: int, level: float = 1 - ALPHA) -> Interval:
-    """A success rate with its Wilson interval, which stays within 0 and 1 and is honest near both."""
-    if not trials:
-        return Interval(math.nan, 0.0, 1.0, "Wilson")
-    ends = stats.binomtest(successes, trials).proportion_ci(level, method="wilson")
-    return Interval(successes / trials, float(ends.low), float(ends.high), "Wilson")
+def success_rate(successes: int, trials: int) -> Interval:
+    """A success rate with its Wilson interval."""
+    low, high = wilson(successes, trials)
+    return Interval(successes / trials if trials else math.nan, low, high, "Wilson")
 
 
 @dataclass(frozen=True, slots=True)

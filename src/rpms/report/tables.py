@@ -27,6 +27,7 @@ from rpms.report.outcomes import (
 from rpms.report.published import SETTINGS
 from rpms.report.statistics import additive_expectation
 from rpms.report.table import DASH, Cell, Line, Table, groups, line
+from rpms.report.verdicts import verdict_table
 
 CELL_LETTERS = {"baseline": "A", "rules-only": "B", "memory-only": "C", "full": "D"}
 
@@ -307,22 +308,32 @@ _MAKERS: Mapping[str, _Maker] = {
     "actions": _Maker(action_table, lambda _: True),
     "failures": _Maker(failure_table, lambda _: True),
 }
-TABLES = tuple(_MAKERS)
+_ON_REQUEST: Mapping[str, _Maker] = {
+    "verdicts": _Maker(
+        verdict_table,
+        lambda comparison: any(results.folder and results.switches.get("memory", True) for results in comparison),
+        "it needs a run of a condition with memory",
+    )
+}
+"""Tables that read every episode in full, and so are made only where they are asked for."""
+TABLES = (*_MAKERS, *_ON_REQUEST)
 """The names of the tables, in the order a report shows them."""
 
 
 def make_table(name: str, comparison: Comparison, *, with_published: bool = False) -> Table:
     """One table by its name; one that the comparison has nothing for is an InputError."""
-    if name not in _MAKERS:
+    maker = _MAKERS.get(name) or _ON_REQUEST.get(name)
+    if maker is None:
         raise InputError(f"unknown table {name!r}; choose one of {', '.join(TABLES)}")
-    if not _MAKERS[name].applies(comparison):
-        raise InputError(f"these runs have nothing for the table {name!r}: {_MAKERS[name].needs}")
-    return _made(_MAKERS[name], comparison, with_published)
+    if not maker.applies(comparison):
+        raise InputError(f"these runs have nothing for the table {name!r}: {maker.needs}")
+    return _made(maker, comparison, with_published)
 
 
 def applicable(name: str, comparisons: Sequence[Comparison]) -> tuple[Table, ...]:
     """One table by its name, for each comparison that has something to put in."""
-    return tuple(make_table(name, each) for each in comparisons if _MAKERS[name].applies(each))
+    applies = {**_MAKERS, **_ON_REQUEST}[name].applies
+    return tuple(make_table(name, each) for each in comparisons if applies(each))
 
 
 def left_out(comparison: Comparison) -> tuple[str, ...]:

@@ -8,14 +8,12 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import token_hex
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign import files as foreign
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.store.lock import hold, waiting_lock
-
-UMASK = os.umask(0)
-os.umask(UMASK)
 
 
 def write_whole(file: Path, text: str) -> None:
@@ -23,19 +21,17 @@ def write_whole(file: Path, text: str) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with waiting_lock(file.parent):  # between its making and its marking nobody may take it for a leftover
-            handle, beside = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")
+            beside = file.with_name(f".{file.name}.{token_hex(4)}.part")
+            handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
             hold(handle)
         try:
             with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as stream:
                 stream.write(text)
                 stream.flush()
                 os.fsync(stream.fileno())
-            Path(beside).chmod(
-                0o666 & ~UMASK
-            )  # a temporary file is its owner's alone; this one is to be read by others
-            Path(beside).replace(file)
+            beside.replace(file)
         except BaseException:
-            Path(beside).unlink(missing_ok=True)
+            beside.unlink(missing_ok=True)
             raise
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error

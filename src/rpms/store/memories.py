@@ -109,6 +109,7 @@ class _Failure(_Record):
     failure_message: Text = ""
     corrective_rule: Text
     occurrence_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
+    worded_by: Text = ""
 
     def entry(self) -> Entry:
         return FailureLesson(
@@ -120,6 +121,7 @@ class _Failure(_Record):
             self.failure_message,
             self._sources(self.occurrence_count),
             self.id,
+            self.worded_by,
         )
 
 
@@ -185,7 +187,7 @@ _RECORDS: dict[str, type[_Success | _Failure | _Schema | _Critical]] = {
 }
 
 
-def _objects(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def objects_in(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """The JSON objects of a text, one a line or printed over several, each with its line."""
     position, line, counted = 0, 1, 0
     half_letters = "\\ud" in text.lower()
@@ -227,7 +229,7 @@ def _encodable(value: object) -> bool:
     return True
 
 
-def _entry(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
+def entry_of(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
     """An entry, and how many origins were made up for it."""
     kind = value.get("type")
     record = _RECORDS.get(kind) if isinstance(kind, str) else None
@@ -262,7 +264,7 @@ def parse_memory(file: Path, text: str, world: str = "") -> EpisodicMemory:
     entries: list[Entry] = []
     ids: dict[str, int] = {}
     made_up = 0
-    for line, value in _objects(file, text):
+    for line, value in objects_in(file, text):
         if value.get("type") == "memory":
             try:
                 header = _Header.model_validate(value)
@@ -272,7 +274,7 @@ def parse_memory(file: Path, text: str, world: str = "") -> EpisodicMemory:
                 raise FileError(file, line, f"is a memory of {excerpt(header.world)}, not of {world}")
             world = world or header.world
             continue
-        entry, more = _entry(file, line, value)
+        entry, more = entry_of(file, line, value)
         made_up += more
         if made_up > MOST_MADE_UP:
             raise FileError(file, line, f"counts more than {MOST_MADE_UP:,} observations that it does not name")
@@ -315,6 +317,7 @@ def record(entry: Entry) -> dict[str, Any]:
                 "failure_message": entry.failure_message,
                 "corrective_rule": entry.corrective_rule,
                 "occurrence_count": entry.occurrence_count,
+                **({"worded_by": entry.worded_by} if entry.worded_by else {}),
             }
         case VerifiedSchema():
             body = {

@@ -5,12 +5,11 @@ from __future__ import annotations
 import glob
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 
-from rpms.store.files import UMASK
 from rpms.store.lock import hold, waiting_lock
 
 _NEW, _OLD = ".new", ".old"
@@ -26,10 +25,10 @@ def folder_beside(target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     with waiting_lock(target.parent):
         _clear(target)
-        new = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=_NEW, dir=target.parent))
+        new = target.with_name(f".{target.name}.{token_hex(4)}{_NEW}")
+        new.mkdir()
         mark = _hold(new)
     try:
-        new.chmod(0o777 & ~UMASK)
         yield new
         with waiting_lock(target.parent):
             old = new.with_suffix(_OLD)

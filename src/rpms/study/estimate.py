@@ -116,7 +116,7 @@ class _Estimator:
 
     def _guess(self, plan: RunPlan) -> Usage:
         """Tokens of one episode: its first prompt, growing by a turn with each step. What is no LLM reads none."""
-        if parse_model_name(plan.model_name).provider.kind in NO_LLM:
+        if parse_model_name(plan.model_name).provider.backend in NO_LLM:
             return Usage()
         steps = max(1, round(plan.step_budget * STEPS))
         first = self._first_prompt(plan)

@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from rpms.core.proportion import wilson
 from rpms.models.accounting import Price
-from rpms.play.progress import wilson
 from rpms.study.estimate import Estimate
 from rpms.study.run import Result
 

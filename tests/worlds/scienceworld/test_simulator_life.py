@@ -21,7 +21,8 @@ pytestmark = [
 ]
 
 START = (
-    "import os, sys, time; from rpms.worlds.scienceworld.jvm import shared_jvm; say = lambda *a: print(*a, flush=True)"
+    "import os, sys, time; from rpms.worlds.jvm.process import shared_jvm; "
+    "from rpms.worlds.scienceworld.program import PROGRAM; say = lambda *a: print(*a, flush=True)"
 )
 GONE_WITHIN_S = 20.0
 
@@ -74,14 +75,14 @@ def numbers(process: subprocess.Popen[str]) -> list[int]:
     ids=["normal exit", "exception", "terminated"],
 )
 def test_the_jvm_ends_with_its_process(ending, code):
-    with python(f"say(shared_jvm().pid)\n{ending}") as process:
+    with python(f"say(shared_jvm(PROGRAM).pid)\n{ending}") as process:
         (jvm,) = numbers(process)
         assert process.wait(60) == code
         assert is_gone(jvm)
 
 
 def test_the_jvm_ends_on_ctrl_c_and_python_says_only_that():
-    with python("say(shared_jvm().pid); time.sleep(60)") as process:
+    with python("say(shared_jvm(PROGRAM).pid); time.sleep(60)") as process:
         (jvm,) = numbers(process)
         os.killpg(process.pid, signal.SIGINT)
         assert process.wait(60) == -signal.SIGINT
@@ -95,7 +96,7 @@ def test_ctrl_c_does_not_reach_the_jvm_itself():
     import signal
     caught = []
     signal.signal(signal.SIGINT, lambda *_: caught.append(1))
-    jvm = shared_jvm()
+    jvm = shared_jvm(PROGRAM)
     say(jvm.pid)
     while not caught:
         time.sleep(0.05)
@@ -114,11 +115,11 @@ def test_kill_9_of_a_worker_ends_its_jvm_and_not_its_parents():
     program = """
     import multiprocessing
     def work(pipe):
-        pipe.send(shared_jvm().pid)
+        pipe.send(shared_jvm(PROGRAM).pid)
         time.sleep(60)
     if __name__ == "__main__":
         context = multiprocessing.get_context("fork")
-        mine = shared_jvm()
+        mine = shared_jvm(PROGRAM)
         ours, theirs = context.Pipe()
         worker = context.Process(target=work, args=(theirs,))
         worker.start()
@@ -138,7 +139,7 @@ def test_kill_9_of_a_worker_ends_its_jvm_and_not_its_parents():
 
 def test_kill_9_of_the_parent_ends_its_jvm_though_a_forked_worker_lives_on():
     program = """
-    mine = shared_jvm()
+    mine = shared_jvm(PROGRAM)
     worker = os.fork()
     if worker == 0:
         time.sleep(60)
@@ -159,7 +160,7 @@ def test_kill_9_of_the_parent_ends_its_jvm_though_a_forked_worker_lives_on():
 
 def test_the_folder_of_a_killed_process_is_removed_by_the_next_start_and_one_in_use_is_not(tmp_path):
     def start(end: str) -> str:
-        return f"import tempfile; tempfile.tempdir = {str(tmp_path)!r}; say(shared_jvm().pid); {end}"
+        return f"import tempfile; tempfile.tempdir = {str(tmp_path)!r}; say(shared_jvm(PROGRAM).pid); {end}"
 
     with python(start("time.sleep(60)")) as killed, python(start("time.sleep(60)")) as in_use:
         (jvm,) = numbers(killed)
@@ -178,15 +179,15 @@ def test_the_folder_of_a_killed_process_is_removed_by_the_next_start_and_one_in_
 
 def test_kill_9_while_the_jvm_is_starting_leaves_none():
     program = """
-    import rpms.worlds.scienceworld.jvm as module
+    import rpms.worlds.jvm.process as module
     real = module.subprocess.Popen
     def announced(*args, **kwargs):
         process = real(*args, **kwargs)
         say(process.pid)
         return process
-    java = module.find_java()
+    java = module.find_java(PROGRAM)
     module.subprocess.Popen = announced
-    module.Jvm(java)
+    module.Jvm(PROGRAM, java)
     """
     with python(program) as process:
         (jvm,) = numbers(process)

@@ -11,6 +11,7 @@ const Step = (() => {
     "filtered by state": "off",
     "below θ": "off",
     "crowded out": "off",
+    "hidden by chance": "off",
   };
   const TIERS = { universal: "Universal", domain: "Domain", environment: "Environment" };
   const opened = new Set(); // prompt blocks that the reader opened, so that they stay open from step to step
@@ -106,9 +107,19 @@ const Step = (() => {
     );
   }
 
-  function memory(step, text, on) {
+  /** Why no memory is in the prompt: switched off, empty, nothing alike, or all of it judged unfit. */
+  function silence(step, condition) {
+    if (!condition.memory) return "off in this condition";
+    if (condition.entries === 0) return "the memory is empty";
+    if (!step.candidates.length) return "nothing came to mind: no goal in memory is like this one";
+    const below = step.candidates.every((candidate) => candidate[5] === "below θ");
+    if (below) return "nothing came to mind: the nearest goals in memory are below θ";
+    return `nothing is in the prompt: all ${step.candidates.length + step.unlisted} candidates were rejected`;
+  }
+
+  function memory(step, text, condition) {
     const shown = step.candidates.filter((candidate) => FATES[candidate[5]] === "good" || FATES[candidate[5]] === "warn");
-    if (!step.candidates.length) return section("Memory", on ? "nothing came to mind" : "off in this condition");
+    if (!step.candidates.length) return section("Memory", silence(step, condition));
     const rows = step.candidates.map(([entry, kind, wording, score, rank, fate, reason, rule, fact]) =>
       el(
         "tr",
@@ -118,7 +129,7 @@ const Step = (() => {
           "td",
           {},
           el("div", { class: "wording" }, text(wording).trim()),
-          el("div", { class: "dim" }, `${kind.replace("_", " ")} · ${entry}`),
+          el("div", { class: "dim" }, `${kind.replace("_", " ")} · `, el("a", { href: `memory.html?entry=${encodeURIComponent(entry)}` }, entry)),
           reason || rule || fact
             ? el("div", { class: "why" }, reason, rule ? [" ", tag(rule, "rule")] : null, fact ? [" ", el("code", {}, fact)] : null)
             : null,
@@ -129,7 +140,7 @@ const Step = (() => {
     );
     return section(
       "Memory",
-      `${shown.length} of ${step.candidates.length + step.unlisted} candidates in the prompt`,
+      shown.length ? `${shown.length} of ${step.candidates.length + step.unlisted} candidates in the prompt` : silence(step, condition),
       el(
         "div",
         { class: "scroll" },
@@ -291,7 +302,7 @@ const Step = (() => {
       menu(step),
       plan(step),
       rules(episode, step, text),
-      memory(step, text, info.conditions[side].memory),
+      memory(step, text, info.conditions[side]),
       prompt(step, text, info.shared),
       answer(step, text),
       result(step, text, info),

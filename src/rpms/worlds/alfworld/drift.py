@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.game import NativeGame, Truth
+from rpms.worlds.alfworld.game import GroundTruth, NativeGame
 from rpms.worlds.base import Game
 
 
@@ -17,7 +17,7 @@ def contradictions(belief: AlfworldBelief, game: Game) -> tuple[str, ...]:
     return tuple(_compare(belief, game.truth()))
 
 
-def _compare(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:
+def _compare(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
     if belief.hand != truth.held:
         yield f"holding {belief.hand}, in truth {truth.held}"
     yield from _compare_places(belief, truth)
@@ -25,7 +25,7 @@ def _compare(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:
     yield from _compare_states(belief, truth)
 
 
-def _compare_contents(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:
+def _compare_contents(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
     for place, inside in belief.contents.items():
         real = set(truth.contents.get(place, ()))
         for thing in set(inside) - real:
@@ -38,7 +38,7 @@ def _compare_contents(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:
             yield f"{thing} was not last seen in {place}"
 
 
-def _compare_states(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:
+def _compare_states(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
     actual = {
         "hot": truth.hot,
         "cool": truth.cool,
@@ -52,7 +52,7 @@ def _compare_states(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:
                 yield f"{thing} is not {state}"
 
 
-def _compare_places(belief: AlfworldBelief, truth: Truth) -> Iterator[str]:
+def _compare_places(belief: AlfworldBelief, truth: GroundTruth) -> Iterator[str]:
     names = belief.places or tuple(belief.sites.of)
     for place in names:
         if place not in truth.places:

@@ -12,7 +12,7 @@ from rpms.worlds.base import Outcome
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class GroundTruth:
     """What is true in a game at one moment, by name: for checking beliefs, never for playing."""
 
     location: str
@@ -34,7 +34,7 @@ class Truth:
     toggled: frozenset[str]
 
 
-def truth_of(engine: Engine, state: State) -> Truth:
+def truth_of(engine: Engine, state: State) -> GroundTruth:
     """Look behind the text of a state."""
     layout = engine.layout
     receptacles, objects, locations = layout.receptacle_names, layout.object_names, layout.location_names
@@ -42,7 +42,7 @@ def truth_of(engine: Engine, state: State) -> Truth:
     def called(names: tuple[str, ...], mask: int) -> frozenset[str]:
         return frozenset(names[index] for index in bits(mask))
 
-    return Truth(
+    return GroundTruth(
         location=locations[state.location],
         here=tuple(receptacles[index] for index in layout.here[state.location]),
         held=objects[state.held] if state.held >= 0 else None,
@@ -100,7 +100,7 @@ class NativeGame:
         copy._state = self._state
         return copy
 
-    def truth(self) -> Truth:
+    def truth(self) -> GroundTruth:
         """What is true now, whether or not any text has told."""
         return truth_of(self._engine, self._state)
 

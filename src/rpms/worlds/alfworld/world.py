@@ -22,7 +22,7 @@ from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import forgive
 from rpms.worlds.alfworld.drift import contradictions
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games import builtin_game, builtin_tasks, list_tasks, load_task
+from rpms.worlds.alfworld.games import builtin_tasks, known_dialect, list_tasks, load_task, task_data
 from rpms.worlds.alfworld.goals import parse_goal
 from rpms.worlds.alfworld.observations import NOTHING_HAPPENS
 from rpms.worlds.alfworld.prompts import VOICE
@@ -38,6 +38,8 @@ class Alfworld(World):
     name = "alfworld"
     splits: tuple[str, ...] = ("builtin", "valid_seen", "valid_unseen", "train")
     engines: tuple[str, ...] = ("native", "textworld")
+    options: tuple[str, ...] = ("dialect",)
+    """`dialect`: 0.3 (put … in/on) or 0.4 (move … to); by default each game's own."""
     step_budget = 50
     max_tokens = 256
     retrieval = Retrieval(similarity=Similarity(category=category))
@@ -46,30 +48,31 @@ class Alfworld(World):
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         if split not in self.splits:
             raise InputError(f"ALFWorld has no split {split!r}; choose one of {', '.join(self.splits)}")
+        _dialect(setting)
         return builtin_tasks() if split == "builtin" else list_tasks(_data_folder(setting), split)
 
-    def edition(self, tasks: Sequence[Task], _setting: Setting) -> Mapping[str, str]:
+    def edition(self, tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The dialect and a hash of the game files: the official releases share their games' names."""
         digest = hashlib.sha256()
-        dialects = set()
+        chosen, dialects = _dialect(setting), set()
         for task in tasks:
-            text = json.dumps(builtin_game(task.source["builtin"])) if "builtin" in task.source else _read(task)
+            text = json.dumps(task_data(task)) if "builtin" in task.source else _read(task)
             digest.update(text.encode())
-            dialects.add("0.4" if "move {o} to {r}" in text else "0.3")
+            dialects.add(chosen or ("0.4" if "move {o} to {r}" in text else "0.3"))
         return {"dialect": " and ".join(sorted(dialects)), "games": digest.hexdigest()}
 
     def open(self, task: Task, setting: Setting) -> Game:
         if setting.engine not in self.engines:
             raise InputError(f"ALFWorld has no engine {setting.engine!r}; choose one of {', '.join(self.engines)}")
         if setting.engine == "native":
-            return NativeGame(load_task(task))
+            return NativeGame(load_task(task, _dialect(setting)))
         from rpms.worlds.alfworld.textworld_game import TextWorldGame  # noqa: PLC0415 - needs the real engine
 
-        if "builtin" not in task.source:
+        if "builtin" not in task.source and not _dialect(setting):
             return TextWorldGame(task.source["path"])
         with TemporaryDirectory() as folder:
             file = Path(folder, "game.tw-pddl")
-            file.write_text(json.dumps(builtin_game(task.source["builtin"])), encoding="utf-8")
+            file.write_text(json.dumps(task_data(task, _dialect(setting))), encoding="utf-8")
             return TextWorldGame(file)
 
     def manual(self) -> tuple[tuple[str, str], ...]:
@@ -112,6 +115,14 @@ def _read(task: Task) -> str:
         return read_bytes(task.source["path"], LARGEST_GAME).decode("utf-8", "replace")
     except FileError:
         return ""
+
+
+def _dialect(setting: Setting) -> str:
+    """The dialect that a setting asks for; nothing where each game keeps its own."""
+    for name in setting.options:
+        if name not in Alfworld.options:
+            raise InputError(f"ALFWorld has no option {name!r}: the options are {', '.join(Alfworld.options)}")
+    return known_dialect(setting.options.get("dialect", "")) or ""
 
 
 def _data_folder(setting: Setting) -> Path:

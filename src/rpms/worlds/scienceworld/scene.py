@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from rpms.core.facts import kind_of
 from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
+from rpms.worlds.scienceworld.known import Known
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
-
-if TYPE_CHECKING:
-    from rpms.worlds.scienceworld.belief import ScienceBelief
 
 INVENTORY: Final = "inventory"
 _NOT_THINGS: Final = frozenset({"agent", "air"})
@@ -65,7 +63,7 @@ def _walk(forest: Sequence[Thing], place: str, holders: tuple[Thing, ...] = ()) 
 class Scene:
     """What one belief knows, carried and here first."""
 
-    def __init__(self, belief: ScienceBelief) -> None:
+    def __init__(self, belief: Known) -> None:
         self.belief = belief
         self.room = belief.room or ""
         self._meanings: dict[str, Sequence[str]] = {}

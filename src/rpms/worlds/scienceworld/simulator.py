@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Final, Self
+from typing import ClassVar, Final
 
 from rpms.core.errors import WorldError
 from rpms.worlds.base import Outcome
-from rpms.worlds.scienceworld.bridge import Simulator, borrow, give_back
-from rpms.worlds.scienceworld.jvm import JvmEnded
+from rpms.worlds.jvm.bridge import Simulator, give_back
+from rpms.worlds.jvm.game import JavaGame
 from rpms.worlds.scienceworld.menus import MenuAnswer, menu_options, only_reading, player_choice
+from rpms.worlds.scienceworld.program import PROGRAM
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, task_at
 
 CALL_TIMEOUT_S: Final = 60.0
@@ -19,11 +19,8 @@ GOLD_TIMEOUT_S: Final = 600.0
 """The simulator plans a gold path in a fraction of a second for most tasks and half a minute for some."""
 
 
-class ScienceWorldGame:
-    """One variation of one task, played in the process's JVM by the server's own calls.
-
-    A simulator that hangs or dies raises `WorldError`, here and in every other game of its JVM; `reset` then starts
-    the episode anew in a fresh JVM. Where the JVM dies before the first step is done, that is done once by itself.
+class ScienceWorldGame(JavaGame):
+    """One variation of one task.
 
     Ambiguity menus. Where the command names exactly one option the adapter answers the menu and the player sees the
     result alone; else the menu is the observation, and costs no time. The next command answers it by number (spaces
@@ -32,46 +29,25 @@ class ScienceWorldGame:
     the menu is cancelled first, at the same cost of one iteration, and then the command is given. `menus` records it.
     """
 
+    program: ClassVar = PROGRAM
+
     def __init__(
         self, task_name: str, variation: int, simplifications: str = "", *, timeout_s: float = CALL_TIMEOUT_S
     ) -> None:
         self.task = task_at(task_name, variation)
+        super().__init__(self.task.id, timeout_s)
         self.variation = variation
         self.simplifications = canonical_simplifications(simplifications, task_name)
         self.menus: list[MenuAnswer] = []
         """Every menu since the last reset and what became of it."""
-        self._timeout_s = timeout_s
-        self._simulator: Simulator | None = None
         self._pending: tuple[str, ...] = ()
-        self._untouched = False
-        """Reset, and not stepped since: in a fresh JVM it is the same game."""
 
-    def reset(self) -> Outcome:
-        """Start the task from its beginning; the observation is the task's description and the room."""
-        opening = _or_else(self._start, self._start)
-        self._untouched = True
-        return opening
-
-    def _start(self) -> Outcome:
-        self._untouched = False
+    def _open(self, simulator: Simulator) -> Outcome:
         self.menus.clear()
         self._pending = ()
-        if self._simulator is None or not self._simulator.usable:
-            self.close()
-            self._simulator = borrow(timeout_s=self._timeout_s)
-        self._load(self._simulator, gold=False)
+        self._load(simulator, gold=False)
         # Until the first step the server still answers with the score and the end of the game it played before.
         return Outcome(f"{self.task_description()}\n\n{self.look()}")
-
-    def step(self, command: str) -> Outcome:
-        untouched, self._untouched = self._untouched, False
-        if not untouched:
-            return self._step(command)
-        return _or_else(lambda: self._step(command), lambda: self._start_and_step(command))
-
-    def _start_and_step(self, command: str) -> Outcome:
-        self._start()
-        return self._step(command)
 
     def _step(self, command: str) -> Outcome:
         if self._pending:
@@ -122,24 +98,12 @@ class ScienceWorldGame:
 
     def gold_path(self) -> tuple[str, ...]:
         """Return a sequence of commands that reaches 100, planned in a simulator apart: this episode is untouched."""
-        planner = borrow(timeout_s=self._timeout_s)
+        planner = self._borrow()
         try:
             self._load(planner, gold=True)
             return planner.texts("getGoldActionSequence")
         finally:
             give_back(planner)
-
-    def close(self) -> None:
-        """Let go of the simulator, which stays with its JVM for other games until the process ends."""
-        if self._simulator is not None:
-            give_back(self._simulator)
-            self._simulator = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _load(self, simulator: Simulator, *, gold: bool) -> None:
         timeout_s = max(self._timeout_s, GOLD_TIMEOUT_S) if gold else None
@@ -148,28 +112,9 @@ class ScienceWorldGame:
         if problem:
             raise WorldError(f"the simulator could not load {self.task.id}: {problem.splitlines()[0]}")
 
-    def _live(self) -> Simulator:
-        if self._simulator is None:
-            raise WorldError(f"{self.task.id} is not running: reset it first")
-        return self._simulator
-
-    def _text(self, method: str, *arguments: str) -> str:
-        return self._live().text(method, *arguments)
-
     def _outcome(self, observation: str) -> Outcome:
         """Add the score and the end. The server never ends an episode at -100, from which nothing recovers."""
         simulator = self._live()
         score = round(100 * float(simulator.call("getScore") or 0.0))
         completed = bool(simulator.call("getCompleted"))
         return Outcome(observation, score=float(score), won=completed and score >= 100, done=completed or score < 0)
-
-
-def _or_else(attempt: Callable[[], Outcome], another: Callable[[], Outcome]) -> Outcome:
-    """An attempt, and another where the JVM ended; if that fails too, the error has both causes."""
-    try:
-        return attempt()
-    except JvmEnded as first:
-        try:
-            return another()
-        except WorldError as second:
-            raise WorldError(f"{first}, and then {second}" if str(first) != str(second) else str(first)) from second

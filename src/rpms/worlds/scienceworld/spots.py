@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from rpms.worlds.scienceworld.known import Known, SomeBelief
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.tree import Forest, Path, Phrase, at, find, put, read_phrase
-
-if TYPE_CHECKING:
-    from rpms.worlds.scienceworld.belief import ScienceBelief
 
 _NUMBER: Final = re.compile(r"(\d{1,6})(?:\s*[:.)].{0,400})?")
 _VERB: Final = re.compile(
@@ -45,7 +43,7 @@ class Named:
     two: Phrase
 
 
-def meant(belief: ScienceBelief, action: str | None) -> str:
+def meant(belief: Known, action: str | None) -> str:
     """The command in words: a number is the option that it picks."""
     text = " ".join((action or "").split())
     number = _NUMBER.fullmatch(text)
@@ -66,17 +64,17 @@ def named(text: str) -> Named:
     return Named(text, read_phrase(rest), Phrase(""))
 
 
-def forest_of(belief: ScienceBelief, carried: bool) -> Forest:
+def forest_of(belief: Known, carried: bool) -> Forest:
     """The inventory, or what is in the room."""
     return belief.inventory if carried else belief.here
 
 
-def thing_at(belief: ScienceBelief, spot: Spot) -> Thing:
+def thing_at(belief: Known, spot: Spot) -> Thing:
     """The thing in a spot."""
     return at(forest_of(belief, spot.carried), spot.path)
 
 
-def with_thing(belief: ScienceBelief, spot: Spot, thing: Thing | None) -> ScienceBelief:
+def with_thing(belief: SomeBelief, spot: Spot, thing: Thing | None) -> SomeBelief:
     """The belief with another thing, or none, in a spot."""
     changed = put(forest_of(belief, spot.carried), spot.path, thing)
     if spot.carried:
@@ -84,7 +82,7 @@ def with_thing(belief: ScienceBelief, spot: Spot, thing: Thing | None) -> Scienc
     return belief.but(rooms={**belief.rooms, belief.room or "": changed})
 
 
-def find_spot(belief: ScienceBelief, phrase: Phrase, name: str = "", *, carried_first: bool = True) -> Spot | None:
+def find_spot(belief: Known, phrase: Phrase, name: str = "", *, carried_first: bool = True) -> Spot | None:
     """The thing that a command means, by its words and by the simulator's name for it.
 
     Where words alone would fit both a thing carried and one in the room, the simulator asks which; so the first found
@@ -102,7 +100,7 @@ def find_spot(belief: ScienceBelief, phrase: Phrase, name: str = "", *, carried_
     return None
 
 
-def take(belief: ScienceBelief, command: Named, name: str, *, carried_first: bool) -> tuple[ScienceBelief, Thing]:
+def take(belief: SomeBelief, command: Named, name: str, *, carried_first: bool) -> tuple[SomeBelief, Thing]:
     """Take a thing from where it is, if that is known."""
     spot = find_spot(belief, command.one, name, carried_first=carried_first)
     if spot is None:
@@ -111,7 +109,7 @@ def take(belief: ScienceBelief, command: Named, name: str, *, carried_first: boo
     return with_thing(belief, spot, None), thing
 
 
-def doubted(belief: ScienceBelief, spot: Spot) -> ScienceBelief:
+def doubted(belief: SomeBelief, spot: Spot) -> SomeBelief:
     """What is put on something carried that may hold nothing may end up beside it; on the ground, it does."""
     holder = thing_at(belief, spot)
     doubtful = spot.carried and (holder.contents is None or holder.name == "ground")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from rpms.worlds.alfworld.engine.dialect import Dialect
 from rpms.worlds.alfworld.engine.engine import NOTHING_HAPPENS, Engine, Turn
-from rpms.worlds.alfworld.engine.gamefile import GameFile
+from rpms.worlds.alfworld.engine.gamefile import GameFile, read_data
 from rpms.worlds.alfworld.engine.layout import Layout
 from rpms.worlds.alfworld.engine.state import State
 
-__all__ = ["NOTHING_HAPPENS", "Dialect", "Engine", "GameFile", "Layout", "State", "Turn"]
+__all__ = ["NOTHING_HAPPENS", "Dialect", "Engine", "GameFile", "Layout", "State", "Turn", "read_data"]

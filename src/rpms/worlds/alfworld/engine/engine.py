@@ -161,7 +161,8 @@ class Engine:
         if place < 0 or place == state.location:
             return None
         where = self.layout.location_names[place] if self.dialect.arrives_at_location else name
-        return Turn(state._replace(location=place), f"You arrive at {where}. {self._see(state, receptacle)}")
+        after = State(place, *state[1:])  # half the time of _replace, in what players do most
+        return Turn(after, f"You arrive at {where}. {self._see(state, receptacle)}")
 
     def _open(self, state: State, name: str) -> Turn | None:
         receptacle = self._here(state, name)

@@ -34,14 +34,7 @@ class GameFile:
     @classmethod
     def load(cls, path: str | Path) -> GameFile:
         """Read a `game.tw-pddl`. Whatever is wrong with it is a FileError of one line."""
-        if not is_there(Path(path)):
-            raise FileError(path, None, "no such game file")
-        text = read_text(path, LARGEST_GAME, encoding="utf-8")
-        try:
-            data = loads(text)
-        except NotJson as error:
-            raise FileError(path, None, f"is not JSON that a game file can hold: {error}") from None
-        return cls.from_data(data, path)
+        return cls.from_data(read_data(path), path)
 
     @classmethod
     def from_data(cls, data: Any, path: str | Path) -> GameFile:
@@ -77,3 +70,14 @@ class GameFile:
             goal = compile_goal(problem, layout, start)
         engine = Engine(layout, start, dialect, task, goal, marks=mentions(problem.goal, "checked"))
         return cls(path, engine, task, dialect, tuple(walkthrough))
+
+
+def read_data(path: str | Path) -> Any:
+    """What a game file holds, not yet looked at."""
+    if not is_there(Path(path)):
+        raise FileError(path, None, "no such game file")
+    text = read_text(path, LARGEST_GAME, encoding="utf-8")
+    try:
+        return loads(text)
+    except NotJson as error:
+        raise FileError(path, None, f"is not JSON that a game file can hold: {error}") from None

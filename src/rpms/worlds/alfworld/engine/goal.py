@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from operator import attrgetter
-from typing import TypeAlias
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeAlias
 
 from rpms.worlds.alfworld.engine import sexpr
 from rpms.worlds.alfworld.engine.domain import PREDICATES, TYPES
@@ -16,9 +16,23 @@ from rpms.worlds.alfworld.engine.sexpr import SExpr
 from rpms.worlds.alfworld.engine.state import State
 
 Test: TypeAlias = Callable[[State], bool]
-Ground: TypeAlias = "bool | Test"
+Ground: TypeAlias = "bool | Bit | Test"
 """A part of the goal for which no variable is left: already decided, or to be asked of a state."""
 Names: TypeAlias = Mapping[str, str]
+
+
+class Bit(NamedTuple):
+    """That one thing is in some masks of a state.
+
+    It stays data until a test is made of it: many, one for each thing and place, are then a few operations on masks.
+    """
+
+    masks: frozenset[int]
+    """Fields of the state that are masks of objects or receptacles."""
+    rows: frozenset[tuple[int, int]]
+    """Fields of the state that are tables of such masks, and the row in each."""
+    thing: int
+
 
 MAX_WORK = 200_000
 """Parts and bindings looked at while unrolling; official goals need a few hundred."""
@@ -48,7 +62,7 @@ def compile_goal(problem: Problem, layout: Layout, start: State) -> Test:
     unrolled = _Unrolling(problem, layout, reach_of(layout, start)).ground(problem.goal, {})
     if isinstance(unrolled, bool):
         raise Damage("has a goal that is always met" if unrolled else "has a goal that can never be met")
-    return unrolled
+    return _test(unrolled)
 
 
 def mentions(goal: SExpr, predicate: str) -> bool:
@@ -175,12 +189,13 @@ def _ask(layout: Layout, reach: Reach, words: list[str]) -> Ground:
     if predicate in _FLAGS:
         field = _FLAGS[predicate]
         index = (layout.receptacles if predicate == "opened" else layout.objects).get(first, -1)
-        return _may(getattr(reach, field), index) and _flag(attrgetter(field), index)
+        return _may(getattr(reach, field), index) and Bit(frozenset({_place(field)}), frozenset(), index)
     if predicate in _TABLES:
         field = _TABLES[predicate]
         row = (layout.receptacles if predicate == "inreceptacle" else layout.locations).get(last, -1)
         index = layout.objects.get(first, -1)
-        return row >= 0 and _may(getattr(reach, field)[row], index) and _entry(attrgetter(field), row, index)
+        can = row >= 0 and _may(getattr(reach, field)[row], index)
+        return can and Bit(frozenset(), frozenset({(_place(field), row)}), index)
     return first == layout.agent and _ask_agent(layout, reach, predicate, last)
 
 
@@ -198,45 +213,109 @@ def _may(mask: int, index: int) -> bool:
     return index >= 0 and bool(mask >> index & 1)
 
 
-def _flag(masks: Callable[[State], int], index: int) -> Test:
-    mask = 1 << index
-    return lambda state: bool(masks(state) & mask)
-
-
-def _entry(table: Callable[[State], tuple[int, ...]], row: int, index: int) -> Test:
-    mask = 1 << index
-    return lambda state: bool(table(state)[row] & mask)
+def _place(field: str) -> int:
+    return State._fields.index(field)
 
 
 def _not(part: Ground) -> Ground:
     if isinstance(part, bool):
         return not part
-    test = part
+    test = _test(part)
     return lambda state: not test(state)
 
 
 def _all(parts: Iterable[Ground]) -> Ground:
+    bits: dict[int, Bit] = {}
     tests: list[Test] = []
     for part in parts:
         if part is False:
             return False
-        if part is not True:
+        if isinstance(part, Bit):
+            other = bits.get(part.thing, part)
+            bits[part.thing] = Bit(part.masks | other.masks, part.rows | other.rows, part.thing)
+        elif part is not True:
             tests.append(part)
+    if len(bits) == 1 and not tests:
+        return next(iter(bits.values()))
+    tests = [*map(_test, bits.values()), *tests]
     if len(tests) <= 1:
         return tests[0] if tests else True
     if len(tests) == 2:
-        one, other = tests
-        return lambda state: one(state) and other(state)
+        one, other_test = tests
+        return lambda state: one(state) and other_test(state)
     return lambda state: all(test(state) for test in tests)
 
 
 def _any(parts: Iterable[Ground]) -> Ground:
+    bits: list[Bit] = []
     tests: list[Test] = []
     for part in parts:
         if part is True:
             return True
-        if part is not False:
+        if isinstance(part, Bit):
+            bits.append(part)
+        elif part is not False:
             tests.append(part)
+    if len(bits) == 1 and not tests:
+        return bits[0]
+    tests = [*_any_bit(bits), *tests]
     if len(tests) <= 1:
         return tests[0] if tests else False
-    return lambda state: any(test(state) for test in tests)
+
+    def any_test(state: State) -> bool:
+        for test in tests:  # noqa: SIM110  half the time of any(…), at every step of every game
+            if test(state):
+                return True
+        return False
+
+    return any_test
+
+
+def _test(part: Bit | Test) -> Test:
+    return next(_any_bit([part])) if isinstance(part, Bit) else part
+
+
+def _any_bit(bits: Iterable[Bit]) -> Iterator[Test]:
+    """Tests of which one holds exactly where one of the bits is set.
+
+    Bits that differ in the thing alone are one mask; those that differ in the row alone share one look at the rest.
+    """
+    things: defaultdict[tuple[frozenset[int], frozenset[tuple[int, int]]], int] = defaultdict(int)
+    for bit in bits:
+        things[bit.masks, bit.rows] |= 1 << bit.thing
+    rows: defaultdict[tuple[frozenset[int], int, int], list[int]] = defaultdict(list)
+    for (masks, cells), mask in things.items():
+        if len(cells) == 1:
+            ((table, row),) = cells
+            rows[masks, mask, table].append(row)
+        else:
+            yield _masked(tuple(masks), tuple(cells), mask)
+    for (masks, mask, table), places in rows.items():
+        yield _in_row(tuple(masks), mask, table, tuple(places))
+
+
+def _masked(masks: tuple[int, ...], cells: tuple[tuple[int, int], ...], mask: int) -> Test:
+    def masked(state: State) -> bool:
+        left = mask
+        for place in masks:
+            left &= state[place]  # type: ignore[operator]
+        for table, row in cells:
+            left &= state[table][row]  # type: ignore[index]
+        return left != 0
+
+    return masked
+
+
+def _in_row(masks: tuple[int, ...], mask: int, table: int, rows: tuple[int, ...]) -> Test:
+    def in_row(state: State) -> bool:
+        left = mask
+        for place in masks:
+            left &= state[place]  # type: ignore[operator]
+        if left:
+            contents = state[table]
+            for row in rows:
+                if contents[row] & left:  # type: ignore[index]
+                    return True
+        return False
+
+    return in_row

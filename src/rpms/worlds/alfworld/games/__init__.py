@@ -13,7 +13,16 @@ from rpms.worlds.alfworld.games.builtin import (
 from rpms.worlds.alfworld.games.domain import DIALECTS, Dialect
 from rpms.worlds.alfworld.games.goals import TASK_TYPES
 from rpms.worlds.alfworld.games.make import MadeGame, MadeGames, make_game, make_games
-from rpms.worlds.alfworld.games.tasks import builtin_tasks, list_tasks, load_task
+from rpms.worlds.alfworld.games.reword import known_dialect
+from rpms.worlds.alfworld.games.tasks import (
+    builtin_tasks,
+    is_marked_unsolvable,
+    list_tasks,
+    load_game,
+    load_task,
+    task_data,
+    type_of,
+)
 
 __all__ = [
     "BUILTIN",
@@ -26,10 +35,15 @@ __all__ = [
     "builtin_ids",
     "builtin_tasks",
     "builtin_walkthrough",
+    "is_marked_unsolvable",
+    "known_dialect",
     "list_tasks",
     "load_builtin",
+    "load_game",
     "load_task",
     "make_game",
     "make_games",
     "save_builtin",
+    "task_data",
+    "type_of",
 ]

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.worlds.alfworld.engine import GameFile
-from rpms.worlds.alfworld.games.builtin import BUILTIN, builtin_ids, load_builtin
+from rpms.foreign.files import unreadable
+from rpms.worlds.alfworld.engine import GameFile, read_data
+from rpms.worlds.alfworld.games.builtin import BUILTIN, builtin_game, builtin_ids
 from rpms.worlds.alfworld.games.goals import TASK_TYPES
 from rpms.worlds.alfworld.games.make import GAME_FILE, GAMES_FOLDER
+from rpms.worlds.alfworld.games.reword import reworded
 from rpms.worlds.base import Task
 
 _UNSUPPORTED = ("movable", "Sliced")
 """Tasks whose folder name holds one of these are left out of the official splits: no plan for them in these games."""
+
+_KEPT = 4096
+"""Games kept ready to be played again: the training split, at some 40 kB each. Reading one takes as long as hundreds of
+steps, and a loop that trains plays the same games over and over."""
 
 _TAIL = 8192
 _UNSOLVABLE = re.compile(rb'"solvable"\s*:\s*false')
 _HELP = "set ALFWORLD_DATA or give --data DIR (alfworld-download fetches the games), or play --split builtin"
 
 
-def _type_of(folder: str) -> str | None:
+def type_of(folder: str) -> str | None:
+    """The task type that a folder of games is named after; None for any other folder."""
     kind = folder.partition("-")[0]
     return kind if kind in TASK_TYPES else None
 
 
-def _is_marked_unsolvable(path: Path) -> bool:
+def is_marked_unsolvable(path: Path) -> bool:
     """Look for the mark at the file's end, where every release writes it, without reading the rest."""
     with path.open("rb") as file:
         file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
@@ -56,8 +65,8 @@ def list_tasks(data: Path, split: str) -> list[Task]:
     tasks: list[Task] = []
     try:
         for task, trial, path in _trials(folder):
-            kind = _type_of(task)
-            if kind is not None and path.is_file() and not _is_marked_unsolvable(path):
+            kind = type_of(task)
+            if kind is not None and path.is_file() and not is_marked_unsolvable(path):
                 tasks.append(Task(f"{task}/{trial}", split, kind, {"path": str(path)}))
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(_missing(data, split)) from None
@@ -81,9 +90,38 @@ def _missing(data: Path, split: str) -> str:
 
 def builtin_tasks() -> list[Task]:
     """List the games that ship with the package, split `builtin`, sorted by id; `source["builtin"]` is the id."""
-    return [Task(name, BUILTIN, _type_of(name) or "", {"builtin": name}) for name in builtin_ids()]
+    return [Task(name, BUILTIN, type_of(name) or "", {"builtin": name}) for name in builtin_ids()]
 
 
-def load_task(task: Task) -> GameFile:
-    """Open a listed game, builtin or not, for the native engine."""
-    return load_builtin(task.source["builtin"]) if "builtin" in task.source else GameFile.load(task.source["path"])
+def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:
+    """What the file of a listed game holds, in its own dialect or in the one given."""
+    if "builtin" in task.source:
+        return reworded(builtin_game(task.source["builtin"]), dialect, task.id)
+    return reworded(read_data(task.source["path"]), dialect, task.source["path"])
+
+
+def load_task(task: Task, dialect: str = "") -> GameFile:
+    """Open a listed game, builtin or not, for the native engine; in its own dialect or in the one given."""
+    if "builtin" in task.source:
+        return _load_builtin(task.source["builtin"], dialect)
+    return load_game(task.source["path"], dialect)
+
+
+def load_game(path: str, dialect: str = "") -> GameFile:
+    """Open a game file for the native engine, or take it from those read before, where it has not changed since."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+    return _load_file(path, dialect, (found.st_mtime_ns, found.st_size))
+
+
+@lru_cache(_KEPT)
+def _load_file(path: str, dialect: str, _version: tuple[int, int]) -> GameFile:
+    return GameFile.from_data(reworded(read_data(path), dialect, path), path)
+
+
+@lru_cache(_KEPT)
+def _load_builtin(name: str, dialect: str) -> GameFile:
+    path = f"{BUILTIN}/{name}"
+    return GameFile.from_data(reworded(builtin_game(name), dialect, path), path)

@@ -1,6 +1,6 @@
 """One simulator inside a JVM, and the socket to it.
 
-Each simulator has a class loader of its own. The simulator draws from one random generator per loaded program, seeded
+Each simulator has a class loader of its own. ScienceWorld draws from one random generator per loaded program, seeded
 when a task is loaded: two in one loader would draw from each other's sequence, and a task loaded while another is
 stepped would be a different world. With its own loader a game is the same alone and beside others. Loading and warming
 the classes takes a second or two, so a simulator that a game has finished with is kept for the next game.
@@ -17,17 +17,16 @@ import contextlib
 import os
 import socket
 import threading
-from typing import Final
 
 from rpms.core.errors import WorldError
-from rpms.worlds.scienceworld.jvm import Jvm, JvmEnded, shared_jvm
+from rpms.worlds.jvm.process import Jvm, JvmEnded, shared_jvm
+from rpms.worlds.jvm.program import Program
 
 Value = str | int | float | bool | None
-_INTERFACE: Final = "scienceworld.runtime.pythonapi.PythonInterface"
 
 
 class Simulator:
-    """A `PythonInterface` of the simulator. Used from one thread at a time."""
+    """One simulator: an object of its program's interface. Used from one thread at a time."""
 
     def __init__(self, jvm: Jvm, *, timeout_s: float) -> None:
         # py4j has no type information, and is an extra: it is imported only where a JVM is already running.
@@ -101,7 +100,7 @@ class Simulator:
             self._send(fill_array, "URL[]", self.timeout_s)
             helpers.append(url)
         loader = self._create("java.net.URLClassLoader", f"r{urls}\n", f"{self._protocol.NULL_TYPE}\n")
-        program = self._call_on(loader, "loadClass", f"s{_INTERFACE}\n")[1:]
+        program = self._call_on(loader, "loadClass", f"s{self.jvm.program.interface}\n")[1:]
         interface = self._call_on(program, "newInstance")[1:]
         for helper in (*helpers, loader, program):
             self._detach(helper)
@@ -175,12 +174,14 @@ _idle: list[Simulator] = []
 _idle_lock = threading.Lock()
 
 
-def borrow(*, timeout_s: float) -> Simulator:
+def borrow(program: Program, *, timeout_s: float) -> Simulator:
     """Return a simulator for one game: one that another game has finished with, or else a new one."""
-    jvm = shared_jvm()
+    jvm = shared_jvm(program)
     while True:
         with _idle_lock:
-            found = _idle.pop() if _idle else None
+            found = next((each for each in reversed(_idle) if each.jvm.program is program), None)
+            if found is not None:
+                _idle.remove(found)
         if found is None:
             return Simulator(jvm, timeout_s=timeout_s)
         if found.jvm is jvm and found.usable:

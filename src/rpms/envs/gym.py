@@ -1,0 +1,241 @@
+"""Gymnasium environments: one id for each installed world, such as `rpms/ALFWorld-v0`; text in, text out.
+
+    import gymnasium
+    import rpms.envs.gym  # registers the ids
+
+    env = gymnasium.make("rpms/ALFWorld-v0", split="valid_seen")
+    observation, info = env.reset(seed=7)
+    observation, reward, terminated, truncated, info = env.step("look")
+
+`gymnasium.make_vec` gives many games in one process, without a process or thread for each.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rpms.core.errors import InputError
+from rpms.envs.episodes import Episodes, Turn
+from rpms.foreign.shown import excerpt
+from rpms.worlds.base import Task, World
+from rpms.worlds.registry import world_names
+
+try:
+    import gymnasium
+    import numpy as np
+    from gymnasium.error import CustomSpaceError
+    from gymnasium.spaces import Text
+    from gymnasium.utils import seeding
+    from gymnasium.vector import AutoresetMode, VectorEnv
+    from gymnasium.vector.utils import batch_space, create_shared_memory
+except ImportError:
+    raise ImportError("rpms.envs.gym needs Gymnasium: pip install 'rpms[gym]'") from None
+
+LONGEST_OBSERVATION = 100_000
+"""Characters; the longest opening of ScienceWorld has some thousands."""
+LONGEST_COMMAND = 1_000
+
+_TITLES = {"alfworld": "ALFWorld", "scienceworld": "ScienceWorld", "textworld-express": "TextWorldExpress"}
+"""How those worlds write themselves whose entry point does not tell."""
+
+_Arrays = tuple[tuple[str, ...], Any, Any, Any, dict[str, Any]]
+
+
+class AnyText(Text):
+    """Texts of any characters up to a length; what is sampled is printable ASCII."""
+
+    def __init__(self, max_length: int) -> None:
+        super().__init__(max_length, min_length=0, charset=string.printable)
+
+    def contains(self, x: Any) -> bool:
+        return isinstance(x, str) and len(x) <= self.max_length
+
+
+@create_shared_memory.register(AnyText)
+def _no_shared_memory(*_: Any, **__: Any) -> None:
+    """Texts do not fit Gymnasium's shared memory, which fills them up and knows listed characters alone."""
+    raise CustomSpaceError("texts are not shared between processes: give shared_memory=False")
+
+
+class WorldEnv(gymnasium.Env[str, str]):
+    """One game at a time. The arguments are those of `Episodes`, and whether infos list what is admissible.
+
+    The reward is what the world's score rose by. A seed draws the task, the same on every machine;
+    `reset(options={"task": …})` names one by its id or its number.
+    """
+
+    def __init__(
+        self,
+        world: str | World = "alfworld",
+        split: str | None = None,
+        *,
+        data: str | Path | None = None,
+        engine: str = "native",
+        options: Mapping[str, str] | None = None,
+        max_steps: int | None = None,
+        admissible: bool = False,
+    ) -> None:
+        self.episodes = Episodes(world, split, data=data, engine=engine, options=options, max_steps=max_steps)
+        self.observation_space = AnyText(LONGEST_OBSERVATION)
+        self.action_space = AnyText(LONGEST_COMMAND)
+        self._admissible = admissible
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        super().reset(seed=seed)
+        turn = self.episodes.start(_chosen(self.episodes, (options or {}), self.np_random))
+        return turn.observation, _info(self.episodes, turn, self._admissible)
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        turn = self.episodes.step(action)
+        info = _info(self.episodes, turn, self._admissible)
+        return turn.observation, turn.reward, turn.terminated, turn.truncated, info
+
+    def admissible_commands(self) -> tuple[str, ...]:
+        """What the simulator would accept now, for those who ask seldom: `env.unwrapped.admissible_commands()`."""
+        return self.episodes.admissible()
+
+    def close(self) -> None:
+        self.episodes.close()
+
+
+class WorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
+    """Many games in one process. One that is over starts the next task at the following step, as Gymnasium's own do."""
+
+    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012  as there
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        world: str | World = "alfworld",
+        split: str | None = None,
+        *,
+        admissible: bool = False,
+        **settings: Any,
+    ) -> None:
+        if num_envs < 1:
+            raise InputError(f"{num_envs} environments: give 1 or more")
+        self.num_envs = num_envs
+        self.games = [Episodes(world, split, **settings) for _ in range(num_envs)]
+        self.single_observation_space = AnyText(LONGEST_OBSERVATION)
+        self.single_action_space = AnyText(LONGEST_COMMAND)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._admissible = admissible
+        self._dice = [seeding.np_random()[0] for _ in range(num_envs)]
+        self._over: list[bool] | None = None
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[tuple[str, ...], dict[str, Any]]:
+        """Start a task in each: `seed` for the first, one more for each other, or a list of seeds."""
+        if seed is not None:
+            seeds = [seed + place for place in range(self.num_envs)] if isinstance(seed, int) else seed
+            self._check_number(seeds, "seeds")
+            self._dice = [
+                dice if each is None else seeding.np_random(each)[0]
+                for each, dice in zip(seeds, self._dice, strict=True)
+            ]
+        pairs = zip(self.games, self._dice, strict=True)
+        turns = [game.start(_chosen(game, options or {}, dice)) for game, dice in pairs]
+        self._over = [False] * self.num_envs
+        return tuple(turn.observation for turn in turns), self._infos(turns)
+
+    def step(self, actions: Sequence[str]) -> _Arrays:
+        if self._over is None:
+            raise InputError("step before reset: reset the environments first, which starts their tasks")
+        self._check_number(actions, "commands")
+        turns = [
+            game.start(_chosen(game, {}, dice)) if over else game.step(action)
+            for game, dice, over, action in zip(self.games, self._dice, self._over, actions, strict=True)
+        ]
+        self._over = [turn.done for turn in turns]
+        return (
+            tuple([turn.observation for turn in turns]),
+            np.array([turn.reward for turn in turns]),
+            np.array([turn.terminated for turn in turns]),
+            np.array([turn.truncated for turn in turns]),
+            self._infos(turns),
+        )
+
+    def _check_number(self, values: Sequence[Any], what: str) -> None:
+        if isinstance(values, str) or len(values) != self.num_envs:
+            given = "one text" if isinstance(values, str) else f"{len(values)} {what}"
+            raise InputError(f"{given} for {self.num_envs} environments: give a list with one for each")
+
+    def _infos(self, turns: Sequence[Turn]) -> dict[str, Any]:
+        """As Gymnasium batches infos: an array for each entry, and beside it one that says where it is told."""
+        columns: dict[str, list[Any]] = {
+            "task": [game.task.id for game in self.games if game.task],
+            "type": [game.task.type for game in self.games if game.task],
+            "score": [turn.score for turn in turns],
+            "won": [turn.won for turn in turns],
+            "steps": [game.steps for game in self.games],
+        }
+        if self._admissible:
+            columns["admissible_commands"] = [list(game.admissible()) for game in self.games]
+        infos: dict[str, Any] = {}
+        for name, values in columns.items():
+            infos[name], infos[f"_{name}"] = _array(values), np.ones(self.num_envs, dtype=np.bool_)
+        return infos
+
+    def close_extras(self, **_: Any) -> None:
+        """Release the games."""
+        for game in self.games:
+            game.close()
+
+
+def _array(values: list[Any]) -> Any:
+    """Numbers as an array of their kind, all else as one of objects, lists included."""
+    if isinstance(values[0], bool | int | float):
+        return np.array(values)
+    array = np.empty(len(values), dtype=object)
+    for place, value in enumerate(values):
+        array[place] = value
+    return array
+
+
+def _chosen(episodes: Episodes, options: Mapping[str, Any], dice: Any) -> Task:
+    if unknown := next((name for name in options if name != "task"), ""):
+        raise InputError(f"reset has no option {excerpt(unknown, 60)}; the one there is: task, an id or a number")
+    wanted = options.get("task")
+    return episodes.choose(int(dice.integers(len(episodes.tasks))) if wanted is None else wanted)
+
+
+def _info(episodes: Episodes, turn: Turn, admissible: bool) -> dict[str, Any]:
+    assert episodes.task is not None
+    info = {
+        "task": episodes.task.id,
+        "type": episodes.task.type,
+        "score": turn.score,
+        "won": turn.won,
+        "steps": episodes.steps,
+    }
+    return {**info, "admissible_commands": list(episodes.admissible())} if admissible else info
+
+
+def env_id(world: str) -> str:
+    """The id of an installed world: `rpms/ALFWorld-v0` for alfworld, `rpms/MyWorld-v0` for my_world."""
+    words = (word for word in re.split(r"[\W_]+", world) if word)
+    title = _TITLES.get(world) or "".join(word[0].upper() + word[1:] for word in words)
+    return f"rpms/{title}-v0"
+
+
+def register_worlds() -> tuple[str, ...]:
+    """Register every installed world that is not yet; their ids. Importing this module does it."""
+    ids = {env_id(name): name for name in world_names()}
+    for name, world in ids.items():
+        if name not in gymnasium.registry:
+            gymnasium.register(
+                name,
+                entry_point="rpms.envs.gym:WorldEnv",
+                vector_entry_point="rpms.envs.gym:WorldVectorEnv",
+                kwargs={"world": world},
+            )
+    return tuple(ids)
+
+
+register_worlds()

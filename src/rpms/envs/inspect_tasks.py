@@ -1,0 +1,192 @@
+"""Inspect: the worlds' tasks as an Inspect task, with RPMS deciding and Inspect's model answering.
+
+    inspect eval rpms/world -T name=alfworld -T split=valid_seen -T preset=strict --model openai/gpt-4o-mini
+    inspect eval rpms/world -T name=scienceworld -T condition=baseline --limit 10 --model ollama/qwen2.5:1.5b
+
+The settings are those of `rpms run`, by the same names. Every step is in the sample's messages, and what it cost, the
+prompts included, in its transcript; the scores are whether the task was done and the world's own score.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from rpms.core.condition import compose
+from rpms.core.episode import Ending, Episode
+from rpms.core.errors import ContextOverflow, ModelError
+from rpms.core.recall import EpisodicMemory
+from rpms.core.usage import Usage
+from rpms.envs.episodes import Episodes
+from rpms.models.base import Answer, Decoding, Request
+from rpms.models.overflow import ShorteningModel
+from rpms.play.episode import Play
+from rpms.play.settings import Settings
+from rpms.play.setup import knowledge_of
+from rpms.store.memories import read_memory
+
+try:
+    from anyio import from_thread, to_thread
+    from inspect_ai import Task, task
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import (
+        ChatMessage,
+        ChatMessageAssistant,
+        ChatMessageSystem,
+        ChatMessageUser,
+        GenerateConfig,
+        Model,
+        ModelOutput,
+        get_model,
+    )
+    from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, mean, scorer, stderr
+    from inspect_ai.solver import Generate, Solver, TaskState, solver
+except ImportError:
+    raise ImportError("rpms.envs.inspect_tasks needs Inspect: pip install 'rpms[inspect]'") from None
+
+_OUTCOME = "rpms"
+"""Where a sample keeps how its episode ended."""
+
+
+@task
+def world(
+    name: str = "alfworld",
+    split: str | None = None,
+    data: str | None = None,
+    engine: str = "native",
+    options: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> Task:
+    """The tasks of a world's split, played by the model that Inspect was given.
+
+    `settings` are those of `rpms run`: condition, memory, preset, enforce, steps, theta and so on.
+    """
+    given = Settings.read({"split": split, **settings})
+    episodes = Episodes(name, split, data=data, engine=engine, options=options, max_steps=given.steps)
+    tasks, _ = given.tasks(episodes.world, episodes.setting)
+    samples = [Sample(each.id, id=each.id, metadata={"type": each.type}) for each in tasks]
+    return Task(
+        dataset=MemoryDataset(samples, name=f"{episodes.world.name}/{episodes.split}"),
+        solver=player(name, split, data, engine, options, **settings),
+        scorer=[done(), score()],
+    )
+
+
+@solver
+def player(
+    name: str,
+    split: str | None = None,
+    data: str | None = None,
+    engine: str = "native",
+    options: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> Solver:
+    """Play the task that a sample is named after: RPMS decides what is asked, Inspect's model answers."""
+    given = Settings.read({"split": split, **settings})
+    episodes = Episodes(name, split, data=data, engine=engine, options=options, max_steps=given.steps)
+    found, decoding = episodes.world, given.decoding(episodes.world)
+    file = given.memory_file(found)
+    memory = read_memory(file, found.name) if file is not None else EpisodicMemory(world=found.name)
+    knowledge = knowledge_of(found, given.sources(found, given.context or 0), decoding.max_tokens)
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001
+        chosen = episodes.choose(str(state.sample_id))
+        own = replace(knowledge, manual=replace(knowledge.manual))  # samples are played at once
+        mind = compose(given.condition_value(), own, memory)
+        game = await to_thread.run_sync(found.open, chosen, episodes.setting)
+        try:
+            model = ShorteningModel(_Asked(get_model()))
+            play = await to_thread.run_sync(
+                lambda: Play(found, game, chosen, mind, model, decoding, episodes.max_steps, episode_id=chosen.id)
+            )
+            while play.ending is None:
+                await to_thread.run_sync(play.step)
+                _tell(state, play.episode())  # at each step: a limit of Inspect's may end the sample at any time
+            state.completed = True
+        finally:
+            await to_thread.run_sync(game.close)
+        return state
+
+    return solve
+
+
+def _tell(state: TaskState, episode: Episode) -> None:
+    """Put an episode into the sample: its steps as messages, its end for the scorers."""
+    messages: list[ChatMessage] = []
+    for step in episode.steps:
+        messages += [ChatMessageUser(content=step.observation), ChatMessageAssistant(content=step.answer)]
+    if episode.steps:
+        messages.append(ChatMessageUser(content=episode.steps[-1].result))
+    state.messages = messages
+    state.output = ModelOutput.from_content(str(state.model), str(episode.ending))
+    state.metadata[_OUTCOME] = {
+        "ending": str(episode.ending),
+        "error": episode.error,
+        "score": episode.score,
+        "steps": len(episode.steps),
+        "infeasible": episode.infeasible,
+    }
+
+
+class _Asked:
+    """Inspect's model as RPMS asks one: from the thread that plays, in the loop that Inspect runs."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.name = str(model)
+
+    def answer(self, request: Request) -> Answer:
+        said = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
+        messages = [said[each.role](content=each.content) for each in request.prompt.messages()]
+        start = time.perf_counter()
+        output = from_thread.run(self._generate, messages, request.decoding)
+        if output.stop_reason == "model_length":
+            raise ContextOverflow(f"{self.name}: the prompt is too long for the model")
+        if output.error:
+            raise ModelError(f"{self.name}: {output.error}")
+        used = output.usage
+        usage = Usage(
+            prompt_tokens=used.input_tokens if used else 0,
+            cached_tokens=(used.input_tokens_cache_read or 0) if used else 0,
+            completion_tokens=used.output_tokens if used else 0,
+            requests=1,
+            seconds=time.perf_counter() - start,
+        )
+        return Answer(output.completion, usage, output.stop_reason)
+
+    async def _generate(self, messages: list[ChatMessage], decoding: Decoding) -> ModelOutput:
+        config = GenerateConfig(
+            max_tokens=decoding.max_tokens,
+            temperature=decoding.temperature,
+            top_p=decoding.top_p,
+            seed=decoding.seed,
+            stop_seqs=list(decoding.stop),
+        )
+        return await self._model.generate(messages, config=config)
+
+    def close(self) -> None:
+        """Inspect opened it and closes it."""
+
+
+@scorer(metrics=[accuracy(), stderr()])
+def done() -> Scorer:
+    """Whether the task was done; an episode that the model or the world broke off was not."""
+
+    async def judge(state: TaskState, target: Target) -> Score:  # noqa: ARG001
+        outcome = state.metadata.get(_OUTCOME, {})
+        won = outcome.get("ending") == Ending.WON
+        return Score(value=CORRECT if won else INCORRECT, answer=outcome.get("ending"), metadata=outcome)
+
+    return judge
+
+
+@scorer(metrics=[mean(), stderr()])
+def score() -> Scorer:
+    """The world's own score at the end; below zero it counts as 0, as is usual in ScienceWorld."""
+
+    async def judge(state: TaskState, target: Target) -> Score:  # noqa: ARG001
+        return Score(value=max(0.0, state.metadata.get(_OUTCOME, {}).get("score", 0.0)))
+
+    return judge

@@ -1,0 +1,252 @@
+"""OpenEnv: one server for all worlds, a session for each connection, and the client to it.
+
+    rpms envs serve --port 8000
+
+    from rpms.envs.openenv import WorldsClient
+    with WorldsClient("http://127.0.0.1:8000").sync() as env:
+        result = env.reset(world="alfworld", seed=7)
+        result = env.step("look")
+        print(result.observation.text, result.reward, result.done)
+
+A session ends with its connection, however that ends, and what it held is released.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rpms.core.errors import InputError, RPMSError
+from rpms.envs.episodes import Episodes, Turn
+from rpms.foreign.shown import excerpt
+from rpms.worlds.base import World
+
+try:
+    import uvicorn
+    from fastapi import FastAPI, Request
+    from fastapi.responses import JSONResponse
+    from openenv.core.client_types import StepResult
+    from openenv.core.env_client import EnvClient
+    from openenv.core.env_server.http_server import create_fastapi_app
+    from openenv.core.env_server.interfaces import Environment
+    from openenv.core.env_server.types import Action, ConcurrencyConfig, EnvironmentMetadata, Observation, State
+    from pydantic import Field
+    from websockets.exceptions import ConnectionClosed
+except ImportError:
+    raise ImportError("rpms.envs.openenv needs OpenEnv: pip install 'rpms[openenv]'") from None
+
+LARGEST_MESSAGE = 1_000_000
+"""Bytes that a client may send at once; a command has some dozens."""
+LONGEST_COMMAND = 10_000
+
+
+class Command(Action):  # type: ignore[misc]  # OpenEnv has no types of its own
+    """One command, exactly as the simulator gets it."""
+
+    command: str = Field(max_length=LONGEST_COMMAND)
+
+
+class Observed(Observation):  # type: ignore[misc]
+    """What a command led to. `reward` is what the score rose by; `done` is the end, won, lost or out of steps."""
+
+    text: str
+    task: str
+    score: float
+    won: bool
+    truncated: bool
+    steps: int
+    admissible_commands: list[str] | None = None
+    """Where reset asked for them."""
+
+
+class EpisodeState(State):  # type: ignore[misc]
+    """What a session plays."""
+
+    world: str = ""
+    split: str = ""
+    task: str = ""
+    type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a server offers. A client names a world of these, never a folder or a file."""
+
+    worlds: tuple[World, ...]
+    data: Path | None = None
+    engine: str = "native"
+
+    def named(self, world: object) -> World:
+        """A served world by its name; the first where a client names none."""
+        found = next((each for each in self.worlds if world in (None, each.name)), None)
+        if found is None:
+            names = ", ".join(each.name for each in self.worlds)
+            raise InputError(f"no world {excerpt(world, 60)} is served here; choose one of {names}")
+        return found
+
+
+class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: ignore[misc]
+    """A session's environment: any served world, one task at a time."""
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self, served: Served) -> None:
+        super().__init__()
+        self._served = served
+        self._episodes: Episodes | None = None
+        self._chosen: tuple[object, ...] = ()
+        self._episode_id: str | None = None
+        self._admissible = False
+
+    def reset(
+        self,
+        seed: int | None = None,
+        episode_id: str | None = None,
+        world: str | None = None,
+        split: str | None = None,
+        task: str | int | None = None,
+        options: Mapping[str, str] | None = None,
+        max_steps: int | None = None,
+        admissible: bool = False,
+        **unknown: Any,
+    ) -> Observed:
+        """Start a task: the one that is named, or one that the seed draws. The rest is as in `Episodes`."""
+        if unknown:
+            raise InputError(f"reset has no argument {excerpt(next(iter(unknown)), 60)}")
+        episodes = self._of(self._served.named(world), split, _texts(options), max_steps)
+        if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
+            raise InputError(f"a seed is a number, not {excerpt(seed, 60)}")
+        turn = episodes.start(episodes.choose(task, seed))
+        self._episode_id, self._admissible = episode_id, bool(admissible)
+        return self._observed(episodes, turn)
+
+    def _of(self, world: World, split: str | None, options: dict[str, str], max_steps: int | None) -> Episodes:
+        """The episodes of a split; those of the last one where the same is asked for again."""
+        chosen = (world.name, split, options, max_steps)
+        if self._episodes is None or chosen != self._chosen:
+            data, engine = self._served.data, self._served.engine
+            found = Episodes(world, split, data=data, engine=engine, options=options, max_steps=max_steps)
+            self.close()
+            self._episodes, self._chosen = found, chosen
+        return self._episodes
+
+    def step(self, action: Command, timeout_s: float | None = None, **_: Any) -> Observed:  # noqa: ARG002
+        if self._episodes is None:
+            raise InputError("step before reset: send reset first, which starts a task")
+        return self._observed(self._episodes, self._episodes.step(action.command))
+
+    def _observed(self, episodes: Episodes, turn: Turn) -> Observed:
+        assert episodes.task is not None
+        return Observed(
+            text=turn.observation,
+            task=episodes.task.id,
+            score=turn.score,
+            won=turn.won,
+            truncated=turn.truncated,
+            steps=episodes.steps,
+            admissible_commands=list(episodes.admissible()) if self._admissible else None,
+            reward=turn.reward,
+            done=turn.done,
+        )
+
+    @property
+    def state(self) -> EpisodeState:
+        episodes = self._episodes
+        if episodes is None or episodes.task is None:
+            return EpisodeState()
+        return EpisodeState(
+            episode_id=self._episode_id,
+            step_count=episodes.steps,
+            world=episodes.world.name,
+            split=episodes.split,
+            task=episodes.task.id,
+            type=episodes.task.type,
+        )
+
+    def get_metadata(self) -> EnvironmentMetadata:
+        worlds = ", ".join(world.name for world in self._served.worlds)
+        return EnvironmentMetadata(name="rpms", description=f"Closed text worlds: {worlds}")
+
+    def close(self) -> None:
+        episodes, self._episodes = self._episodes, None
+        if episodes is not None:
+            episodes.close()
+
+
+def _texts(options: object) -> dict[str, str]:
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise InputError('a world\'s options are given by name, such as {"dialect": "0.4"}')
+    return {str(name): str(value) for name, value in options.items()}
+
+
+class WorldsClient(EnvClient[Command | str, Observed, EpisodeState]):  # type: ignore[misc]
+    """The client. `sync()` gives one for plain loops; a step takes a text or a `Command`."""
+
+    def _step_payload(self, action: Command | str) -> dict[str, Any]:
+        return {"command": action if isinstance(action, str) else action.command}
+
+    async def _send_and_receive(self, message: dict[str, Any]) -> dict[str, Any]:
+        try:
+            answer: dict[str, Any] = await super()._send_and_receive(message)
+        except ConnectionClosed:
+            raise ConnectionError("the server ended this session: it is full, or it was stopped") from None
+        return answer
+
+    def _parse_result(self, payload: dict[str, Any]) -> StepResult[Observed]:
+        reward, done = payload.get("reward"), bool(payload.get("done"))
+        observed = Observed.model_validate({**payload.get("observation", {}), "reward": reward, "done": done})
+        return StepResult(observed, None if reward is None else float(reward), done)
+
+    def _parse_state(self, payload: dict[str, Any]) -> EpisodeState:
+        return EpisodeState(**payload)
+
+
+def make_app(served: Served, sessions: int = 64, idle_s: float | None = None) -> FastAPI:
+    """The server's application. `idle_s` ends sessions that nobody used for so long; none by default."""
+    limits = ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle_s)
+    app: FastAPI = create_fastapi_app(lambda: WorldsEnvironment(served), Command, Observed, concurrency_config=limits)
+    app.add_middleware(_WhereNobodyListens)
+    app.add_exception_handler(RPMSError, _refused)
+    return app
+
+
+async def _refused(_request: Request, error: Exception) -> JSONResponse:
+    """One line where something is asked for by plain HTTP, each request of which is a session of its own."""
+    return JSONResponse({"detail": str(error)}, 422)
+
+
+class _WhereNobodyListens:
+    """Drops what is said to a client that is gone: the session then ends as others do, and nothing is reported."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        async def tell(message: Any) -> None:
+            with contextlib.suppress(OSError):  # what a server raises where the connection is lost
+                await send(message)
+
+        await self._app(scope, receive, tell if scope["type"] == "websocket" else send)
+
+
+def make_server(app: FastAPI, log_level: str = "warning") -> uvicorn.Server:
+    """What serves the application; a connection that no longer answers pings is closed within a minute."""
+    config = uvicorn.Config(
+        app, log_level=log_level, ws_max_size=LARGEST_MESSAGE, ws_ping_interval=20, ws_ping_timeout=20
+    )
+    return uvicorn.Server(config)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The socket to serve on; port 0 takes a free one."""
+    try:
+        return socket.create_server((host, port))
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "no such port"
+        raise InputError(f"cannot serve on {excerpt(host, 60)}, port {port}: {reason}; --port gives another") from None

@@ -1,0 +1,101 @@
+"""TRL: an `environment_factory` for its trainers, in process. TRL itself is not imported here.
+
+    from datasets import Dataset
+    from trl import GRPOTrainer
+    from rpms.envs.trl import environment_factory, prompts
+
+    trainer = GRPOTrainer(
+        model="Qwen/Qwen3-0.6B",
+        train_dataset=Dataset.from_list(prompts("alfworld", "train")),
+        environment_factory=environment_factory("alfworld", "train"),
+    )
+
+A row of the data names its task, so that the generations of one prompt play the same game. Public methods of an
+environment are the model's tools: here there is one, `act`. The reward is the world's score at the end.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rpms.core.errors import InputError
+from rpms.envs.episodes import Episodes
+from rpms.worlds.base import World
+from rpms.worlds.registry import find_world
+
+
+class TaskEnvironment:
+    """One episode at a time, as TRL's trainers play: `reset` with a row, `act` as the model's tool, `get_reward`."""
+
+    def __init__(self, episodes: Episodes) -> None:
+        self._episodes = episodes
+        self._score = 0.0
+        weakref.finalize(self, episodes.close)
+
+    def reset(self, task: str | int | None = None, seed: int | None = None, **_: Any) -> str:
+        """Start the task that a row names, or else one that its seed draws. Other columns are the trainer's.
+
+        Returns the first observation, which is appended to the prompt.
+        """
+        turn = self._episodes.start(self._episodes.choose(task, seed))
+        self._score = turn.score
+        return turn.observation
+
+    def act(self, command: str) -> str:
+        """Give the world one command and read what happens.
+
+        Args:
+            command: The command, exactly as the world takes it.
+
+        Returns:
+            The world's answer.
+        """
+        turn = self._episodes.step(command)
+        self._score = turn.score
+        if not turn.done:
+            return turn.observation
+        ending = "You have done the task." if turn.won else "The episode is over; the task is not done."
+        return f"{turn.observation}\n{ending}"
+
+    def get_reward(self) -> float:
+        """The score so far, on the world's own scale: 0 or 1 in ALFWorld, -100 to 100 in ScienceWorld."""
+        return self._score
+
+
+def environment_factory(
+    world: str | World,
+    split: str | None = None,
+    *,
+    data: str | Path | None = None,
+    engine: str = "native",
+    options: Mapping[str, str] | None = None,
+    max_steps: int | None = None,
+) -> Callable[[], TaskEnvironment]:
+    """What TRL calls for each rollout that it plays at once; what is wrong with it is found now, not in mid-run."""
+    found = find_world(world) if isinstance(world, str) else world
+
+    def episodes() -> Episodes:
+        return Episodes(found, split, data=data, engine=engine, options=options, max_steps=max_steps)
+
+    episodes()
+    return lambda: TaskEnvironment(episodes())
+
+
+def prompts(
+    world: str | World, split: str | None = None, limit: int | None = None, **settings: Any
+) -> list[dict[str, Any]]:
+    """Rows of a data set, one for each task: the world's own instruction as the prompt, and the task's id.
+
+    `settings` are those of `environment_factory`.
+    """
+    episodes = Episodes(world, split, **settings)
+    if limit is not None and limit < 1:
+        raise InputError(f"a limit of {limit} leaves no rows")
+    messages = [
+        {"role": "system", "content": episodes.world.voice.instruction},
+        {"role": "user", "content": "Use the tool `act` for each command, one at a time, until the task is done.\n\n"},
+    ]
+    return [{"prompt": messages, "task": task.id} for task in episodes.tasks[:limit]]

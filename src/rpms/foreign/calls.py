@@ -1,0 +1,169 @@
+"""Tool calls as text, `refuel_data(line_id="L1002", gb_amount=2.0)`: one way to write them, several that are read.
+
+The text is a stranger's. It is read sign by sign into JSON values within the limits of all JSON here; nothing is
+evaluated.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rpms.foreign.json_text import DECODER, NotJson, check_depth, loads
+
+LONGEST_CALL = 4_000
+"""Characters of a call that are read; the longest in a world here has about a hundred."""
+
+_NAME = re.compile(r"\s*([A-Za-z_]\w{0,99})\s*\(\s*")
+_KEY = re.compile(r"\s*[\"']?([A-Za-z_]\w{0,99})[\"']?\s*[=:]\s*(?![=:])")
+_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
+_BARE = re.compile(r"[^\s,()\[\]{}\"'=]+")
+_NEXT = re.compile(r"\s*(,|\))\s*")
+_WORDS: Mapping[str, object] = {"True": True, "False": False, "None": None}
+
+
+class NotACall(ValueError):
+    """A text is no tool call; its words say why, and are fit to be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool's name and what it is given."""
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name}={_written(value)}" for name, value in self.arguments.items())
+        return f"{self.name}({given})"
+
+    def ordered(self, parameters: Sequence[str]) -> Call:
+        """The same call with its arguments in a tool's own order; what the tool has not comes last."""
+        known = {name: self.arguments[name] for name in parameters if name in self.arguments}
+        return Call(self.name, {**known, **self.arguments})
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as a server is told of it."""
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
+    """A JSON schema of its arguments."""
+
+    def only(self, calls: Sequence[Call]) -> Tool:
+        """The same with no other arguments, and no other values of them, than some calls have."""
+        properties = {}
+        for name, schema in self.parameters.get("properties", {}).items():
+            values = {_written(call.arguments[name]): call.arguments[name] for call in calls if name in call.arguments}
+            if values:
+                properties[name] = {**schema, "enum": list(values.values())}
+        required = [name for name in properties if all(name in call.arguments for call in calls)]
+        return replace(self, parameters={**self.parameters, "properties": properties, "required": required})
+
+
+def narrowed(tools: Sequence[Tool], actions: Sequence[str]) -> tuple[Tool, ...]:
+    """The tools, and of them the values, that some actions call; all tools where none of the actions is a call."""
+    calls: dict[str, list[Call]] = {}
+    for action in actions:
+        try:
+            call = read_call(action)
+        except NotACall:
+            continue
+        calls.setdefault(call.name, []).append(call)
+    return tuple(tool.only(calls[tool.name]) for tool in tools if tool.name in calls) or tuple(tools)
+
+
+def _written(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def read_call(text: str, signatures: Mapping[str, Sequence[str]] | None = None) -> Call:
+    """Read a call: as it is written here, with other quotes, or as the JSON that models are taught to write.
+
+    Arguments without a name are those of the tool's signature in their order, where it is known.
+    """
+    if len(text) > LONGEST_CALL:
+        raise NotACall("the call is too long")
+    text = text.strip()
+    try:
+        call = _from_json(text) if text.startswith("{") else _from_text(text, signatures or {})
+        check_depth(dict(call.arguments))
+    except NotJson as error:
+        raise NotACall(str(error)) from None
+    except RecursionError:
+        raise NotACall("nested too deeply") from None
+    return call
+
+
+def from_fields(name: object, arguments: object) -> Call:
+    """A call as a model's server sends it: a name, and the arguments as JSON or as its text."""
+    if not isinstance(name, str) or not name:
+        raise NotACall("the call names no tool")
+    try:
+        value = loads(arguments or "{}") if isinstance(arguments, str) else arguments
+    except NotJson as error:
+        raise NotACall(f"the arguments of {name[:100]} are not JSON: {error}") from None
+    if value is not None and not isinstance(value, dict):
+        raise NotACall(f"the arguments of {name[:100]} are no JSON object")
+    return Call(name, value or {})
+
+
+def _from_json(text: str) -> Call:
+    value = loads(text)
+    if not isinstance(value, dict) or "name" not in value:
+        raise NotACall('a call in JSON is {"name": …, "arguments": {…}}')
+    return from_fields(value["name"], value.get("arguments", value.get("parameters", {})))
+
+
+def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> Call:
+    opening = _NAME.match(text)
+    if opening is None:
+        raise NotACall("write a tool call: name(argument=value, …)")
+    name, place = opening[1], opening.end()
+    arguments: dict[str, Any] = {}
+    unnamed = list(signatures.get(name, ()))
+    closed = text[place : place + 1] == ")"
+    place += closed
+    while not closed:
+        key = _KEY.match(text, place)
+        if key is not None:
+            parameter, place = key[1], key.end()
+            unnamed = [each for each in unnamed if each != parameter]
+        elif unnamed:
+            parameter = unnamed.pop(0)
+        else:
+            raise NotACall(f"an argument of {name} has no name; write {name}(argument=value, …)")
+        if parameter in arguments:
+            raise NotACall(f"{name} is given {parameter} twice")
+        arguments[parameter], place = _value(text, place, name)
+        following = _NEXT.match(text, place)
+        if following is None:
+            raise NotACall(f"the arguments of {name} do not end with a bracket")
+        closed, place = following[1] == ")", following.end()
+    if text[place:].strip(" .;"):
+        raise NotACall(f"more follows after {name}(…); make one call at a time")
+    return Call(name, arguments)
+
+
+def _value(text: str, place: int, name: str) -> tuple[object, int]:
+    """The value that begins at a place, and where it ends."""
+    quoted = _QUOTED.match(text, place)
+    if quoted is not None:
+        return re.sub(r"\\(.)", r"\1", quoted[1]), quoted.end()
+    try:
+        value, end = DECODER.raw_decode(text, place)
+        if _NEXT.match(text, end) or isinstance(value, str | list | dict):
+            return value, end
+    except NotJson:
+        raise
+    except ValueError:
+        pass
+    bare = _BARE.match(text, place)
+    if bare is None:
+        raise NotACall(f"a value of {name} cannot be read")
+    return _WORDS.get(bare[0], bare[0]), bare.end()

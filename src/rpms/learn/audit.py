@@ -1,0 +1,315 @@
+"""What each entry of a memory is worth, from runs that hid entries by chance (`--mask`)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from rpms.core.errors import InputError
+from rpms.core.verdict import Fate
+from rpms.foreign.files import is_there
+from rpms.learn.effects import NOTHING_KNOWN, Effect, Exposure, Trial, benjamini_hochberg, effects
+from rpms.store.episodes import EpisodeRecord
+from rpms.store.runs import RunFolder
+
+ALPHA = 0.05
+"""The level at which an effect is credible, after the correction."""
+CORRECTION = "Benjamini-Hochberg"
+LEAST = 10
+"""Episodes in which an entry's turn must have come before it is tested: with fewer, nothing could be found, and each
+test makes the correction harder for the others."""
+_DUE = frozenset(str(fate) for fate in Fate if fate.due)
+
+
+class Outcome(StrEnum):
+    """What showing an entry can change."""
+
+    SUCCESS = "success"
+    STEPS = "steps"
+    """From its turn to the end; to the step budget where the episode was not won."""
+    INFEASIBLE = "infeasible"
+    """Actions from its turn on that the world could not do."""
+
+    @property
+    def better(self) -> int:
+        """The sign of a change for the better."""
+        return 1 if self is Outcome.SUCCESS else -1
+
+
+class Worth(StrEnum):
+    """What can be said of an entry."""
+
+    HARMFUL = "harmful"
+    HELPFUL = "helpful"
+    UNKNOWN = "not enough evidence"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An effect on one outcome, with its p-value after the correction for all that were tested."""
+
+    effect: Effect
+    adjusted: float
+
+    def sign(self, outcome: Outcome) -> int:
+        """1 where it is credibly for the better, -1 for the worse, 0 where that cannot be told."""
+        if self.adjusted > ALPHA or math.isnan(self.effect.estimate):
+            return 0
+        return outcome.better if self.effect.estimate > 0 else -outcome.better
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """All that is known of what showing one entry, or one entry of a kind, does."""
+
+    name: str
+    kind: str
+    findings: Mapping[Outcome, Finding]
+    won_with: int
+    """Episodes that were won with it shown: the cheap counter, which is blind to what would have been won anyway."""
+    lost_with: int
+
+    @property
+    def shown(self) -> int:
+        return self.findings[Outcome.SUCCESS].effect.shown
+
+    @property
+    def hidden(self) -> int:
+        return self.findings[Outcome.SUCCESS].effect.hidden
+
+    @property
+    def worth(self) -> Worth:
+        """Success decides; where it cannot, steps and infeasible actions do, if they agree."""
+        signs = {outcome: finding.sign(outcome) for outcome, finding in self.findings.items()}
+        verdict = signs[Outcome.SUCCESS] or _agreed(signs.values())
+        return {1: Worth.HELPFUL, -1: Worth.HARMFUL, 0: Worth.UNKNOWN}[verdict]
+
+    @property
+    def reason(self) -> str:
+        """The credible effects in words; nothing where there is none."""
+        words = []
+        for outcome, finding in self.findings.items():
+            if finding.sign(outcome):
+                words.append(f"{outcome} {numbers(outcome, finding.effect)}, p {finding.adjusted:.2g} corrected")
+        return f"shown in {self.shown} and hidden in {self.hidden} episodes: {'; '.join(words)}" if words else ""
+
+    def record(self) -> dict[str, Any]:
+        """As JSON; null for what is not known."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "verdict": str(self.worth),
+            "shown": self.shown,
+            "hidden": self.hidden,
+            "won_with": self.won_with,
+            "lost_with": self.lost_with,
+            "effects": {str(outcome): _numbers(finding) for outcome, finding in self.findings.items()},
+        }
+
+
+def numbers(outcome: Outcome, effect: Effect) -> str:
+    """An effect with its interval: `+3.1 (+1.2 to +5.0)`; of success, in points of a hundred."""
+    scale, form = (100, "+.0f") if outcome is Outcome.SUCCESS else (1, "+.1f")
+    ends = f"{scale * effect.low:{form}} to {scale * effect.high:{form}}"
+    return f"{scale * effect.estimate:{form}} ({ends})"
+
+
+def _agreed(signs: Any) -> int:
+    told = {sign for sign in signs if sign}
+    return told.pop() if len(told) == 1 else 0
+
+
+def _numbers(finding: Finding) -> dict[str, float | None]:
+    effect = finding.effect
+    found = {
+        "estimate": effect.estimate,
+        "low": effect.low,
+        "high": effect.high,
+        "p": effect.p,
+        "p_corrected": finding.adjusted,
+        "detectable": effect.detectable,
+    }
+    return {name: value if math.isfinite(value) else None for name, value in found.items()}
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What runs say of the entries that came to mind in them."""
+
+    entries: tuple[Account, ...]
+    """The harmful first, then by how far they are from having no effect."""
+    kinds: tuple[Account, ...]
+    episodes: int
+    world: str
+    masks: tuple[float, ...]
+    left_out: tuple[Path, ...] = field(default=())
+    """Runs that hid nothing."""
+
+    def of(self, worth: Worth) -> tuple[Account, ...]:
+        return tuple(account for account in self.entries if account.worth is worth)
+
+    @property
+    def summary(self) -> str:
+        """In one line; that little is known is the usual answer."""
+        counts = {worth: len(self.of(worth)) for worth in Worth}
+        return (
+            f"{len(self.entries)} entries came to mind in {self.episodes} episodes: {counts[Worth.HARMFUL]} harmful, "
+            f"{counts[Worth.HELPFUL]} helpful, {counts[Worth.UNKNOWN]} with not enough evidence to tell"
+        )
+
+    def record(self) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "world": self.world,
+            "episodes": self.episodes,
+            "mask": list(self.masks),
+            "correction": CORRECTION,
+            "level": ALPHA,
+            "runs_left_out": [str(folder) for folder in self.left_out],
+            "kinds": [account.record() for account in self.kinds],
+            "entries": [account.record() for account in self.entries],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Played:
+    """An episode of a masked run."""
+
+    record: EpisodeRecord
+    mask: float
+    budget: int
+    exposures: tuple[Exposure, ...]
+
+    def outcome(self, which: Outcome) -> Callable[[int], float]:
+        row = self.record.row
+        match which:
+            case Outcome.SUCCESS:
+                return lambda _since: float(row.won)
+            case Outcome.STEPS:
+                length = row.steps if row.won else max(row.steps, self.budget)
+                return lambda since: float(length - since + 1)
+        infeasible = [step.infeasible for step in self.record.steps]
+        return lambda since: float(sum(infeasible[since - 1 :]))
+
+
+def exposures_of(record: EpisodeRecord) -> tuple[tuple[Exposure, ...], dict[str, str]]:
+    """The entries whose turn came in an episode, each with the first step at which it did, and their kinds."""
+    found: dict[str, Exposure] = {}
+    kinds: dict[str, str] = {}
+    for step in record.steps:
+        for candidate in step.candidates:
+            if candidate.fate in _DUE and candidate.entry not in found:
+                shown = candidate.fate != Fate.HIDDEN
+                found[candidate.entry] = Exposure(candidate.entry, step.number, shown)
+                kinds[candidate.entry] = candidate.kind
+    return tuple(found.values()), kinds
+
+
+def audit(folders: Sequence[Path]) -> Audit:
+    """Estimate what each entry does, from runs of one world; runs that hid nothing are an InputError, or left out."""
+    played: dict[tuple[str, str], _Played] = {}
+    kinds: dict[str, str] = {}
+    left_out: list[Path] = []
+    worlds: set[str] = set()
+    masks: set[float] = set()
+    for folder in folders:
+        run = RunFolder(folder)
+        mask = _mask_of(run)
+        if not mask:
+            left_out.append(folder)
+            continue
+        worlds.add(str(run.protocol.settings.get("world", "")))
+        masks.add(mask)
+        budget = run.protocol.settings.get("step_budget")
+        for task in run.protocol.tasks:
+            if is_there(run.file(task)) and (run.protocol.hash, task) not in played:
+                record = run.episode(task)
+                exposures, of_kind = exposures_of(record)
+                kinds |= of_kind
+                length = budget if isinstance(budget, int) else 0
+                played[run.protocol.hash, task] = _Played(record, mask, length, exposures)
+    if not played:
+        raise InputError(_unmasked(left_out))
+    if len(worlds) > 1:
+        raise InputError(f"these runs are of {' and '.join(sorted(worlds))}; audit the runs of one world together")
+    return _audited(list(played.values()), kinds, worlds.pop(), tuple(sorted(masks)), tuple(left_out))
+
+
+def _mask_of(run: RunFolder) -> float:
+    retrieval = run.protocol.settings.get("retrieval")
+    mask = retrieval.get("mask") if isinstance(retrieval, Mapping) else None
+    return float(mask) if isinstance(mask, int | float) and 0 < mask < 1 else 0.0
+
+
+def _unmasked(left_out: Sequence[Path]) -> str:
+    if not left_out:
+        return "nothing to audit: no episode was finished"
+    return (
+        f"{left_out[0]}: hid no memories, and without that nobody can tell what they did from what would have happened "
+        "anyway; play it again with `rpms run … --mask 0.2` (0.5 finds effects in the fewest episodes)"
+    )
+
+
+def _audited(
+    played: Sequence[_Played],
+    kinds: Mapping[str, str],
+    world: str,
+    masks: tuple[float, ...],
+    left_out: tuple[Path, ...],
+) -> Audit:
+    by_entry: dict[Outcome, dict[str, Effect]] = {}
+    by_kind: dict[Outcome, dict[str, Effect]] = {}
+    for outcome in Outcome:
+        trials = [Trial(1 - each.mask, each.exposures, each.outcome(outcome)) for each in played]
+        by_entry[outcome], by_kind[outcome] = effects(trials, kinds)
+    counts: defaultdict[str, Counter[bool]] = defaultdict(Counter)
+    of_kind: defaultdict[str, Counter[bool]] = defaultdict(Counter)
+    for each in played:
+        shown = {exposure.entry for exposure in each.exposures if exposure.shown}
+        for entry in shown:
+            counts[entry][each.record.row.won] += 1
+        for kind in {kinds[entry] for entry in shown}:
+            of_kind[kind][each.record.row.won] += 1
+    entries = _accounts(by_entry, kinds, counts)
+    return Audit(
+        tuple(sorted(entries, key=_most_telling)),
+        _accounts(by_kind, {kind: kind for kind in by_kind[Outcome.SUCCESS]}, of_kind),
+        len(played),
+        world,
+        masks,
+        left_out,
+    )
+
+
+def _accounts(
+    found: Mapping[Outcome, Mapping[str, Effect]], kinds: Mapping[str, str], counts: Mapping[str, Counter[bool]]
+) -> tuple[Account, ...]:
+    """Accounts with the correction over all of them and all outcomes; what had no chance to be found is no test."""
+    tested = [(name, outcome) for outcome in Outcome for name in found[outcome] if _testable(found[outcome][name])]
+    adjusted = dict(zip(tested, benjamini_hochberg([found[o][name].p for name, o in tested]), strict=True))
+    return tuple(
+        Account(
+            name,
+            kind,
+            {o: Finding(found[o].get(name, NOTHING_KNOWN), adjusted.get((name, o), 1.0)) for o in Outcome},
+            counts[name][True] if name in counts else 0,
+            counts[name][False] if name in counts else 0,
+        )
+        for name, kind in kinds.items()
+    )
+
+
+def _testable(effect: Effect) -> bool:
+    """Decided by how often its turn came, which no draw of its own changes, and so no bias comes of it."""
+    return effect.shown + effect.hidden >= LEAST and bool(effect.shown and effect.hidden)
+
+
+def _most_telling(account: Account) -> tuple[int, float, str]:
+    order = (Worth.HARMFUL, Worth.HELPFUL, Worth.UNKNOWN)
+    least = min(finding.effect.p for finding in account.findings.values())
+    return order.index(account.worth), least, account.name

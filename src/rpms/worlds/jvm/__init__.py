@@ -1,0 +1,1 @@
+"""Simulators written for Java, in a process of their own: what ScienceWorld and TextWorldExpress share."""

@@ -1,0 +1,172 @@
+"""What the texts have shown: room, inventory, what was seen where, and states of matter.
+
+The world changes by itself here (water boils, plants grow, bees fly), so what was seen is what was last seen. Where the
+agent is and what it carries change by its own actions alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self, TypeVar
+
+from rpms.core.belief import Belief
+from rpms.core.goal import Goal
+from rpms.worlds.scienceworld.matter import substance_of
+from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.tree import alike, find, read_phrase, walk
+
+INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
+"""Things that `use` works with, or that measure."""
+SomeBelief = TypeVar("SomeBelief", bound="Known")
+
+
+@dataclass(frozen=True)
+class Known(Belief):
+    """What one moment's belief is made of. `rpms.worlds.scienceworld.belief` adds what follows from it."""
+
+    goal: Goal
+    room: str | None = None
+    exits: Mapping[str, Mapping[str, bool | None]] = field(default_factory=dict)
+    """Room → the rooms next door → whether the door between is open, None if unknown."""
+    inventory: tuple[Thing, ...] = ()
+    """What is known to be carried."""
+    inventory_known: bool = False
+    """Whether nothing else is carried: true once an inventory was seen."""
+    lost: bool = False
+    """Whether something that was carried may still be so without being known."""
+    handled: frozenset[str] = frozenset()
+    """What the agent has moved, switched on or opened: it need not be where, or as, it was seen."""
+    rooms: Mapping[str, tuple[Thing, ...]] = field(default_factory=dict)
+    """What was last seen in each room; all of it only in those that are in `looked`."""
+    looked: frozenset[str] = frozenset()
+    """Rooms whose listing was seen."""
+    visited: frozenset[str] = frozenset()
+    temperatures: Mapping[str, float] = field(default_factory=dict)
+    """Substance (by its name in any state) or thing → the last temperature measured, in °C."""
+    states: Mapping[str, str] = field(default_factory=dict)
+    """Substance → solid, liquid or gas, as last seen."""
+    state_history: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Substance → the states it was seen in, one after the other."""
+    focused: tuple[str, ...] = ()
+    """What was focused on, in order, by the simulator's names."""
+    readings: Mapping[str, str] = field(default_factory=dict)
+    """What instruments and papers said: `stopwatch` → ticks, `recipe` → its text, an inclined plane → the percentage
+    that its block has slid (100 at the bottom)."""
+    connections: frozenset[tuple[str, str]] = frozenset()
+    """Terminals joined, by the simulator's names: (`anode on battery`, `terminal 1 on black wire`)."""
+    broken: frozenset[str] = frozenset()
+    """Devices that cannot be switched, with their room: `stove in kitchen`."""
+    failed: frozenset[str] = frozenset()
+    """Commands refused since the last one that did something."""
+    last_action: str | None = None
+    observation: str = ""
+    """The last answer."""
+    menu: tuple[str, ...] = ()
+    """The options that the simulator is waiting for a number for."""
+    steps: int = 0
+    """How many commands were given."""
+    clock: int = 0
+    """Ticks of the simulator so far."""
+    since: Mapping[str, int] = field(default_factory=dict)
+    """When a room, a substance or a thing was last seen, or a temperature measured (`heat of water`), by that clock."""
+
+    def age(self, name: str) -> int:
+        """Ticks since something was seen or measured."""
+        return self.clock - self.since.get(name, -1_000)
+
+    @property
+    def location(self) -> str | None:
+        return self.room
+
+    @property
+    def holding(self) -> tuple[str, ...]:
+        return tuple(thing.name for thing in self.inventory)
+
+    @property
+    def here(self) -> tuple[Thing, ...]:
+        """What was last seen in this room."""
+        return self.rooms.get(self.room or "", ())
+
+    @property
+    def containers(self) -> Mapping[str, bool]:
+        """Which doors and lids here are known to be open; two of one name are told apart by what holds them."""
+        return self._flagged("open", "closed")
+
+    @property
+    def devices(self) -> Mapping[str, bool]:
+        """Which devices here are known to be on."""
+        return self._flagged("on", "off")
+
+    def _flagged(self, yes: str, no: str) -> Mapping[str, bool]:
+        found: dict[str, bool] = {}
+        for thing, above in self.visible():
+            if yes in thing.flags or no in thing.flags:
+                key = thing.name if thing.name not in found else f"{thing.name} in {above[0] if above else self.room}"
+                found[key] = yes in thing.flags
+        return found
+
+    @property
+    def last_seen(self) -> Mapping[str, str]:
+        """Where each thing was last seen: a room, or `inventory`."""
+        places = {thing.name: room for room, forest in self.rooms.items() for _, thing, _ in walk(forest)}
+        places |= {thing.name: self.room for thing, _ in self.visible() if self.room}
+        return places | {thing.name: "inventory" for _, thing, _ in walk(self.inventory)}
+
+    @property
+    def instruments(self) -> tuple[str, ...]:
+        """The instruments carried."""
+        return tuple(name for name in self.holding if name in INSTRUMENTS)
+
+    def visible(self) -> Iterator[tuple[Thing, tuple[str, ...]]]:
+        """Everything known here and in the inventory, with the names of what holds it, the nearest first."""
+        for _, thing, above in walk(self.here):
+            yield thing, above
+        for _, thing, above in walk(self.inventory):
+            yield thing, (*above, "inventory")
+
+    def carries(self, name: str) -> bool | None:
+        """Whether something of a name is carried, itself or inside something carried; None if unknown."""
+        if find(self.inventory, replace(read_phrase(name), places=()), "inventory"):
+            return True
+        return False if self.inventory_known else None
+
+    def see(self, name: str) -> Thing | None:
+        """The first thing of a name (the words of a command are fine) here or in the inventory."""
+        phrase = read_phrase(name)
+        for forest, root in ((self.here, self.room or ""), (self.inventory, "inventory")):
+            for path in find(forest, phrase, root):
+                return next(thing for way, thing, _ in walk(forest) if way == path)
+        return None
+
+    def where(self, name: str) -> str | None:
+        """The room where a thing was last seen, or `inventory`; None if it never was."""
+        if self.carries(name):
+            return "inventory"
+        rooms = [self.room, *self.rooms] if self.room else list(self.rooms)
+        for room in rooms:
+            if room and any(alike(thing.name, name) for _, thing, _ in walk(self.rooms.get(room, ()))):
+                return room
+        return None
+
+    def temperature(self, name: str) -> float | None:
+        """The last temperature measured of a substance, in whatever state it was then, or of a thing."""
+        return self.temperatures.get(substance_of(name))
+
+    def next_door(self, room: str) -> bool | None:
+        """Whether a door leads from here to a room; None if unknown."""
+        return None if self.room is None else self.adjoin(self.room, room)
+
+    def adjoin(self, room: str, other: str) -> bool | None:
+        """Whether a door joins two rooms; None if unknown. A name that is no room's known so far is unknown."""
+        if other in self.exits.get(room, ()):
+            return True
+        return False if room in self.looked and other in self.exits and other != room else None
+
+    def way_open(self, room: str) -> bool | None:
+        """Whether the door from here to a room next door is open; None if unknown."""
+        return self.exits.get(self.room or "", {}).get(room)
+
+    def but(self, **changes: object) -> Self:
+        """The same belief with some fields changed."""
+        return replace(self, **changes)  # type: ignore[arg-type]

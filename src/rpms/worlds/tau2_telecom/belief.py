@@ -1,0 +1,174 @@
+"""The belief: facts as the phone's texts told them, and records as the database gave them.
+
+Numbers and dates stay what they are in the records. What is asked of them is a plain fact: whether the data is used up
+follows from what was used, what the plan allows and what was added; whether the contract is over, from two dates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from rpms.core.belief import FactBelief, StateSignature
+from rpms.core.facts import Atom, Truth
+
+Record = Mapping[str, Any]
+
+SWITCHES = ("airplane", "sim_missing", "service", "data_on", "roaming_on", "data_saver", "vpn_on", "wifi_calling")
+"""What of the phone is kept with an experience."""
+
+
+@dataclass(frozen=True)
+class TelecomBelief(FactBelief):
+    """One moment's belief. What neither a fact nor a record tells is unknown."""
+
+    records: Mapping[str, Record] = field(default_factory=dict)
+    """What is known of each customer, line, bill and plan, by its id."""
+    today: str = ""
+    number: str = ""
+    """The phone number of the ticket."""
+    customer: str = ""
+    """The customer it belongs to, once found."""
+
+    def truth(self, atom: Atom, /) -> Truth:
+        arity, ask = _ANSWERS.get(atom.predicate, (-1, None))
+        if ask is not None:
+            return Truth.of(ask(self, *atom.args)) if len(atom.args) == arity else Truth.UNKNOWN
+        return super().truth(atom)
+
+    def called(self, word: str) -> Sequence[str]:
+        """The ticket's customer, or the lines that may be the ticket's."""
+        if word == "customer":
+            return (self.customer,) if self.customer else ()
+        if word == "line":
+            return [
+                line
+                for line in self.things.get("line", ())
+                if _owns_it(self, line) and _registered(self, line) is not False
+            ]
+        return super().called(word)
+
+    def about(self, today: str, number: str) -> Self:
+        """The same on the day, and about the number, of a ticket."""
+        return replace(self, today=today, number=number)
+
+    def of(self, name: str, field_name: str) -> Any:
+        """A field of a record; None where it is unknown or empty."""
+        return self.records.get(name, {}).get(field_name)
+
+    def noting(self, name: str, fields: Record) -> Self:
+        """The same with some fields of a record told anew."""
+        if not name:
+            return self
+        return replace(self, records={**self.records, name: {**self.records.get(name, {}), **fields}})
+
+    def forget(self, predicates: Iterable[str]) -> Self:
+        """The same without what is known by some predicates."""
+        gone = frozenset(predicates)
+        return replace(self, known={atom: holds for atom, holds in self.known.items() if atom.predicate not in gone})
+
+    def signature(self) -> StateSignature:
+        switched = tuple(name for name in SWITCHES if self.truth(Atom(name)) is Truth.TRUE)
+        off = tuple(name for name in SWITCHES if self.truth(Atom(name)) is Truth.FALSE)
+        return StateSignature.of(on=switched or None, off=off or None)
+
+    @property
+    def moment(self) -> str:
+        return f"{super().moment}{sorted(self.records.items())!r}"
+
+    def lines(self) -> tuple[str, ...]:
+        """The ticket's line, then the phone, as far as they are known."""
+        told = [f"Customer: {self.customer or 'not identified yet'}"]
+        told += [f"{line}: {_said(self.records[line])}" for line in self.called("line") if line in self.records]
+        bills = [bill for bill in self.of(self.customer, "bill_ids") or () if self.of(bill, "status")]
+        told += [f"{bill}: {self.of(bill, 'status')}, {self.of(bill, 'total_due')} USD" for bill in bills]
+        facts = [str(atom) if holds else f"not {atom}" for atom, holds in self.known.items() if "_" not in atom.args]
+        return (*told, f"Phone: {'; '.join(sorted(facts)) or 'nothing known yet'}")
+
+
+_SHOWN = ("phone_number", "status", "plan_id", "data_used_gb", "data_limit_gb", "data_refueling_gb", "roaming_enabled")
+
+
+def _said(record: Record) -> str:
+    shown = [f"{name} {record[name]}" for name in (*_SHOWN, "contract_end_date") if record.get(name) is not None]
+    return ", ".join(shown)
+
+
+def _owns_it(belief: TelecomBelief, line: str) -> bool:
+    """Whether a line can be the ticket's customer's."""
+    lines = belief.of(belief.customer, "line_ids")
+    return lines is None or line in lines
+
+
+def _registered(belief: TelecomBelief, line: str) -> bool | None:
+    number = belief.of(line, "phone_number")
+    return number == belief.number if number is not None and belief.number else None
+
+
+def _owns(belief: TelecomBelief, customer: str, thing: str) -> bool | None:
+    record = belief.records.get(customer, {})
+    if "line_ids" not in record or "bill_ids" not in record:
+        return None
+    if thing in (*record["line_ids"], *record["bill_ids"]):
+        return True
+    return None if thing.endswith("?") else False
+
+
+def _status(*names: str) -> Callable[[TelecomBelief, str], bool | None]:
+    def ask(belief: TelecomBelief, thing: str) -> bool | None:
+        status = belief.of(thing, "status")
+        return None if status is None else status in names
+
+    return ask
+
+
+def _contract_over(belief: TelecomBelief, line: str) -> bool | None:
+    record = belief.records.get(line, {})
+    if "contract_end_date" not in record or not belief.today:
+        return None
+    return record["contract_end_date"] is not None and str(record["contract_end_date"]) < belief.today
+
+
+def _used_up(belief: TelecomBelief, line: str) -> bool | None:
+    used, added = belief.of(line, "data_used_gb"), belief.of(line, "data_refueling_gb")
+    limit = belief.of(line, "data_limit_gb")
+    if limit is None:
+        limit = belief.of(str(belief.of(line, "plan_id")), "data_limit_gb")
+    values = (used, added, limit)
+    if not all(isinstance(value, int | float) for value in values):
+        return None
+    return bool(used >= limit + added)
+
+
+def _any_bill(*statuses: str) -> Callable[[TelecomBelief, str], bool | None]:
+    """Whether some bill of a customer is in one of some states: known as soon as one is, or once all are known."""
+
+    def ask(belief: TelecomBelief, customer: str) -> bool | None:
+        bills = belief.of(customer, "bill_ids")
+        if bills is None:
+            return None
+        known = [belief.of(bill, "status") for bill in bills]
+        if any(status in statuses for status in known):
+            return True
+        return None if None in known else False
+
+    return ask
+
+
+_ANSWERS: Mapping[str, tuple[int, Callable[..., bool | None]]] = {
+    "listed": (1, lambda belief, name: True if any(name in names for names in belief.things.values()) else None),
+    "registered": (1, _registered),
+    "owns": (2, _owns),
+    "active": (1, _status("Active")),
+    "suspended": (1, _status("Suspended", "Pending Activation")),
+    "contract_over": (1, _contract_over),
+    "roams": (1, lambda belief, line: belief.of(line, "roaming_enabled")),
+    "used_up": (1, _used_up),
+    "overdue": (1, _status("Overdue")),
+    "awaiting": (1, _status("Awaiting Payment")),
+    "paid": (1, _status("Paid")),
+    "owing": (1, _any_bill("Overdue", "Awaiting Payment")),
+    "asked_to_pay": (1, _any_bill("Awaiting Payment")),
+}
+"""Predicates that records answer: number of arguments, and who says True, False, or None for unknown."""

@@ -1,0 +1,132 @@
+"""One ticket being worked on: calls in, what the tools say out, success by the task's own assertions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from rpms.core.errors import InputError
+from rpms.foreign.calls import Call, NotACall, read_call
+from rpms.worlds.base import Outcome
+from rpms.worlds.tau2_telecom.package import load_package, records
+from rpms.worlds.tau2_telecom.sandbox import Sandbox
+
+DONE: Final = "done"
+"""Closes the ticket; the one tool of solo mode that the package does not have."""
+TRANSFER: Final = "transfer_to_human_agents"
+CLOSED: Final = "The ticket is closed."
+
+
+class TelecomGame:
+    """A ticket of τ²'s telecom domain in solo mode.
+
+    It ends when the ticket is closed with `done()` or handed to a human agent. It is won then if all that the task
+    asserts of database and phone is so, and, where the task counts actions too, if they were among the calls.
+    """
+
+    def __init__(self, name: str) -> None:
+        if name not in records():
+            raise InputError(f"tau2-telecom has no task {name!r}")
+        self._task: Mapping[str, Any] = records()[name]
+        self._sandbox = Sandbox()
+        self._called: list[Call] = []
+        self._over = False
+
+    @property
+    def state(self) -> Any:
+        """Database and phone as they are, for comparisons; never for prompts."""
+        return self._sandbox.environment
+
+    @property
+    def sandbox(self) -> Sandbox:
+        return self._sandbox
+
+    def reset(self) -> Outcome:
+        self._sandbox, self._called, self._over = Sandbox(), [], False
+        self._sandbox.prepare((self._task["initial_state"] or {}).get("initialization_actions") or ())
+        return Outcome(f"Today is {load_package().today}.\nTicket: {self._task['ticket']}")
+
+    def step(self, command: str) -> Outcome:
+        if self._over:
+            return Outcome("Error: the ticket is closed", done=True)
+        try:
+            call = read_call(command)
+        except NotACall as problem:
+            return Outcome(f"Error: {problem}")
+        if call.name == DONE:
+            said = CLOSED if not call.arguments else f"Error: {DONE} takes no arguments"
+        else:
+            said = self._sandbox.call(call)
+        if said.startswith("Error: "):
+            return Outcome(said)
+        self._called.append(call)
+        self._over = call.name in (DONE, TRANSFER)
+        won = self._over and self._solved()
+        return Outcome(said, float(won), won, self._over)
+
+    def _solved(self) -> bool:
+        criteria = self._task["evaluation_criteria"] or {}
+        wanted = criteria.get("actions") or () if "ACTION" in (criteria.get("reward_basis") or ()) else ()
+        return self._sandbox.holds(criteria.get("env_assertions") or ()) and all(map(self._did, wanted))
+
+    def _did(self, action: Mapping[str, Any]) -> bool:
+        """Whether an action was among the calls; of a transfer, and of what is not compared, the arguments are free."""
+        compared = action["compare_args"] if action["compare_args"] is not None else list(action["arguments"])
+        free = action["name"] == TRANSFER
+        return any(
+            call.name == action["name"]
+            and (free or all(call.arguments.get(name) == action["arguments"].get(name) for name in compared))
+            for call in self._called
+        )
+
+    def admissible(self) -> tuple[str, ...]:
+        """What no tool would refuse now, over the ids of the ticket's customer."""
+        return () if self._over else tuple(sorted(map(str, self._accepted())))
+
+    def _accepted(self) -> Iterator[Call]:
+        tools, phone = self.state.tools, self.state.user_tools
+        device = phone.device
+        for name, tool in load_package().tools.items():
+            unless = {
+                "toggle_wifi": device.airplane_mode,
+                "connect_vpn": device.vpn_connected,
+                "disconnect_vpn": not device.vpn_connected,
+                "make_payment": phone.surroundings.payment_request is None,
+            }
+            if not tool.parameters.properties and not unless.get(name, False):
+                yield Call(name)
+        yield Call(DONE)
+        for app, status in device.app_statuses.items():
+            yield from (Call(name, {"app_name": app}) for name in ("check_app_status", "check_app_permissions"))
+            for permission in type(status.permissions).model_fields:
+                yield Call("grant_app_permission", {"app_name": app, "permission": permission})
+        for mode in type(device.network_mode_preference):
+            yield Call("set_network_mode_preference", {"mode": mode.value})
+        number = phone.surroundings.phone_number
+        yield Call("get_customer_by_phone", {"phone_number": number})
+        yield from self._about(tools, tools.get_customer_by_phone(number))
+
+    def _about(self, tools: Any, customer: Any) -> Iterator[Call]:
+        who = {"customer_id": customer.customer_id}
+        yield from (Call(name, who) for name in ("get_customer_by_id", "get_bills_for_customer"))
+        yield Call("get_details_by_id", {"id": customer.customer_id})
+        lines = [line for line in tools.db.lines if line.line_id in customer.line_ids]
+        bills = [bill for bill in tools.db.bills if bill.bill_id in customer.bill_ids]
+        for line in lines:
+            which = {**who, "line_id": line.line_id}
+            yield Call("get_details_by_id", {"id": line.line_id})
+            yield Call("get_data_usage", which)
+            yield Call("refuel_data", {**which, "gb_amount": 2.0})
+            yield Call("disable_roaming" if line.roaming_enabled else "enable_roaming", which)
+            if line.status.value == "Active":
+                yield Call("suspend_line", {**which, "reason": "asked for"})
+            elif line.status.value in ("Suspended", "Pending Activation"):
+                yield Call("resume_line", which)
+        asked = any(bill.status.value == "Awaiting Payment" for bill in bills)
+        for bill in bills:
+            yield Call("get_details_by_id", {"id": bill.bill_id})
+            if not asked:
+                yield Call("send_payment_request", {**who, "bill_id": bill.bill_id})
+
+    def close(self) -> None:
+        """Nothing is held outside this process."""

@@ -1,0 +1,289 @@
+"""What tools answer, read into facts and records. A text that fits no pattern tells nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from rpms.core.facts import Atom, Literal
+from rpms.foreign.calls import Call, NotACall, read_call
+from rpms.foreign.json_text import NotJson, loads
+from rpms.worlds.tau2_telecom.belief import Record, TelecomBelief
+
+ERROR: Final = "Error: "
+
+_REFUSED = re.compile(
+    r"Error: |Error\. |Cannot change Wi-Fi settings|Failed to set network mode|App '.*' not found"
+    r"|You do not have a payment request|VPN already connected|No active VPN connection|No VPN connection"
+    r"|Roaming was already "
+)
+"""How tools begin that did nothing. The sandbox raises errors for some, and answers politely for the rest."""
+
+_READING = ("check_", "get_", "run_", "can_")
+"""How the names of tools begin that change nothing."""
+_OUTCOMES = ("fast", "online", "mms_works")
+"""What any change may change, and only a test shows."""
+
+
+def refused(observation: str) -> bool:
+    """Whether a tool's answer says that it did nothing."""
+    return _REFUSED.match(observation) is not None
+
+
+def update(belief: TelecomBelief, action: str | None, observation: str) -> TelecomBelief:
+    """f_UPD: take over what a text says, given the call that it answers."""
+    call = _called(action)
+    if call.name and not call.name.startswith(_READING) and not refused(observation):
+        belief = belief.forget(_OUTCOMES)
+    belief = _read_database(belief, call, observation)
+    for pattern, read in _TEXTS:
+        for match in pattern.finditer(observation):
+            belief = read(belief, match)
+    told = _AFTER.get(call.name)
+    return told(belief, call, observation) if told is not None and not refused(observation) else belief
+
+
+def _called(action: str | None) -> Call:
+    try:
+        return read_call(action or "")
+    except NotACall:
+        return Call("")
+
+
+# Records.
+
+
+def _read_database(belief: TelecomBelief, call: Call, observation: str) -> TelecomBelief:
+    if observation[:1] not in "{[":
+        return belief
+    try:
+        value = loads(observation)
+    except NotJson:
+        return belief
+    for name, fields in _records(value):
+        belief = belief.noting(name, fields)
+    names = dict(_names(value))
+    if call.name == "get_customer_by_phone" and call.arguments.get("phone_number") == belief.number:
+        found = value.get("customer_id") if isinstance(value, dict) else None
+        belief = replace(belief, customer=found) if isinstance(found, str) else belief
+    for role, ids in names.items():
+        belief = belief.learn(**{role: ids, "id": ids})
+    return belief
+
+
+def _records(value: object) -> Iterator[tuple[str, Record]]:
+    """Every object that begins with an id of its own, with its plain fields."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _records(each)
+    elif isinstance(value, dict):
+        first = next(iter(value), "")
+        if first.endswith("_id") and isinstance(value[first], str):
+            yield value[first], {name: field for name, field in value.items() if _is_plain(name, field)}
+        for each in value.values():
+            yield from _records(each)
+
+
+def _is_plain(name: str, value: object) -> bool:
+    if name.endswith("_ids"):
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if name == "roaming_enabled":
+        return isinstance(value, bool)
+    return value is None or isinstance(value, str | int | float)
+
+
+def _names(value: object) -> Iterator[tuple[str, list[str]]]:
+    """The ids that stand in an answer, by what they are of."""
+    found: dict[str, list[str]] = {}
+    queue = [value]
+    while queue:
+        one = queue.pop(0)
+        if isinstance(one, list):
+            queue += one
+        elif isinstance(one, dict):
+            queue += one.values()
+            for name, field in one.items():
+                role = re.fullmatch(r"(customer|line|bill|device|plan)_ids?", name)
+                ids = [field] if isinstance(field, str) else field if isinstance(field, list) else []
+                if role is not None:
+                    found.setdefault(role[1], []).extend(each for each in ids if isinstance(each, str) and each)
+    yield from found.items()
+
+
+# Texts.
+
+Reader = Callable[[TelecomBelief, "re.Match[str]"], TelecomBelief]
+
+
+def _fact(name: str, holds: bool) -> Literal:
+    return Literal(Atom(name), negated=not holds)
+
+
+def _switch(name: str, yes: str) -> Reader:
+    """A pattern's one group is the word for a switch's state."""
+    return lambda belief, match: belief.learn(_fact(name, match[1] == yes))
+
+
+def _sim(belief: TelecomBelief, word: str) -> TelecomBelief:
+    belief = belief.learn(_fact("sim_missing", word == "missing"))
+    if word == "missing":  # whether it is locked cannot be seen then
+        return belief.forget(["sim_locked"])
+    return belief.learn(_fact("sim_locked", word.startswith("locked")))
+
+
+def _status_bar(belief: TelecomBelief, match: re.Match[str]) -> TelecomBelief:
+    shown = match[1]
+    flying = "Airplane Mode" in shown
+    belief = belief.learn(
+        _fact("airplane", flying),
+        _fact("service", not flying and "No Signal" not in shown),
+        _fact("vpn_on", "VPN Connected" in shown),
+    )
+    if "Data Enabled" in shown:
+        return belief.learn(_fact("data_on", True), _fact("data_saver", "Data Saver" in shown))
+    has_network = not flying and "No Signal" not in shown
+    return belief.learn(_fact("data_on", False)) if has_network else belief
+
+
+def _permissions(belief: TelecomBelief, app: str, granted: list[str]) -> TelecomBelief:
+    if not app or "," in app:
+        return belief
+    facts = [Literal(Atom("granted", (app, each))) for each in granted if each]
+    return belief.learn(Literal(Atom("granted", (app, "_")), negated=True), *facts)
+
+
+def _app_status(belief: TelecomBelief, match: re.Match[str]) -> TelecomBelief:
+    return _permissions(belief, match[1], re.findall(r"^   - (\w+)$", match[2], re.MULTILINE))
+
+
+def _mode(belief: TelecomBelief, match: re.Match[str]) -> TelecomBelief:
+    return belief.learn("not preferred(_)", Literal(Atom("preferred", (match[1],))))
+
+
+def _apn(belief: TelecomBelief, match: re.Match[str]) -> TelecomBelief:
+    return belief.learn(_fact("apn_broken", match[1] == "broken"), _fact("mmsc_set", match[2] != "Not Set"))
+
+
+def _paid(belief: TelecomBelief, match: re.Match[str]) -> TelecomBelief:
+    return belief.noting(match[1], {"status": "Paid"}).learn("not requested")
+
+
+def _speed(belief: TelecomBelief, match: re.Match[str]) -> TelecomBelief:
+    return belief.learn(_fact("fast", match[1] == "Excellent"), _fact("online", True))
+
+
+_TEXTS: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
+    (re.compile(pattern, re.MULTILINE), read)
+    for pattern, read in (
+        (r"^Airplane Mode: (ON|OFF)$", _switch("airplane", "ON")),
+        (r"^SIM Card Status: (active|missing|locked_pin|locked_puk)$", lambda belief, match: _sim(belief, match[1])),
+        (r"^Cellular Connection: (\w+)$", _switch("service", "connected")),
+        (r"^Mobile Data Enabled: (Yes|No)$", _switch("data_on", "Yes")),
+        (r"^Data Roaming Enabled: (Yes|No)$", _switch("roaming_on", "Yes")),
+        (r"^Wi-Fi Radio: (ON|OFF)$", _switch("wifi_on", "ON")),
+        (r"^Status Bar: (.+)$", _status_bar),
+        (r"^Airplane Mode is now (ON|OFF)\.$", _switch("airplane", "ON")),
+        (r"^Mobile Data is now (ON|OFF)\.$", _switch("data_on", "ON")),
+        (r"^Data Roaming is now (ON|OFF)\.$", _switch("roaming_on", "ON")),
+        (r"^Data Saver Mode is now (ON|OFF)\.$", _switch("data_saver", "ON")),
+        (r"^Data Saver mode is (ON|OFF)\b", _switch("data_saver", "ON")),
+        (r"^Wi-Fi is now (ON|OFF)\.$", _switch("wifi_on", "ON")),
+        (r"^Wi-Fi is (?:turned )?(ON|OFF)\b", _switch("wifi_on", "ON")),
+        (r"^Wi-Fi Calling is (?:now|currently turned) (ON|OFF)\.$", _switch("wifi_calling", "ON")),
+        (r"^Your SIM card is active", lambda belief, _: _sim(belief, "active")),
+        (r"^No SIM card detected", lambda belief, _: _sim(belief, "missing")),
+        (r"^The SIM card is locked", lambda belief, _: _sim(belief, "locked")),
+        (r"^SIM card re-seated", lambda belief, _: belief.learn("not sim_missing")),
+        (r"^Current APN Name: (\w+)\nMMSC URL \(for picture messages\): (.+)$", _apn),
+        (r"^APN settings will reset at reboot\.$", lambda belief, _: belief.learn("apn_resetting")),
+        (r"^Resetting APN settings", lambda belief, _: belief.learn("not apn_broken", "mmsc_set")),
+        (r"^Restarting network services", lambda belief, _: belief.learn("not apn_resetting")),
+        (r"^VPN is ON and connected", lambda belief, _: belief.learn("vpn_on")),
+        (r"^VPN is turned (?:ON|OFF)", lambda belief, _: belief.learn("not vpn_on")),
+        (r"^VPN already connected", lambda belief, _: belief.learn("vpn_on")),
+        (r"^Network Mode Preference: (\w+)$", _mode),
+        (r"^Preferred Network Mode set to: (\w+)$", _mode),
+        (
+            r"^Your messaging app can(not)? send MMS",
+            lambda belief, match: belief.learn(_fact("mms_works", not match[1])),
+        ),
+        (r"^Speed Test Result: .*\((.+)\)\.", _speed),
+        (r"^Speed test failed: No Connection", lambda belief, _: belief.learn("not fast", "not online")),
+        (
+            r"^App '(\w+)' has permission for: ([\w, ]+)\.$",
+            lambda belief, match: _permissions(belief, match[1], match[2].split(", ")),
+        ),
+        (r"^App '(\w+)' currently has no", lambda belief, match: _permissions(belief, match[1], [])),
+        (r"^Status for App: (\w+)\n((?:.+\n?)*)", _app_status),
+        (
+            r"^Success\. Permission '(\w+)' granted to app '(\w+)'",
+            lambda belief, match: belief.learn(Literal(Atom("granted", (match[2], match[1])))),
+        ),
+        (r"^No payment request has been made", lambda belief, _: belief.learn("not requested")),
+        (r"^You do not have a payment request", lambda belief, _: belief.learn("not requested")),
+        (r"^You have a payment request for bill (\w+) ", lambda belief, match: _awaited(belief, match[1])),
+        (r"^Payment of [\d.]+ USD has been made for bill (\w+)\.$", _paid),
+        (r"^The ticket is closed\.$", lambda belief, _: belief.learn("closed")),
+    )
+)
+"""How a text begins in one of its lines, and what it tells."""
+
+
+def _awaited(belief: TelecomBelief, bill: str) -> TelecomBelief:
+    return belief.noting(bill, {"status": "Awaiting Payment"}).learn("requested", bill=[bill], id=[bill])
+
+
+# What a call did, where its answer does not name it again.
+
+
+def _sent(belief: TelecomBelief, call: Call, _said: str) -> TelecomBelief:
+    bill, customer = str(call.arguments.get("bill_id", "")), call.arguments.get("customer_id")
+    belief = belief.noting(bill, {"status": "Awaiting Payment"})
+    return belief.learn("requested") if customer == belief.customer else belief.forget(["requested"])
+
+
+def _roaming(enabled: bool) -> Callable[[TelecomBelief, Call, str], TelecomBelief]:
+    return lambda belief, call, _: belief.noting(str(call.arguments.get("line_id", "")), {"roaming_enabled": enabled})
+
+
+_ADDED = re.compile(r'"new_data_refueling_gb": (\d+(?:\.\d+)?)')
+
+
+def _refuelled(belief: TelecomBelief, call: Call, said: str) -> TelecomBelief:
+    added, line = _ADDED.search(said), str(call.arguments.get("line_id", ""))
+    if added is None:
+        return belief
+    customer = str(call.arguments.get("customer_id", ""))
+    for bill in _bills_of(belief, customer):  # one of the drafts is charged
+        belief = belief.noting(bill, {"total_due": None}) if belief.of(bill, "status") == "Draft" else belief
+    return belief.noting(line, {"data_refueling_gb": float(added[1])})
+
+
+def _listed(belief: TelecomBelief, call: Call, _said: str) -> TelecomBelief:
+    """After a customer's bills were listed: those that are new are the customer's as well."""
+    customer = str(call.arguments.get("customer_id", ""))
+    known = belief.of(customer, "bill_ids")
+    if known is None:
+        return belief
+    return belief.noting(customer, {"bill_ids": list(dict.fromkeys((*known, *_bills_of(belief, customer))))})
+
+
+def _bills_of(belief: TelecomBelief, customer: str) -> list[str]:
+    """The bills that were seen to be a customer's."""
+    return [bill for bill in belief.things.get("bill", ()) if belief.of(bill, "customer_id") == customer]
+
+
+def _transferred(belief: TelecomBelief, _call: Call, _said: str) -> TelecomBelief:
+    return belief.learn("escalated(_)")
+
+
+_AFTER: Mapping[str, Callable[[TelecomBelief, Call, str], TelecomBelief]] = {
+    "send_payment_request": _sent,
+    "enable_roaming": _roaming(True),
+    "disable_roaming": _roaming(False),
+    "refuel_data": _refuelled,
+    "get_bills_for_customer": _listed,
+    "transfer_to_human_agents": _transferred,
+}

@@ -1,0 +1,107 @@
+"""The one door to the package that holds τ²'s data and tools. Importing it takes about three seconds, so it is late.
+
+Nearly all of that is Inspect itself, which the tools are written for; no path into the package avoids it. Its runtime
+is not needed: a tool is a coroutine that never waits, working on a store that a context variable names.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from rpms.core.errors import InputError
+
+INSTALL: Final = "pip install 'rpms[tau2]'"
+DATA: Final = ("tau2", "data", "domains", "telecom")
+OFFICIAL: Final = ("train", "test", "base", "small", "full")
+
+
+@dataclass(frozen=True)
+class Package:
+    """What is used of the package, under names of our own."""
+
+    tools: Mapping[str, Any]
+    """Every tool by its name, as the sandbox defines it: description, JSON schema, function."""
+    make_environment: Callable[[], Any]
+    """The database and the phone of the store in force, made at the first call."""
+    make_store: Callable[[], Any]
+    use_store: Callable[[Any], None]
+    """Make a store the one in force, in this context."""
+    problems: Callable[[dict[str, Any], Any], str | None]
+    """What the sandbox says of arguments that do not fit a tool's schema."""
+    converted: Callable[[dict[str, Any], Any], dict[str, Any]]
+    """Arguments as the tool's function wants them."""
+    refusal: type[Exception]
+    """What tools raise to refuse."""
+    today: str
+
+
+@cache
+def load_package() -> Package:
+    """Import the package; where it is missing, one line says what to install."""
+    try:
+        from inspect_ai.model._call_tools import tool_params, validate_tool_input  # noqa: PLC0415
+        from inspect_ai.tool import ToolDef, ToolError  # noqa: PLC0415
+        from inspect_ai.util import Store  # noqa: PLC0415
+        from inspect_ai.util._store import init_subtask_store  # noqa: PLC0415
+        from inspect_evals.tau2.telecom.environment import get_environment  # noqa: PLC0415
+        from inspect_evals.tau2.telecom.tools import all_telecom_agent_tools  # noqa: PLC0415
+        from inspect_evals.tau2.telecom.user_tools import all_telecom_user_tools  # noqa: PLC0415
+        from inspect_evals.tau2.telecom.utils import get_today  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise _missing(error.name or "inspect_evals") from None
+    except ImportError as error:
+        raise InputError(f"this version of inspect-evals is not one that rpms knows ({error}): {INSTALL} -U") from None
+    definitions = [ToolDef(make()) for make in (*all_telecom_agent_tools, *all_telecom_user_tools)]
+    return Package(
+        {each.name: each for each in definitions},
+        get_environment,
+        Store,
+        init_subtask_store,
+        validate_tool_input,
+        tool_params,
+        ToolError,
+        get_today().isoformat(),
+    )
+
+
+def _missing(module: str) -> InputError:
+    return InputError(f"the tools of τ²-bench are not installed ({module} is missing): {INSTALL}")
+
+
+def _data() -> Path:
+    """The folder with the tasks, found without importing anything."""
+    spec = find_spec("inspect_evals")
+    if spec is None or not spec.submodule_search_locations:
+        raise _missing("inspect_evals")
+    return Path(spec.submodule_search_locations[0], *DATA)
+
+
+@cache
+def splits() -> Mapping[str, tuple[str, ...]]:
+    """The official splits: the ids of their tasks, in order."""
+    read = _read("split_tasks.json")
+    missing = [name for name in OFFICIAL if name not in read]
+    if missing:
+        raise InputError(f"the installed inspect-evals has no split {missing[0]!r} of telecom tasks: {INSTALL} -U")
+    return {name: tuple(read[name]) for name in OFFICIAL}
+
+
+@cache
+def records() -> Mapping[str, Mapping[str, Any]]:
+    """Every task of the package by its id: ticket, how it begins, what is asserted in the end."""
+    return {task["id"]: task for task in _read("tasks.json.gz")}
+
+
+def _read(name: str) -> Any:
+    try:
+        content = (_data() / name).read_bytes()
+        return json.loads(gzip.decompress(content) if name.endswith(".gz") else content)
+    except (OSError, ValueError) as error:
+        raise InputError(f"inspect-evals has no readable {'/'.join((*DATA, name))} ({error}): {INSTALL} -U") from None

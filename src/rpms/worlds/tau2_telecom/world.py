@@ -1,0 +1,118 @@
+"""τ² telecom as a World: its knowledge in one place, its simulator a lazy import away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from rpms.core.belief import Belief
+from rpms.core.errors import InputError
+from rpms.core.goal import Goal
+from rpms.core.recall import Retrieval, Similarity
+from rpms.foreign.calls import NotACall, Tool, read_call
+from rpms.worlds.base import Command, Game, Setting, Task, World
+from rpms.worlds.tau2_telecom.agreement import disagreements
+from rpms.worlds.tau2_telecom.belief import TelecomBelief
+from rpms.worlds.tau2_telecom.game import DONE, TelecomGame
+from rpms.worlds.tau2_telecom.goals import Ticket, parse_ticket
+from rpms.worlds.tau2_telecom.observations import refused, update
+from rpms.worlds.tau2_telecom.package import load_package
+from rpms.worlds.tau2_telecom.prompts import VOICE
+from rpms.worlds.tau2_telecom.tasks import SPLITS, list_tasks
+
+SIGNATURES: Mapping[str, tuple[str, ...]] = {
+    "get_customer_by_phone": ("phone_number",),
+    "get_customer_by_id": ("customer_id",),
+    "get_customer_by_name": ("full_name", "dob"),
+    "get_details_by_id": ("id",),
+    "suspend_line": ("customer_id", "line_id", "reason"),
+    "resume_line": ("customer_id", "line_id"),
+    "get_bills_for_customer": ("customer_id", "limit"),
+    "send_payment_request": ("customer_id", "bill_id"),
+    "get_data_usage": ("customer_id", "line_id"),
+    "enable_roaming": ("customer_id", "line_id"),
+    "disable_roaming": ("customer_id", "line_id"),
+    "transfer_to_human_agents": ("summary",),
+    "refuel_data": ("customer_id", "line_id", "gb_amount"),
+    "set_network_mode_preference": ("mode",),
+    "set_apn_settings": ("apn_settings",),
+    "check_app_status": ("app_name",),
+    "check_app_permissions": ("app_name",),
+    "grant_app_permission": ("app_name", "permission"),
+}
+"""The parameters of the tools that have any, in order: how a call is written in one way."""
+
+
+class Tau2Telecom(World):
+    """The World of tickets about phones."""
+
+    name = "tau2-telecom"
+    splits: tuple[str, ...] = SPLITS
+    step_budget = 50
+    max_tokens = 256
+    voice = VOICE
+    retrieval = Retrieval(similarity=Similarity(type=0.6, object=0.0, state=0.4, destination=0.0))
+    """What sets goals apart is the complaint, and whether the user is abroad."""
+
+    def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
+        _check(setting)
+        return list_tasks(split)
+
+    def open(self, task: Task, setting: Setting) -> Game:
+        _check(setting)
+        return TelecomGame(task.id)
+
+    def goal(self, opening: str) -> Goal:
+        return parse_ticket(opening)
+
+    def start(self, goal: Goal) -> Belief:
+        belief = TelecomBelief().learn("not closed", "not escalated(_)", "not apn_resetting")
+        if not isinstance(goal, Ticket):
+            return belief
+        told = [f"{'' if goal.state == 'abroad' else 'not '}abroad"] if goal.state else []
+        told.append(f"{'' if goal.may_pay else 'not '}may_pay")
+        named = {"amount": [goal.amount]} if goal.amount else {}
+        belief = belief.learn(*told, number=[goal.number], **named)
+        return belief.about(goal.today, goal.number)
+
+    def update(self, belief: TelecomBelief, action: str | None, observation: str) -> Belief:
+        return update(belief, action, observation)
+
+    def infeasible(self, observation: str) -> bool:
+        return refused(observation)
+
+    def command(self, action: str, belief: TelecomBelief) -> Command:  # noqa: ARG002
+        """A call in the one way of writing it; what is no call stays as it is, for the sandbox to refuse."""
+        text = " ".join(action.split())
+        try:
+            call = read_call(text, SIGNATURES)
+        except NotACall:
+            return Command(text)
+        written = str(call.ordered(SIGNATURES.get(call.name, ())))
+        return Command(written, ("form",) if written != text else ())
+
+    def tools(self) -> Sequence[Tool]:
+        """As the sandbox describes them, and `done`."""
+        known = [
+            Tool(name, tool.description, tool.parameters.model_dump(exclude_none=True))
+            for name, tool in load_package().tools.items()
+        ]
+        return (*known, Tool(DONE, "Close the ticket: it is solved."))
+
+    def contradictions(self, belief: TelecomBelief, game: Game) -> tuple[str, ...]:
+        return disagreements(belief, game.state) if isinstance(game, TelecomGame) else ()
+
+    def edition(self, _tasks: Sequence[Task], _setting: Setting) -> Mapping[str, str]:
+        """The version of the package: its tasks and tools are what is played."""
+        try:
+            return {"inspect-evals": version("inspect-evals")}
+        except PackageNotFoundError:
+            return {}
+
+
+def _check(setting: Setting) -> None:
+    if setting.options:
+        raise InputError(f"tau2-telecom has no options, so no {next(iter(setting.options))!r}")
+
+
+world: World = Tau2Telecom()

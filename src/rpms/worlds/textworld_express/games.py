@@ -1,0 +1,165 @@
+"""The eight games, their parameters and their folds.
+
+Facts about the simulator (1.1.0), stated here so that listing tasks needs neither Java nor the package; a test compares
+them with the simulator's own answers.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from rpms.core.errors import InputError
+from rpms.worlds.base import Task
+
+_Thing = TypeVar("_Thing")
+
+FOLDS: Final = {"train": range(1_000), "dev": range(10_000, 11_000), "test": range(20_000, 21_000)}
+"""The seeds of each fold, the same for every game."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A number that games are made by."""
+
+    default: int
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class GameKind:
+    """One of the games, by the simulator's name for it."""
+
+    name: str
+    title: str
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+
+def _rooms(number: int, most: int, *, doors: int, limit: int) -> dict[str, Parameter]:
+    return {
+        "numLocations": Parameter(number, 1, most),
+        "includeDoors": Parameter(doors, 0, 1),
+        "limitInventorySize": Parameter(limit, 0, 1),
+    }
+
+
+_TABLE: Final = (
+    GameKind(
+        "cookingworld",
+        "CookingWorld",
+        {
+            **_rooms(11, 11, doors=1, limit=1),
+            "numIngredients": Parameter(3, 1, 5),
+            "numDistractorItems": Parameter(10, 0, 10),
+        },
+    ),
+    GameKind(
+        "twc",
+        "TextWorld Commonsense",
+        {**_rooms(3, 3, doors=0, limit=0), "numItemsToPutAway": Parameter(4, 1, 4)},
+    ),
+    GameKind(
+        "coin",
+        "Coin Collector",
+        {**_rooms(11, 11, doors=1, limit=1), "numDistractorItems": Parameter(0, 0, 10)},
+    ),
+    GameKind(
+        "mapreader",
+        "Map Reader",
+        {
+            **_rooms(15, 48, doors=0, limit=0),
+            "maxDistanceApart": Parameter(4, 1, 8),
+            "maxDistractorItemsPerLocation": Parameter(3, 0, 3),
+        },
+    ),
+    GameKind("arithmetic", "Arithmetic"),
+    GameKind("sorting", "Sorting"),
+    GameKind(
+        "simonsays",
+        "Simon Says",
+        {
+            "gameLength": Parameter(5, 1, 1_000),
+            "numDistractors": Parameter(3, 0, 5),
+            "memorization": Parameter(0, 0, 1),
+            "verbose": Parameter(0, 0, 1),
+        },
+    ),
+    GameKind("peckingorder", "Pecking Order"),
+)
+GAMES: Final = {kind.name: kind for kind in _TABLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which games are played, and with what parameters beside the default ones."""
+
+    games: tuple[str, ...]
+    parameters: Mapping[str, int]
+
+    def of(self, game: str) -> str:
+        """The parameters of one game as the simulator wants them written."""
+        known = GAMES[game].parameters
+        return ",".join(f"{name}={value}" for name, value in self.parameters.items() if name in known)
+
+    def __str__(self) -> str:
+        """The canonical form: equal texts are equal games."""
+        return ",".join((*self.games, *(f"{name}={value}" for name, value in self.parameters.items())))
+
+
+def parse_choice(text: str) -> Choice:
+    """Read names of games and `parameter=value`, with commas between; all games where none is named.
+
+    >>> parse_choice("coin, numLocations=5").of("coin")
+    'numLocations=5'
+    """
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    names = [game_named(part).name for part in parts if "=" not in part]
+    games = tuple(game for game in GAMES if game in names) or tuple(GAMES)
+    known = {name: parameter for game in games for name, parameter in GAMES[game].parameters.items()}
+    values: dict[str, int] = {}
+    for part in parts:
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            continue
+        wrong = f"{' or '.join(games)}: no parameter" if names else "no game has a parameter"
+        parameter = _named(name, known, wrong, "the parameters")
+        if not value.isdecimal() or len(value) > 6 or not parameter.least <= int(value) <= parameter.most:
+            raise InputError(f"{name}={value}: write a number from {parameter.least} to {parameter.most}")
+        if int(value) != parameter.default or len(games) > 1:
+            values[name] = int(value)
+    return Choice(games, dict(sorted(values.items())))
+
+
+def game_named(name: str) -> GameKind:
+    """Look a game up, with a suggestion where there is none."""
+    return _named(name, GAMES, "TextWorldExpress has no game", "the games")
+
+
+def _named(name: str, known: Mapping[str, _Thing], wrong: str, them: str) -> _Thing:
+    """What goes by a name; where nothing does, one line with the nearest name, or with all of them."""
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"{them} are {', '.join(sorted(known)) or 'none'}"
+    raise InputError(f"{wrong} {name!r}: {hint}")
+
+
+def task_at(name: str, seed: int) -> Task:
+    """Return the task that a game and a seed make."""
+    game = game_named(name)
+    for fold, seeds in FOLDS.items():
+        if seed in seeds:
+            source = {"game": game.name, "seed": str(seed)}
+            return Task(id=f"{game.name}/{seed}", split=fold, type=game.name, source=source)
+    folds = ", ".join(f"{seeds.start} to {seeds.stop - 1} ({fold})" for fold, seeds in FOLDS.items())
+    raise InputError(f"{name} has no seed {seed}: they are {folds}")
+
+
+def list_tasks(fold: str, games: Iterable[str]) -> list[Task]:
+    """List the tasks of a fold, game by game."""
+    if fold not in FOLDS:
+        raise InputError(f"TextWorldExpress has no split {fold!r}: the splits are {', '.join(FOLDS)}")
+    return [task_at(game, seed) for game in games for seed in FOLDS[fold]]

@@ -1,0 +1,73 @@
+"""A TextWorldExpress episode in the simulator."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar, Final
+
+from rpms.core.errors import WorldError
+from rpms.worlds.base import Outcome, Task
+from rpms.worlds.jvm.bridge import Simulator, give_back
+from rpms.worlds.jvm.game import JavaGame
+from rpms.worlds.textworld_express.program import PROGRAM
+
+CALL_TIMEOUT_S: Final = 60.0
+"""A step takes less than a millisecond, making a game a few; past this a simulator hangs."""
+
+
+class ExpressGame(JavaGame):
+    """One game, made by its name, its parameters and a seed of its fold.
+
+    Every answer of the simulator has all there is to know of the moment; the player sees its observation, and at the
+    start the task before it.
+    """
+
+    program: ClassVar = PROGRAM
+
+    def __init__(self, task: Task, parameters: str = "", *, timeout_s: float = CALL_TIMEOUT_S) -> None:
+        super().__init__(task.id, timeout_s)
+        self.task = task
+        self._parameters = parameters
+        self._said: dict[str, Any] = {}
+
+    def _open(self, simulator: Simulator) -> Outcome:
+        opening = self._make(simulator, gold=False)
+        return Outcome(f"{simulator.text('getTaskDescription')}\n\n{opening.observation}", score=opening.score)
+
+    def _make(self, simulator: Simulator, *, gold: bool) -> Outcome:
+        problem = simulator.text("load", self.task.source["game"], self._parameters)
+        if problem:
+            raise WorldError(f"the simulator could not load {self.task.id}: {problem.splitlines()[0]}")
+        seed, fold = int(self.task.source["seed"]), self.task.split
+        return self._outcome(simulator.text("generateNewGameJSON", seed, fold, gold))
+
+    def _step(self, command: str) -> Outcome:
+        return self._outcome(self._text("stepJSON", command))
+
+    def _outcome(self, answer: str) -> Outcome:
+        self._said = said = json.loads(answer)
+        score, won = float(said["score"]), bool(said["tasksuccess"])
+        return Outcome(said["observation"], score=score, won=won, done=won or bool(said["taskfailure"]))
+
+    def admissible(self) -> tuple[str, ...]:
+        """The valid actions, of which some are refused all the same: doors are listed open or not."""
+        self._live()
+        return tuple(sorted(set(self._said["validActions"])))
+
+    def look(self) -> str:
+        """What `look around` would say now: for checks, never for prompts."""
+        return str(self._said["look"])
+
+    def inventory(self) -> str:
+        """What `inventory` would say now: for checks, never for prompts."""
+        return str(self._said["inventory"])
+
+    def gold_path(self) -> tuple[str, ...]:
+        """Return a sequence of commands that wins, walked in a simulator apart: this episode is untouched."""
+        kept, walker = self._said, self._borrow()
+        try:
+            self._make(walker, gold=True)
+            return walker.texts("getGoldActionSequence")
+        finally:
+            self._said = kept
+            give_back(walker)

@@ -1,0 +1,92 @@
+"""TextWorldExpress as a World: its knowledge in one place, its simulator a lazy import away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from rpms.core.belief import Belief
+from rpms.core.errors import InputError
+from rpms.core.goal import Goal
+from rpms.core.voice import Voice
+from rpms.worlds.base import Command, Game, Setting, Task, World
+from rpms.worlds.textworld_express.agreement import disagreements
+from rpms.worlds.textworld_express.belief import ExpressBelief
+from rpms.worlds.textworld_express.games import Choice, list_tasks, parse_choice, task_at
+from rpms.worlds.textworld_express.goals import parse_goal
+from rpms.worlds.textworld_express.observations import refused
+from rpms.worlds.textworld_express.prompts import VOICE
+from rpms.worlds.textworld_express.simulator import ExpressGame
+from rpms.worlds.textworld_express.update import start, update
+
+OPTIONS: Final = ("game",)
+"""`game`: names of games and parameters with commas between, `cookingworld,numLocations=5`; all eight by default."""
+
+
+class TextWorldExpress(World):
+    """The World of TextWorldExpress's eight games."""
+
+    name = "textworld-express"
+    splits: tuple[str, ...] = ("dev", "train", "test")
+    options: tuple[str, ...] = OPTIONS
+    step_budget = 100
+    """The package's own limit."""
+    voice: Voice = VOICE
+
+    def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
+        return list_tasks(split, _choice(setting).games)
+
+    def variation(self, name: str, number: int) -> Task:
+        """The game that a seed makes, of whatever split."""
+        return task_at(name, number)
+
+    def edition(self, _tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
+        """The parameters that are not the default ones: results under others cannot be compared."""
+        parameters = _choice(setting).parameters
+        return {"parameters": ",".join(f"{name}={value}" for name, value in parameters.items()) or "default"}
+
+    def open(self, task: Task, setting: Setting) -> Game:
+        return ExpressGame(task, _choice(setting).of(task.source["game"]))
+
+    def manual(self) -> tuple[tuple[str, str], ...]:
+        return self.manual_files("manual.yaml", "homes.yaml")
+
+    def goal(self, opening: str) -> Goal:
+        return parse_goal(opening)
+
+    def start(self, goal: Goal) -> Belief:
+        return start(goal)
+
+    def update(self, belief: ExpressBelief, action: str | None, observation: str) -> Belief:
+        return update(belief, action, observation)
+
+    def command(self, action: str, belief: ExpressBelief) -> Command:
+        """Forgive letter case, spaces and a trailing dot; names have the letters that the game writes them with."""
+        plain = super().command(action, belief)
+        text = plain.text
+        for name in belief.names["thing"] if isinstance(belief, ExpressBelief) else ():
+            if name != name.casefold():
+                text = re.sub(rf"\b{re.escape(name.casefold())}(?!\S)", lambda _, name=name: name, text)  # type: ignore[misc]
+        return Command(text, plain.repairs if text != action else ())
+
+    def infeasible(self, observation: str) -> bool:
+        return refused(observation)
+
+    def contradictions(self, belief: ExpressBelief, game: Game) -> tuple[str, ...]:
+        """Compare room, things and inventory with what a look would show; of other games nothing can be said."""
+        return disagreements(belief, game.look(), game.inventory()) if isinstance(game, ExpressGame) else ()
+
+
+def _choice(setting: Setting) -> Choice:
+    """The games that a setting asks for."""
+    for name in setting.options:
+        if name not in OPTIONS:
+            raise InputError(
+                f"TextWorldExpress has no option {name!r}: write game=NAME,PARAMETER=VALUE, such as "
+                "game=cookingworld,numLocations=5"
+            )
+    return parse_choice(setting.options.get("game", ""))
+
+
+world: World = TextWorldExpress()

@@ -1,0 +1,65 @@
+"""Inspect: a world's tasks as an Inspect task, run with its mock model."""
+
+import pytest
+from inspect_ai import eval as inspect_eval
+from inspect_ai._util import entrypoints
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+from rpms.core.errors import InputError
+from rpms.inspect_registry import world
+from rpms.worlds.alfworld.games import builtin_ids, builtin_walkthrough
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Inspect and what it imports warn of each other
+
+
+@pytest.fixture(autouse=True)
+def nothing_of_other_packages(monkeypatch) -> None:
+    """Inspect would import whatever else is registered with it, some of which takes half a minute."""
+    monkeypatch.setattr(entrypoints, "_inspect_ai_eps_loaded_all", True)
+
+
+ONE, OTHER = builtin_ids()[0], builtin_ids()[6]
+
+
+def said(text: str) -> ModelOutput:
+    output = ModelOutput.from_content("mockllm", text)
+    output.usage = ModelUsage(input_tokens=30, output_tokens=4, total_tokens=34)  # else it would count, by a download
+    return output
+
+
+def test_a_task_runs_is_scored_and_is_in_the_log(tmp_path):
+    knows = [f"Thought: I know the way.\nAction: {command}" for command in builtin_walkthrough(ONE)]
+    answers = [*knows, "Action: dance", *["no idea"] * len(knows)]
+    (log,) = inspect_eval(
+        world(task=f"{ONE},{OTHER}", condition="rules-only", preset="paper", steps=len(knows)),
+        model=get_model("mockllm/model", custom_outputs=[said(text) for text in answers], memoize=False),
+        log_dir=str(tmp_path),
+        display="none",
+        max_samples=1,
+    )
+    assert log.status == "success", log.error
+    first, last = log.samples
+    assert [first.id, last.id] == [ONE, OTHER]
+    assert [sample.scores["done"].value for sample in log.samples] == ["C", "I"]
+    assert [sample.scores["score"].value for sample in log.samples] == [1.0, 0.0]
+    assert log.results.scores[0].metrics["accuracy"].value == 0.5
+    assert last.metadata["rpms"] == {
+        "ending": "out of steps",
+        "error": "",
+        "score": 0.0,
+        "steps": len(knows),
+        "infeasible": len(knows),
+    }
+    assert "Your task is to" in first.messages[0].text
+    assert [message.text for message in first.messages[1::2]] == knows
+    assert any("[RULES - CRITICAL" in text for text in first.attachments.values())  # RPMS decides what is asked
+    assert first.model_usage["mockllm/model"].input_tokens == 30 * len(knows)
+
+
+def test_a_wrong_setting_is_one_clear_line():
+    with pytest.raises(InputError, match="there is no such setting"):
+        world(colour="red")
+    with pytest.raises(InputError, match="no split 'nope'"):
+        world(split="nope")
+    with pytest.raises(InputError, match="unknown world"):
+        world(name="alfwrld")

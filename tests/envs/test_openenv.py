@@ -1,0 +1,162 @@
+"""OpenEnv: one real server on loopback for all of these, its own client, many sessions, and clients that vanish."""
+
+import asyncio
+import socket
+import threading
+import time
+from contextlib import ExitStack
+from typing import ClassVar
+
+import httpx
+import pytest
+
+from rpms.core.errors import InputError
+from rpms.envs.openenv import Command, Served, WorldsClient, listen, make_app, make_server
+from rpms.worlds.alfworld.games import builtin_ids, builtin_walkthrough
+from rpms.worlds.alfworld.world import world as alfworld
+from tests import toolbox
+from tests.play.corridor import Corridor
+from tests.play.corridor import task as corridor_task
+
+NAME = builtin_ids()[0]
+SESSIONS = 8
+
+
+class Watched(Corridor):
+    """Knows which of its games are open."""
+
+    name = "watched"
+    opened: ClassVar[set] = set()
+
+    def open(self, task, setting):
+        game = super().open(task, setting)
+        self.opened.add(game)
+        game.close = lambda: self.opened.discard(game)
+        return game
+
+    def tasks(self, split, setting):
+        return [corridor_task("slow", seconds=0.05)]
+
+
+@pytest.fixture(scope="module")
+def server():
+    place = listen("127.0.0.1", 0)
+    app = make_app(Served((alfworld, toolbox.world, Watched())), SESSIONS)
+    server = make_server(app)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [place]})
+    thread.start()
+    yield f"http://127.0.0.1:{place.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(20)
+    place.close()
+
+
+def client(url: str):
+    return WorldsClient(url).sync()
+
+
+def test_a_walkthrough_wins(server):
+    with client(server) as env:
+        first = env.reset(world="alfworld", task=NAME, episode_id="one")
+        assert first.observation.text.startswith("-= Welcome to TextWorld")
+        assert (first.observation.task, first.reward, first.done) == (NAME, 0.0, False)
+        results = [env.step(command) for command in builtin_walkthrough(NAME)]
+        assert [result.reward for result in results] == [0.0] * (len(results) - 1) + [1.0]
+        assert results[-1].done
+        assert results[-1].observation.won
+        state = env.state()
+        assert (state.episode_id, state.world, state.task, state.step_count) == ("one", "alfworld", NAME, len(results))
+
+
+def test_one_server_has_all_worlds_and_sessions_do_not_meet(server):
+    with ExitStack() as stack:
+        envs = [stack.enter_context(client(server)) for _ in range(4)]
+        worlds = ["alfworld", "toolbox"] * 2
+        seen = [env.reset(world=world, seed=3) for env, world in zip(envs, worlds, strict=True)]
+        assert seen[0].observation == seen[2].observation
+        assert seen[0].observation.text != seen[1].observation.text
+        for _ in range(3):
+            envs[0].step("look")
+        assert [env.state().step_count for env in envs] == [3, 0, 0, 0]
+        assert (
+            envs[0].reset(world="alfworld", options={"dialect": "0.4"}, admissible=True, seed=3).observation.steps == 0
+        )
+        assert "help" in envs[0].step("look").observation.admissible_commands
+        assert envs[2].step("help").observation.text == "Nothing happens."
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ({"world": "../secrets"}, "no world ../secrets is served here; choose one of alfworld, toolbox, watched"),
+        ({"split": "nope"}, "no split 'nope'"),
+        ({"task": "nope"}, "did you mean"),
+        ({"task": 99}, "no task 99"),
+        ({"task": [1]}, "a task is named by its id or its number"),
+        ({"seed": "x"}, "a seed is a number"),
+        ({"options": "0.4"}, "options are given by name"),
+        ({"options": {"dialect": "9"}}, "no dialect '9'"),
+        ({"max_steps": 0}, "episodes of 0 steps"),
+        ({"data": "/etc"}, "reset has no argument data"),
+    ],
+)
+def test_bad_input_is_one_clear_error(server, asked, answer):
+    with client(server) as env, pytest.raises(RuntimeError, match="Server error") as caught:
+        env.reset(**asked)
+    assert answer in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_misuse_is_one_clear_error_and_the_session_goes_on(server):
+    with client(server) as env:
+        with pytest.raises(RuntimeError, match="step before reset: send reset first"):
+            env.step("look")
+        env.reset(world="alfworld", max_steps=1)
+        assert env.step(Command(command="look")).observation.truncated
+        with pytest.raises(RuntimeError, match="step after the end"):
+            env.step("look")
+        with pytest.raises(RuntimeError, match="Invalid message"):
+            env.reset(max_steps=5) and env.step("x" * 20_000)
+        assert env.step("look").observation.steps == 1
+
+
+def test_plain_http_is_answered_in_one_line(server):
+    with httpx.Client(base_url=server, trust_env=False) as plain:
+        assert plain.get("/health").json() == {"status": "healthy"}
+        answer = plain.post("/step", json={"action": {"command": "look"}})
+    assert (answer.status_code, answer.json()["detail"].partition(":")[0]) == (422, "step before reset")
+
+
+def test_a_client_that_vanishes_leaves_nothing(server, capfd):
+    """Twice as many as the server has room for, none of which says goodbye: some between steps, some amid one."""
+
+    async def vanish(number: int) -> None:
+        env = WorldsClient(server)
+        await env.connect()
+        await env.reset(world="watched")
+        assert Watched.opened
+        if number % 2:
+            await env._send({"type": "step", "data": {"command": "go to room 1"}})
+            await asyncio.sleep(0.01)
+        env._ws.transport.abort()
+
+    for number in range(2 * SESSIONS):
+        asyncio.run(vanish(number))
+    deadline = time.monotonic() + 20
+    while Watched.opened and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not Watched.opened
+    with ExitStack() as stack:  # and there is room for as many as before
+        for _ in range(SESSIONS):
+            stack.enter_context(client(server)).reset(world="watched")
+        full = stack.enter_context(client(server))
+        with pytest.raises((ConnectionError, RuntimeError), match=r"it is full|8/8"):
+            full.reset(world="watched")
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_taken_port_is_one_line():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match=f"cannot serve on 127.0.0.1, port {port}: Address already in use"):
+            listen("127.0.0.1", port)

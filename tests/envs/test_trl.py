@@ -1,0 +1,93 @@
+"""TRL's environment_factory, driven by a stand-in loop that makes the calls TRL documents, in its order."""
+
+import inspect
+
+import pytest
+
+from rpms.core.errors import InputError
+from rpms.envs.trl import environment_factory, prompts
+from rpms.worlds.alfworld.games import builtin_ids, builtin_walkthrough
+
+CONTROL = ("reset", "get_reward")
+
+
+def tools_of(environment) -> dict:
+    """As the trainer finds them: public methods, looked up on the class."""
+    names = [name for name, _ in inspect.getmembers(type(environment), predicate=inspect.isfunction)]
+    return {name: getattr(environment, name) for name in names if name not in CONTROL and not name.startswith("_")}
+
+
+class Trainer:
+    """Draws environments from a pool, resets each with its row, calls tools until the model stops, asks for rewards."""
+
+    def __init__(self, factory, model) -> None:
+        self.factory, self.model, self.pool = factory, model, [factory()]
+
+    def rollouts(self, rows: list[dict]) -> tuple[list[float], list[list[dict]]]:
+        self.pool += [self.factory() for _ in range(len(rows) - len(self.pool))]
+        environments = self.pool[: len(rows)]
+        talks = []
+        for environment, row in zip(environments, rows, strict=True):
+            last = row["prompt"][-1]
+            opening = environment.reset(**row)
+            talks.append([*row["prompt"][:-1], {**last, "content": last["content"] + opening}])
+        for environment, row, talk in zip(environments, rows, talks, strict=True):
+            for name, arguments in self.model(row):
+                try:
+                    answer = tools_of(environment)[name](**arguments)
+                except InputError as error:
+                    answer = {"error": str(error)}
+                talk.append({"role": "tool", "name": name, "content": str(answer)})
+        return [environment.get_reward() for environment in environments], talks
+
+
+def test_a_policy_that_knows_the_way_is_rewarded_and_one_that_does_not_is_not():
+    def model(row):
+        commands = builtin_walkthrough(row["task"]) if row["good"] else ("look", "dance")
+        return [("act", {"command": command}) for command in commands]
+
+    rows = [{**row, "good": place % 2 == 0} for place, row in enumerate(prompts("alfworld", "builtin", limit=6))]
+    trainer = Trainer(environment_factory("alfworld", "builtin"), model)
+    for _ in range(2):  # instances are reused from batch to batch
+        rewards, talks = trainer.rollouts(rows)
+        assert rewards == [1.0, 0.0] * 3
+    assert talks[0][-1]["content"].endswith("You have done the task.")
+    assert talks[1][-1]["content"] == "Nothing happens."
+    assert "Your task is to:" in talks[0][1]["content"]
+
+
+def test_a_model_has_one_tool_and_its_words_say_how_to_use_it():
+    tools = tools_of(environment_factory("alfworld")())
+    assert list(tools) == ["act"]
+    signature = inspect.signature(tools["act"], eval_str=True)
+    assert {name: each.annotation for name, each in signature.parameters.items()} == {"command": str}
+    assert "Args:\n    command: " in inspect.getdoc(tools["act"])
+
+
+def test_the_generations_of_a_prompt_play_one_game():
+    factory = environment_factory("alfworld", options={"dialect": "0.4"})
+    (row,) = prompts("alfworld", limit=1)
+    assert row["task"] == builtin_ids()[0]
+    one, other = factory(), factory()
+    assert one.reset(**row) == other.reset(**row)
+    one.act("go to bed 1")
+    assert other.act("help").startswith("Available commands")
+    assert one.reset(seed=3) == other.reset(seed=3)
+
+
+def test_misuse_is_one_clear_line():
+    with pytest.raises(InputError, match="no split 'nope'"):
+        environment_factory("alfworld", "nope")
+    with pytest.raises(InputError, match="unknown world"):
+        environment_factory("alfwrld")
+    with pytest.raises(InputError, match="a limit of 0"):
+        prompts("alfworld", limit=0)
+    environment = environment_factory("alfworld", max_steps=1)()
+    with pytest.raises(InputError, match="step before reset"):
+        environment.act("look")
+    with pytest.raises(InputError, match="did you mean"):
+        environment.reset(task="nope")
+    environment.reset()
+    assert environment.act("look").endswith("The episode is over; the task is not done.")
+    with pytest.raises(InputError, match="step after the end"):
+        environment.act("look")

@@ -1,0 +1,93 @@
+"""Junk: found for a stated reason, pruned by a policy, and never lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rpms.core.belief import StateSignature
+from rpms.core.goal import GoalSignature
+from rpms.core.memory import CriticalFailure, Origin, SuccessSnippet, merge
+from rpms.learn.freeze import freeze
+from rpms.learn.junk import Junk, find_junk
+from rpms.play.setup import manual_of
+from rpms.store.memories import read_memory, write_memory
+from rpms.store.quarantine import read_quarantine
+from rpms.worlds.registry import find_world
+from tests.cli.command import Rpms, rpms
+
+__all__ = ["rpms"]
+WORLD = find_world("alfworld")
+HEAT = GoalSignature("pick_heat_then_place_in_recep", "mug", "", "cabinet")
+
+
+def snippet(*actions: str, evidence: int = 1, goal: GoalSignature = HEAT) -> SuccessSnippet:
+    origins = frozenset(Origin("e", number) for number in range(evidence))
+    return SuccessSnippet(goal, StateSignature.parse("holding=mug 1"), "heat_object", actions, origins=origins)
+
+
+GOOD = snippet("go to microwave 1", "heat mug 1 with microwave 1", evidence=5)
+LIKE = snippet("go to microwave 1", "heat mugs 1 with microwave 1")
+WRONG = snippet(
+    "go to fridge 1", "heat mug 1 with fridge 1", goal=GoalSignature("pick_heat_then_place_in_recep", "cup")
+)
+OTHERS = [snippet(f"go to {place} 1", f"open {place} 1", evidence=2) for place in ("microwave", "cabinet", "fridge")]
+
+
+def junk(*entries, runs=()):
+    found = find_junk(merge(entries), WORLD, manual_of(WORLD), WORLD.retrieval, runs)
+    return {(remark.junk, remark.entry.actions[-1]) for remark in found}
+
+
+def test_what_says_the_same_with_less_evidence_is_a_near_duplicate():
+    assert junk(GOOD, LIKE) == {(Junk.DUPLICATE, "heat mugs 1 with microwave 1")}
+
+
+def test_what_three_of_the_same_goal_and_hand_precede_is_always_below_them():
+    assert junk(GOOD, *OTHERS[:2]) == set()
+    found = junk(GOOD, *OTHERS)
+    assert len(found) == 1
+    assert {kind for kind, _ in found} == {Junk.BELOW}
+
+
+def test_what_the_manual_rules_out_in_any_room_is_against_it():
+    assert junk(GOOD, WRONG) == {(Junk.CONTRADICTED, "heat mug 1 with fridge 1")}
+
+
+def test_putting_a_thing_down_is_not_against_a_manual_that_wants_it_heated_first():
+    assert junk(snippet("go to cabinet 1", "put mug 1 in/on cabinet 1")) == set()
+
+
+def test_critical_failures_are_no_junk():
+    critical = CriticalFailure(HEAT, StateSignature.parse(""), "heat mug 1 with fridge 1", "never")
+    assert find_junk([critical], WORLD, manual_of(WORLD), WORLD.retrieval) == ()
+
+
+def test_the_memory_that_the_planner_learned_holds_nothing_against_the_manual():
+    file = Path(WORLD.embedded_memory())
+    found = find_junk(read_memory(file).entries, WORLD, manual_of(WORLD), WORLD.retrieval)
+    assert Junk.CONTRADICTED not in {remark.junk for remark in found}
+
+
+@pytest.fixture
+def memory(tmp_path):
+    file = tmp_path / "memory.jsonl"
+    write_memory(file, merge([GOOD, LIKE, WRONG, *OTHERS]), "alfworld")
+    freeze(file)
+    return file
+
+
+def test_a_policy_prunes_what_it_names_and_keeps_it_beside(memory, tmp_path, rpms: Rpms):
+    out = tmp_path / "pruned.jsonl"
+    ran = rpms("memory", "junk", memory, "--prune", "duplicate,contradicted", "--out", out)
+    assert "near-duplicate: 1" in ran.out
+    assert "never recalled: not known without runs" in ran.out
+    assert {item.reason.partition(":")[0] for item in read_quarantine(out)} == {"near-duplicate", "against the manual"}
+    both = merge(read_memory(out).entries, [item.entry for item in read_quarantine(out)])
+    assert both == merge(read_memory(memory).entries)
+
+
+def test_mistakes_are_one_line(memory, tmp_path, rpms: Rpms):
+    assert "go together" in rpms("memory", "junk", memory, "--prune", "all").line
+    assert "did you mean" in rpms("memory", "junk", memory, "--prune", "duplicates", "--out", tmp_path / "x.jsonl").line

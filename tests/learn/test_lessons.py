@@ -1,0 +1,99 @@
+"""Lessons in a model's words: taken where they stand up to manual and transcript, and left alone where they do not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from rpms.core.errors import ModelError, ModelUnavailable
+from rpms.core.memory import FailureLesson
+from rpms.learn.harvest import harvest
+from rpms.learn.lessons import Wording
+from rpms.learn.rounds import learn
+from rpms.models.base import Answer
+from rpms.models.policy import follow_plan
+from rpms.models.scripted import FunctionModel
+from rpms.store.memories import parse_memory, read_memory
+from tests.cli.command import Rpms, rpms
+from tests.learn.episodes import MANUAL, scripted
+from tests.learn.test_rounds import plan
+
+__all__ = ["rpms"]
+EPISODE = scripted("pick_cool", "go to fridge 1", "take apple 99 from fridge 1", "open fridge 1", "close fridge 1")
+(LESSON,) = (each for each in harvest(EPISODE, MANUAL) if isinstance(each, FailureLesson))
+
+
+def worded(answer: str) -> FailureLesson:
+    model = FunctionModel(lambda _request: Answer(answer), "openai/wordsmith")
+    return next(each for each in Wording(model, MANUAL).over([LESSON], EPISODE) if isinstance(each, FailureLesson))
+
+
+def test_a_sound_lesson_is_taken_and_marked_with_its_origin(tmp_path):
+    lesson = worded("Lesson: nothing can be taken from a closed fridge 1: `open fridge 1` first")
+    assert lesson.corrective_rule == "nothing can be taken from a closed fridge 1: `open fridge 1` first"
+    assert lesson.worded_by == "openai/wordsmith"
+    assert lesson.origins == LESSON.origins
+    assert lesson.id != LESSON.id
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("Lesson: look into drawer 77 with `open fridge 1`", "which was not there"),
+        ("Lesson: take care next time, and hurry", "names no action"),
+        ("Lesson: do `take apple 99 from fridge 1` once more", "names no action"),
+        ("Lesson: `open cabinet 1` before that", "was not there|did not work"),
+        ("Lesson: `sing loudly` before that", "did not work"),
+        ("Lesson: \x1b[2J`open fridge 1` first", "printable"),
+        ("Lesson: " + "`open fridge 1` " * 40, "printable"),
+        ("", "printable"),
+    ],
+)
+def test_what_does_not_stand_up_to_the_transcript_is_left_as_it_was(answer, why):
+    assert worded(answer).corrective_rule == LESSON.corrective_rule
+    assert not worded(answer).worded_by
+    text = answer.partition("Lesson: ")[2]
+    step = EPISODE.steps[min(LESSON.origins).step - 1]
+    assert re.search(why, Wording(FunctionModel(lambda _: Answer(""), "m"), MANUAL).objection(text, step, EPISODE))
+
+
+def test_a_model_that_fails_once_costs_a_wording_and_one_that_is_gone_stops():
+    def fails(error):
+        def answer(_request):
+            raise error
+
+        return Wording(FunctionModel(answer, "m"), MANUAL)
+
+    assert fails(ModelError("no")).over([LESSON], EPISODE) == (LESSON,)
+    with pytest.raises(ModelUnavailable):
+        fails(ModelUnavailable("gone")).over([LESSON], EPISODE)
+
+
+def test_learning_keeps_the_model_s_words_and_their_mark(tmp_path):
+    asked, acted = [], []
+
+    def answer(request):
+        if request.decision is None:
+            asked.append(request.prompt.text)
+            worked = re.findall(r"- `([^`]+)` worked", request.prompt.text)
+            return Answer(f"Lesson: better do `{worked[0]}` instead of that" if worked else "")
+        acted.append(request.episode)
+        slip = acted.count(request.episode) == 2
+        return Answer("Action: take nothing from nowhere" if slip else f"Action: {follow_plan(request.decision)[1]}")
+
+    model = FunctionModel(answer, "talker")
+    given = plan(model, rounds=1, limit=3)
+    result = learn(replace(given, words=given.open_model), tmp_path / "memory.jsonl")[-1]
+    lessons = [each for each in read_memory(result.file).entries if isinstance(each, FailureLesson)]
+    assert asked
+    assert any(each.worded_by == "talker" for each in lessons)
+    assert all("E-" not in text for text in asked)
+    assert parse_memory(result.file, result.file.read_text()).entries == read_memory(result.file).entries
+
+
+def test_what_writes_no_text_cannot_word_lessons(tmp_path, rpms: Rpms):
+    ran = rpms("learn", "alfworld", "--out", tmp_path / "m.jsonl", "--lessons", "model")
+    assert "writes no text" in ran.line
+    assert "choose seen or model" in rpms("learn", "alfworld", "--out", tmp_path / "m.jsonl", "--lessons", "x").line

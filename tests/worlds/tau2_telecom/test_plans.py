@@ -1,0 +1,87 @@
+"""The manual: whoever follows its plans solves tickets, keeps to the policy, and is checked by the guard."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from rpms.core.advise import plan_for
+from rpms.core.belief import Situation
+from rpms.core.episode import Ending
+from rpms.core.guard import review, review_rules
+from rpms.play.setup import manual_of
+from rpms.play.world_check import Status, check_world
+from tests.worlds.tau2_telecom.tickets import TASKS, followed, opened, task_with, world
+
+MANUAL = manual_of(world)
+SLOW = bool(os.environ.get("RPMS_SLOW"))
+
+
+@pytest.mark.parametrize("task", TASKS if SLOW else TASKS[5::18], ids=lambda task: task.id)
+def test_plans_solve_train_tickets_without_a_refusal(task):
+    episode = followed(task)
+    assert episode.ending is Ending.WON
+    assert not [step.command for step in episode.steps if step.infeasible]
+    assert not [step.contradictions for step in episode.steps if step.contradictions]
+
+
+def test_a_suspended_line_is_resumed_after_paying_and_the_phone_restarted():
+    commands = [step.command for step in followed(task_with("airplane_mode_on|overdue_bill_suspension")).steps]
+    order = [
+        'send_payment_request(customer_id="C1001", bill_id="B1234321")',
+        "make_payment()",
+        'resume_line(customer_id="C1001", line_id="L1002")',
+        "reboot_device()",
+        "done()",
+    ]
+    assert [command for command in commands if command in order][-5:] == order
+
+
+def test_a_line_whose_contract_is_over_is_handed_over_and_never_resumed():
+    commands = [step.command for step in followed(task_with("contract_end_suspension", "airplane_mode_on")).steps]
+    assert commands[-1].startswith("transfer_to_human_agents(")
+    assert not [command for command in commands if command.startswith(("resume_line", "send_payment"))]
+
+
+@pytest.mark.parametrize(
+    ("parts", "calls", "command", "because"),
+    [
+        (("mms_issue",), (), "done()", ""),
+        (("mms_issue",), ("can_send_mms()",), "done()", "D-DONE-003"),
+        (("mobile_data_issue",), ("run_speed_test()",), "done()", "D-DONE-002"),
+        (("mms_issue",), (), 'send_payment_request(customer_id="C1001", bill_id="B1002")', "D-PAY-001"),
+        (
+            ("contract_end_suspension",),
+            ('get_details_by_id(id="L1002")',),
+            'resume_line(customer_id="C1001", line_id="L1002")',
+            "D-RESUME-002",
+        ),
+        (("mms_issue", "airplane_mode_on"), ("check_status_bar()",), "toggle_wifi()", "E-TOGGLE_WIFI"),
+        (("mms_issue",), (), "reset_everything()", "no known action"),
+    ],
+)
+def test_the_guard_holds_calls_to_policy_and_conditions(parts, calls, command, because):
+    game = opened(*parts)
+    said = game.reset().observation
+    goal = world.goal(said)
+    belief = world.update(world.start(goal), None, said)
+    for call in calls:
+        belief = world.update(belief, call, game.step(call).observation)
+    rules = MANUAL.active(goal.type, goal.object)
+    situation = Situation(belief, goal)
+    found = review(command, rules, situation) or review_rules(command, rules, situation)
+    assert (because in f"{found.text} {found.rule}") if because else found is None
+
+
+def test_what_works_already_needs_no_more():
+    """A later stage that is reached leaves earlier ones behind."""
+    goal = world.goal(opened("mms_issue").reset().observation)
+    belief = world.start(goal).learn("mms_works")
+    plan = plan_for(MANUAL.active(goal.type, goal.object), Situation(belief, goal))
+    assert [option.command for option in plan.options] == ["done()"]
+
+
+def test_the_world_has_the_properties_of_a_world():
+    findings = list(check_world(world, games=2, steps=8))
+    assert [finding for finding in findings if finding.status is not Status.OK] == []

@@ -1,0 +1,58 @@
+"""Tickets of the train split, for tests. Nothing here looks at a task of test."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+
+import pytest
+
+from rpms.core.condition import FULL, compose
+from rpms.core.recall import EpisodicMemory
+from rpms.models.base import Decoding
+from rpms.models.policy import PolicyModel, follow_plan
+from rpms.play.episode import Play, play
+from rpms.play.setup import knowledge_of
+from rpms.worlds.base import Setting
+from rpms.worlds.tau2_telecom import world
+from rpms.worlds.tau2_telecom.package import load_package
+
+pytest.importorskip("inspect_evals", reason="needs the extra tau2")
+with warnings.catch_warnings():  # what others' packages warn of while they are imported is not ours to mend
+    warnings.simplefilter("ignore")
+    load_package()
+
+__all__ = ["TASKS", "followed", "load_package", "opened", "task_with", "told", "world"]
+
+TASKS = world.tasks("train", Setting())
+
+
+def task_with(*parts: str):
+    """The first train task whose id has all of some parts."""
+    return next(task for task in TASKS if all(part in task.id for part in parts))
+
+
+def opened(*parts: str):
+    game = world.open(task_with(*parts), Setting())
+    game.reset()
+    return game
+
+
+@cache
+def mind():
+    return compose(FULL, knowledge_of(world), EpisodicMemory())
+
+
+def followed(task):
+    """The episode of whoever follows the plans."""
+    game = world.open(task, Setting())
+    return play(Play(world, game, task, mind(), PolicyModel("planner", follow_plan), Decoding(), world.step_budget))
+
+
+def told(*turns: tuple[str | None, str]):
+    """The belief after some texts: the opening, then each call with its answer."""
+    goal = world.goal(turns[0][1])
+    belief = world.start(goal)
+    for action, said in turns:
+        belief = world.update(belief, action, said)
+    return belief

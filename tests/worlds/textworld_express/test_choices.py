@@ -1,0 +1,61 @@
+"""Which games are played: names, parameters, seeds, and what is wrong with them in one line."""
+
+from __future__ import annotations
+
+import pytest
+
+from rpms.core.errors import InputError
+from rpms.worlds.base import Setting
+from rpms.worlds.textworld_express.games import GAMES, list_tasks, parse_choice, task_at
+from rpms.worlds.textworld_express.world import world
+
+
+def test_all_games_are_played_where_none_is_named():
+    tasks = world.tasks("dev", Setting())
+    assert len(tasks) == 8_000
+    assert {task.type for task in tasks} == set(GAMES)
+    assert world.edition(tasks, Setting()) == {"parameters": "default"}
+
+
+def test_parameters_go_to_the_games_that_have_them():
+    choice = parse_choice("coin, sorting, numLocations=5")
+    assert choice.games == ("coin", "sorting")
+    assert (choice.of("coin"), choice.of("sorting")) == ("numLocations=5", "")
+    setting = Setting(options={"game": "coin,numLocations=5"})
+    assert world.edition((), setting) == {"parameters": "numLocations=5"}
+    assert {task.type for task in world.tasks("train", setting)} == {"coin"}
+
+
+def test_a_parameter_with_its_default_value_makes_the_same_games():
+    assert str(parse_choice("coin,numLocations=11")) == str(parse_choice("coin")) == "coin"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("cookingword", "no game 'cookingword': did you mean 'cookingworld'?"),
+        ("chess", "the games are arithmetic, coin"),
+        ("coin,numLocation=3", "coin: no parameter 'numLocation': did you mean 'numLocations'?"),
+        ("sorting,zzz=3", "the parameters are none"),
+        ("coin,numLocations=12", "numLocations=12: write a number from 1 to 11"),
+        ("coin,numLocations=many", "write a number from 1 to 11"),
+    ],
+)
+def test_a_wrong_choice_is_one_line_with_the_nearest_name(text, line):
+    with pytest.raises(InputError) as caught:
+        parse_choice(text)
+    assert line in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_other_options_are_refused_with_the_right_form():
+    with pytest.raises(InputError, match="write game=NAME,PARAMETER=VALUE"):
+        world.tasks("dev", Setting(options={"numLocations": "5"}))
+
+
+def test_a_task_that_does_not_exist_is_one_line():
+    assert task_at("coin", 10_000).split == "dev"
+    with pytest.raises(InputError, match=r"coin has no seed 5000: they are 0 to 999 \(train\)"):
+        task_at("coin", 5_000)
+    with pytest.raises(InputError, match="no split 'valid'"):
+        list_tasks("valid", GAMES)
