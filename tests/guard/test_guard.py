@@ -200,3 +200,20 @@ def test_a_user_who_repeats_a_word_is_no_circle(guard):
         assert isinstance(guard.check(Call("search", {"q": number})), Allow)
         guard.hear("yes")
     assert isinstance(guard.check(Call("search", {"q": "more"})), Allow)
+
+
+def test_a_variable_that_is_called_like_an_argument_is_the_variable():
+    text = """
+facts:
+  small: {args: [n], path: <n>, at_most: 3}
+tools:
+  add: [n, list]
+policies:
+  P-N-1: {text: The number is small., tools: add, requires: small(n)}
+  P-LIST-1: {text: Every number is small., tools: add, each: {n: list}, requires: small(n)}
+"""
+    guard = Guard(read_tool_manual(("m.yaml", text)))
+    assert isinstance(guard.check(Call("add", {"n": 1, "list": [2, 3]})), Allow)
+    assert guard.check(Call("add", {"n": 1, "list": [2, 4]})).rule == "P-LIST-1"
+    assert guard.check(Call("add", {"n": 5, "list": [2, 3]})).rule == "P-N-1"
+    assert guard.check(Call("add", {"n": 1, "list": "2"})).rule == "P-LIST-1"  # no list, and so nobody knows

@@ -273,13 +273,20 @@ class CallFacts:
         return text
 
     def truth(self, atom: Atom, /) -> Truth:
-        fact = self.manual.facts.get(atom.predicate)
+        return self.truth_of(self.manual.facts.get(atom.predicate), atom.args)
+
+    def truth_of(self, fact: Fact | None, args: tuple[str, ...]) -> Truth:
+        """The truth of a fact of the manual; of none, whether an argument is given."""
+        for arg in args:
+            if arg.__class__ is Absent:
+                return Truth.UNKNOWN if fact is not None else Truth.FALSE
         if fact is None:
-            return Truth.of(not isinstance(atom.args[0], Absent))  # whether an argument is given
+            return Truth.TRUE
         if fact.reading is not None:
-            return self._truth(fact, atom)
+            return self._read(fact, fact.reading, args)
+        atom = Atom(fact.predicate.name, args)
         if atom not in self._known:  # what calls did, or what Python says, which may take its time
-            self._known[atom] = self._truth(fact, atom)
+            self._known[atom] = self._asked_of_python(fact, atom) if fact.python else self._told(fact, atom)
         return self._known[atom]
 
     def record(self, kind: str, *key: str) -> Any:
@@ -289,29 +296,26 @@ class CallFacts:
             raise Unknown(kind, *key)
         return found
 
-    def _truth(self, fact: Fact, atom: Atom) -> Truth:
-        args = atom.args
-        for arg in args:
-            if arg.__class__ is Absent:
+    def _read(self, fact: Fact, reading: Reading, args: tuple[str, ...]) -> Truth:
+        record: Any = MISSING
+        kind = self.manual.records.get(fact.record)
+        if kind is not None:
+            key = (kind.name, *args[: len(kind.key)])
+            record = self.belief.records.get(key, MISSING)
+            if record is MISSING:
+                self.missing[Atom(fact.predicate.name, args)] = key
                 return Truth.UNKNOWN
-        if fact.told:
-            return self._told(fact, atom)
-        reading = fact.reading
+        if reading.bare:
+            return reading.truth(record, _NOTHING, self.now)
+        values = [self._values.get(arg, arg) for arg in args] if self._values else args
+        return reading.truth(record, dict(zip(fact.predicate.args, values, strict=True)), self.now)
+
+    def _asked_of_python(self, fact: Fact, atom: Atom) -> Truth:
         try:
-            if reading is not None and reading.bare:
-                return reading.truth(self._record_of(fact, args), _NOTHING, self.now)
-            values = [self._values.get(arg, arg) for arg in args] if self._values else args
-            if reading is None:
-                return Truth.of(self._python[fact.python](Look(self), *values))
-            named = dict(zip(fact.predicate.args, values, strict=True))
-            return reading.truth(self._record_of(fact, args), named, self.now)
+            return Truth.of(self._python[fact.python](Look(self), *(self._values.get(arg, arg) for arg in atom.args)))
         except Unknown as unknown:
             self.missing[atom] = unknown.record
             return Truth.UNKNOWN
-
-    def _record_of(self, fact: Fact, args: tuple[str, ...]) -> Any:
-        kind = self.manual.records.get(fact.record)
-        return MISSING if kind is None else self.record(kind.name, *args[: len(kind.key)])
 
     def _told(self, fact: Fact, atom: Atom) -> Truth:
         value = self.belief.truth(atom)
@@ -331,18 +335,19 @@ class CallFacts:
             start = result if path.head == RESULT else self.call.arguments.get(path.head, MISSING)
         return path.follow(start, self.call.arguments) if path.steps else [start]
 
-    def bound(self, atom: Atom, variables: Mapping[str, Any] | None = None) -> Atom:
-        """A fact with the call's values in place of the paths in it, none of which stands for many."""
-        return Atom(atom.predicate, tuple([self._one(arg, variables) for arg in atom.args]))
+    def args_of(self, atom: Atom, variables: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+        """The arguments of a fact, with the call's values in place of the paths, none of which stands for many."""
+        if variables is None:
+            return tuple([self._names.get(arg) or self._one(arg, _NOTHING) for arg in atom.args])
+        return tuple([self._one(arg, variables) for arg in atom.args])
 
-    def _one(self, arg: str, variables: Mapping[str, Any] | None) -> str:
+    def _one(self, arg: str, variables: Mapping[str, Any]) -> str:
         if arg[:1] != "<":
             return arg
-        if variables is not None and Path.parse(arg).head in variables:
-            return self._named(self.values_at(Path.parse(arg), variables=variables)[0], arg)
-        name = self._names.get(arg)
-        if name is None:
-            name = self._names[arg] = self._named(self.values_at(Path.parse(arg))[0], arg)
+        path = Path.parse(arg)
+        if path.head in variables:
+            return self._named(self.values_at(path, variables=variables)[0], arg)
+        name = self._names[arg] = self._named(self.values_at(path)[0], arg)
         return name
 
     def _named(self, value: object, arg: str) -> str:
