@@ -26,6 +26,8 @@ class References:
     allowed: int = 0
     warned: int = 0
     """Actions that change something, allowed with a warning of the policy."""
+    assumed: int = 0
+    """Cancellations allowed for a covered reason that no task states: the replay supplies it."""
     wrong: list[str] = field(default_factory=list)
     """Refused, and the measure finds nothing that they break."""
     breaking: list[str] = field(default_factory=list)
@@ -89,6 +91,7 @@ def judge_references(domain: str, tasks: Sequence[Task]) -> References:
             if call.name in policy.WRITES:
                 found.writes += 1
                 found.allowed += ruling.goes_on
+                found.assumed += ruling.goes_on and session.reason in {"health", "weather"}
                 found.warned += ruling.goes_on and ruling.rule.startswith(("AIR-", "SHOP-"))
             else:
                 found.reads += 1
