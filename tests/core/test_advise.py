@@ -14,7 +14,6 @@ from rpms.core.advise import (
     Adviser,
     Menu,
     chain_of,
-    experience,
     feasible_actions,
     focus,
     guidance,
@@ -26,7 +25,7 @@ from rpms.core.advise import (
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.goal import Goal
-from rpms.core.memory import FailureLesson, Origin, SuccessSnippet
+from rpms.core.memory import Origin, SuccessSnippet
 from rpms.core.prompt import Turn
 from rpms.core.reason import Plan
 from rpms.core.rules import ActiveRules
@@ -52,7 +51,7 @@ def recalled(*actions: str, id_: str = "s") -> Candidate:
 
 
 def advised(situation: Situation, size: int = 5, rules: ActiveRules = RULES, memories=(), history=(), **options):
-    plan = plan_for(RULES, situation, memories)
+    plan = plan_for(RULES, situation)
     return Adviser(size=size, **options).advise(situation, rules, plan, memories, history, "now")
 
 
@@ -186,14 +185,6 @@ class TestGuidance:
 
 
 class TestExperience:
-    def test_where_experience_found_things_is_read_off_what_its_actions_needed(self):
-        memories = [recalled("go to sink 3", "take apple 4 from sink 3"), recalled("take egg 1 from fridge 9")]
-        assert list(experience(memories, RULES)) == [("apple", "sink"), ("egg", "fridge")]
-
-    def test_a_lesson_does_not_say_where_things_are(self):
-        lesson = FailureLesson(COOL_APPLE.signature, StateSignature(), "take apple 1 from sink 1", "no")
-        assert list(experience([Candidate(lesson, 1.0, 1.0, Verdict(Fate.KEPT))], RULES)) == []
-
     def test_recalled_actions_are_about_things_of_this_room_of_the_same_kinds(self):
         memory = recalled("go to fridge 7", "open fridge 7")
         assert list(recalled_actions([memory], ROOM, ())) == [

@@ -22,7 +22,7 @@ UNLISTED = 3
 PLACES = 12
 """How many places are considered at a time for something unseen: more than anybody chooses from."""
 
-Order = Mapping[str, Mapping[str, int]]
+Order = Mapping[str, Mapping[str, float]]
 """Where a kind is likely to be found: kind → kind of place → its rank, 0 first."""
 
 
@@ -185,7 +185,7 @@ class Ground:
             if parameter not in literal.args or literal.makeable or literal.predicate not in self._manual.revealers:
                 continue
             found: list[str] = []
-            left: list[tuple[int, str]] = []
+            left: list[tuple[float, str]] = []
             for name in names:
                 fact = literal.bound({**binding, parameter: name})
                 value = self._truth(fact)
@@ -262,12 +262,14 @@ class Ground:
                     self._known[key] = True
         return self._known[key]
 
-    def _rank(self, args: Sequence[str]) -> int:
+    def _rank(self, args: Sequence[str]) -> float:
         """How unlikely a place is for a thing, by the order in which places are searched."""
         kinds = [kind_of(arg) for arg in args]
         said = self._facts.goal.places()
         for thing in kinds:
-            known = {place: rank for rank, place in enumerate(said[thing])} if thing in said else self._order.get(thing)
+            known: Mapping[str, float] | None = self._order.get(thing)
+            if thing in said:
+                known = {place: rank for rank, place in enumerate(said[thing])}
             if known:
                 places = [place for place in kinds if place is not thing]
                 return min((known.get(place, len(known) + UNLISTED) for place in places), default=0)
