@@ -15,10 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from typing import NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.ground import UNLIKELY
 from rpms.core.lift import Deed, Lifted, Role, lift, renamed
 from rpms.core.memory import SuccessSnippet
 from rpms.core.moment import in_turn
@@ -37,12 +39,19 @@ def as_stored(candidates: Iterable[Candidate], _room: Room) -> Iterator[Candidat
 
 def adapted(candidates: Iterable[Candidate], room: Room) -> Iterator[Candidate]:
     """Bind snippets that suit the state to the present room; lazily, so that only what is needed is bound."""
+    said: dict[object, str] = {}
     for candidate in in_turn(candidates, room.sub_goal):
         entry = candidate.entry
-        if candidate.verdict.fate is Fate.KEPT and isinstance(entry, SuccessSnippet):
-            yield room.adapt(candidate, entry)
-        else:
+        if candidate.verdict.fate is not Fate.KEPT or not isinstance(entry, SuccessSnippet):
             yield candidate
+            continue
+        bound = room.adapt(candidate, entry)
+        if bound.adapted is not None:
+            what = bound.entry.actions or bound.adapted.note  # type: ignore[union-attr]
+            first = said.setdefault(what, entry.id)
+            if first != entry.id:
+                bound = bound.judged(Verdict(Fate.CROWDED, f"adapted, it says the same as {first}"))
+        yield bound
 
 
 class Bound(NamedTuple):
@@ -119,6 +128,8 @@ class Room:
         if lifted.sought in binding:
             return filter(None, [self.place_of(binding[lifted.sought])])
         thing = self.meant(lifted)
+        if not self.whereabouts.akin(thing, kind_of(lifted.sought)):
+            return ()  # where pillows are says nothing of bowls
         return (place for place in self.situation.belief.called(kind) if not self.lacks(place, thing))
 
     def meant(self, lifted: Lifted) -> str:
@@ -185,6 +196,11 @@ class Room:
                 break
             bound = [names[name] for name in deed.names]
             steps.append(Bound(number, renamed(deed.command, names), frozenset(bound)))
+        if lifted.sought.endswith("?"):  # it was only seen: to be there is all
+            complete = lifted.sought in names
+            if lifted.source in names:
+                ways = self._ways(lifted, lifted.source, names)
+                steps += [Bound(len(lifted.deeds), way, frozenset({names[lifted.source]})) for way in ways]
         left = self._undone(steps)
         return left if left or not complete else None
 
@@ -235,33 +251,67 @@ class Room:
         values = [effect.truth(self.situation) for effect in effects]
         if all(value is Truth.TRUE for value in values):
             return True
-        return command in self.done and Truth.FALSE not in values
+        passing = any(self._is_exclusive(effect.atom.predicate) for effect in effects)  # undone by the next of its kind
+        return command in self.done and not passing and Truth.FALSE not in values
+
+    def _is_exclusive(self, predicate: str) -> bool:
+        known = self.syntax.predicates.get(predicate)
+        return known is not None and bool(known.exclusive)
 
     # Where to look.
 
     def hint(self, lifted: Lifted) -> str:
-        """What a snippet that cannot be followed is worth: how often such a thing was found in such a place."""
-        kind, place = kind_of(lifted.sought), kind_of(lifted.source)
-        return self.whereabouts.told(kind, place)
+        """What a snippet that cannot be followed is worth: how often such a thing was found in such a place.
 
-    def search(self, kind: str) -> Iterator[tuple[str, str]]:
-        """What to do to look for a kind, likeliest kinds of places first, each with what experience says of it."""
+        What was found of another kind says nothing; then it is where the memory found things of this kind most.
+        """
+        kind, now, place = kind_of(lifted.sought), self.meant(lifted), kind_of(lifted.source)
+        told = self.whereabouts.told(now, place)
+        if not told and self.whereabouts.akin(now, kind):
+            told = self.whereabouts.told(kind, place)
+        return told or self.whereabouts.best(now)
+
+    def search(self, kind: str, tried: Container[str] = (), slack: float = inf) -> Iterator[tuple[str, str]]:
+        """What to do to look for a kind, likeliest first, each with what experience says of it.
+
+        A place where only the last step is lacking is searched before another is gone to. Of the others, those that
+        cost at most so many steps more than the likeliest.
+        """
         ranks = self.whereabouts.order(kind, {}, _NO_RULES)
-        for place_kind in sorted(ranks, key=ranks.__getitem__):
-            ways = self.whereabouts.ways(place_kind)
-            told = self.whereabouts.told(kind, place_kind)
+        begun, others = list[tuple[str, str]](), list[tuple[float, str, str]]()
+        for place_kind, ways in ((each, self.whereabouts.ways(each)) for each in sorted(ranks, key=ranks.__getitem__)):
+            told = self.whereabouts.told(kind, place_kind) or f"look for {kind}"
             for place in self.situation.belief.called(place_kind) if ways else ():
-                if self.lacks(place, kind):
+                steps = [way.replace("{}", place) for way in ways]
+                done = [self.is_done(step) for step in steps]
+                if self.lacks(place, kind) or all(done):
                     continue
-                left = [way for way in (each.replace("{}", place) for each in ways) if not self.is_done(way)]
-                if left:
-                    yield left[0], told or f"look for {kind}"
+                step = steps[done.index(False)]
+                if any(done[: done.index(False)]):
+                    begun.append((step, told))
+                else:
+                    others.append((UNLIKELY * ranks[place_kind], step, told))
+        if any(step not in tried for step, _ in begun):
+            yield from begun
+            return
+        least = min((price for price, step, _ in others if step not in tried), default=0.0)
+        yield from ((step, told) for price, step, told in others if price <= least + slack)
+        yield from begun
+
+    def missing(self) -> Iterator[str]:
+        """The kinds that the goal names of which nothing is known to be here that is not where it belongs already."""
+        goal, belief = self.situation.goal, self.situation.belief
+        for kind in (goal.object, goal.destination):
+            if kind and all(map(self._settled, belief.called(kind))):
+                yield kind
 
 
 _NO_RULES = ActiveRules()
 
 
-def recalled_steps(memories: Iterable[Candidate], room: Room, tried: Container[str]) -> Iterator[tuple[str, str]]:
+def recalled_steps(
+    memories: Iterable[Candidate], room: Room, tried: Container[str] = (), slack: float = inf
+) -> Iterator[tuple[str, str]]:
     """What experience alone would do now, each with where that is from: the next step of each snippet, best first.
 
     While something has to be found, the places to look in come with it. Only where all that was tried in this very
@@ -271,17 +321,20 @@ def recalled_steps(memories: Iterable[Candidate], room: Room, tried: Container[s
     bound = [each if each.adapted else room.adapt(each, each.entry) for each in snippets]  # type: ignore[arg-type]
     bound = [each for each in bound if each.adapted is not None]
     ready = [each for each in bound if not each.adapted.seeks]  # type: ignore[union-attr]
+    now = [each for each in ready if each.entry.sub_goal_type == room.sub_goal]  # type: ignore[union-attr]
+    ready = [*now, *(each for each in ready if each not in now)]
     steps = [(each.entry.actions, f"adapted from {each.entry.id}: {each.adapted.note}") for each in ready]  # type: ignore[union-attr]
     left = False
-    for actions, why in steps:
+    for actions, why in steps[: len(now) or None]:
         left = left or actions[0] not in tried
         yield actions[0], why
     if left:
         return
-    for kind in dict.fromkeys(each.adapted.seeks for each in bound if each.adapted is not None and each.adapted.seeks):
-        yield from room.search(kind)
+    sought = [each.adapted.seeks for each in bound if each.adapted is not None and each.adapted.seeks]
+    for kind in dict.fromkeys(sought or room.missing()):
+        yield from room.search(kind, tried, slack)
     for actions, why in steps:
-        yield from ((action, why) for action in actions[1:])
+        yield from ((action, why) for action in actions)
 
 
 def _names(command: str, rules: ActiveRules) -> Iterable[str]:

@@ -149,7 +149,7 @@ class Adviser:
         """What to choose from, best first: what plans begin with, or without rules what experience did."""
         belief = situation.belief
         if not rules.environment:
-            for command, why in recalled_steps(memories, room, tried):
+            for command, why in recalled_steps(memories, room, tried, self.slack or inf):
                 yield self.spell(command, belief), why
         elif self.ranked:
             for option in plan.options:
@@ -280,7 +280,7 @@ def weighed(plan: Plan, memories: Sequence[Candidate], room: Room, state: StateS
     Where no plan leads to the goal, what experience did comes first: it is all that is known of the order of things.
     """
     if not plan.options or plan.cost == inf:
-        steps = recalled_steps(memories, room, ())
+        steps = recalled_steps(memories, room)
         plan = plan.after([Option(command, 0.0, evidence=why) for command, why in steps])
     begun = {
         each.entry.actions[0]: each.entry.id

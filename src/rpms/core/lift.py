@@ -14,6 +14,8 @@ from rpms.core.goal import GoalSignature
 from rpms.core.memory import SuccessSnippet
 from rpms.core.rules import ActiveRules, Instance
 
+_FINDING = "find_"
+"""How the sub-goals begin that are reached by seeing a thing; where they end an episode, it is named in no action."""
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
 
 
@@ -68,7 +70,7 @@ class Lifted:
     held: frozenset[str]
     """What was in hand at its beginning."""
     sought: str = ""
-    """What it found, by its name."""
+    """What it found, by its name; with a question mark where it was only seen."""
     source: str = ""
     """Where."""
 
@@ -81,11 +83,15 @@ def lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
     """
     deeds = tuple(read(command, rules) for command in snippet.actions)
     held = frozenset(snippet.state_signature.get("holding") or snippet.state_signature.get("inventory") or ())
-    found, sought, source = _finding(deeds, held, snippet.goal_signature)
-    later = {name for deed in deeds[found:] for name in deed.names}
     goal = snippet.goal_signature
+    found, sought, source = _finding(deeds, held, goal)
+    later = {name for deed in deeds[found:] for name in deed.names}
     roles: dict[str, Role] = {}
-    for name in dict.fromkeys(name for deed in deeds for name in deed.names):
+    if not sought and snippet.sub_goal_type.startswith(_FINDING) and deeds and deeds[-1].names:
+        thing = goal.destination if any(kind_of(name) == goal.object for name in held) else goal.object
+        sought, source, later = f"{thing} ?", deeds[-1].names[-1], set()
+        roles[sought] = Role.OBJECT if thing == goal.object else Role.DESTINATION
+    for name in dict.fromkeys(name for deed in deeds for name in deed.names):  # a name has one role, the first
         kind = kind_of(name)
         if name == source:
             roles[name] = Role.SOURCE

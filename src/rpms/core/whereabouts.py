@@ -123,6 +123,15 @@ class Whereabouts:
             }
         return self._orders[key]
 
+    def best(self, kind: str) -> str:
+        """What experience says of the place where things of a kind were found most often for each step."""
+        found = {place: tally for place, tally in self.of(kind).items() if tally.found}
+        return self.told(kind, max(found, key=lambda place: found[place].posterior(NOWHERE, 1.0))) if found else ""
+
+    def akin(self, one: str, other: str) -> bool:
+        """Whether experience with one kind says something of another: things of one category are kept alike."""
+        return one == other or self.category(one) == self.category(other)
+
     def _rate(self, place: str, known: Mapping[str, float], own: Tallies, kin: Tallies, every: Tallies) -> float:
         if known:
             rank = known.get(place, len(known) + 1.0)
