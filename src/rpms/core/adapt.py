@@ -185,12 +185,8 @@ class Room:
         for number, deed in enumerate(lifted.deeds, 1):
             if self._leads_elsewhere(lifted, deed):
                 continue
-            places = [name for name in deed.names if name != lifted.sought]
-            if lifted.sought in deed.names and lifted.source not in places and lifted.source:
-                places.append(lifted.source)
-            for place in places if number == self._first_use(lifted, deed) else ():
-                if place in names:
-                    steps += [Bound(number, way, frozenset({names[place]})) for way in self._ways(lifted, place, names)]
+            for place in self._where(lifted, deed) if number == self._first_use(lifted, deed) else ():
+                steps += self._ways(lifted, place, names, number)
             if not all(name in names for name in deed.names):
                 complete = False
                 break
@@ -198,11 +194,17 @@ class Room:
             steps.append(Bound(number, renamed(deed.command, names), frozenset(bound)))
         if lifted.sought.endswith("?"):  # it was only seen: to be there is all
             complete = lifted.sought in names
-            if lifted.source in names:
-                ways = self._ways(lifted, lifted.source, names)
-                steps += [Bound(len(lifted.deeds), way, frozenset({names[lifted.source]})) for way in ways]
+            steps += self._ways(lifted, lifted.source, names, len(lifted.deeds))
         left = self._undone(steps)
         return left if left or not complete else None
+
+    def _where(self, lifted: Lifted, deed: Deed) -> Iterator[str]:
+        """What an action is done at, by the snippet's names: places to get to first."""
+        found = lifted.sought in deed.names
+        if len(deed.names) > 1 or found:
+            yield from (name for name in deed.names if name != lifted.sought)
+        if found and lifted.source not in deed.names:
+            yield lifted.source
 
     def _leads_elsewhere(self, lifted: Lifted, deed: Deed) -> bool:
         """Whether an action only searched in vain, or led to a place where another is done: that is bound anew."""
@@ -218,16 +220,20 @@ class Room:
         same = [number for number, other in enumerate(lifted.deeds, 1) if set(other.names) == set(deed.names)]
         return same[0]
 
-    def _ways(self, lifted: Lifted, name: str, names: dict[str, str]) -> Iterator[str]:
-        """What is done at a place before it is of use: as with others of its kind, else as in the snippet itself."""
-        place = names[name]
-        known = self.whereabouts.ways(kind_of(place))
-        if known:
-            yield from (way.replace("{}", place) for way in known)
+    def _ways(self, lifted: Lifted, name: str, names: dict[str, str], number: int) -> Iterator[Bound]:
+        """What is done at a place before it is of use: as with others of its kind, else as in the snippet itself.
+
+        `number` is that of the step it is for, where the snippet itself had no such step.
+        """
+        place = names.get(name)
+        if place is None:
             return
-        for deed in lifted.deeds:
-            if deed.names == (name,):
-                yield renamed(deed.command, {name: place})
+        own = {
+            renamed(deed.command, {name: place}): at for at, deed in enumerate(lifted.deeds, 1) if deed.names == (name,)
+        }
+        known = [way.replace("{}", place) for way in self.whereabouts.ways(kind_of(place))]
+        for way in known or own:
+            yield Bound(own.get(way, number), way, frozenset({place}))
 
     def _undone(self, steps: Sequence[Bound]) -> tuple[Bound, ...]:
         """Leave out what is done, and what only led to that."""

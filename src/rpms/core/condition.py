@@ -15,6 +15,7 @@ from rpms.core.errors import InputError
 from rpms.core.loops import find_loop
 from rpms.core.names import nearest
 from rpms.core.prompt import Budget, Form, Layout
+from rpms.core.reason import likely_places
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual, Tier
 from rpms.core.voice import Voice
@@ -130,6 +131,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
             memory.entries if condition.memory else (),
             knowledge.manual.active(""),
             knowledge.retrieval.similarity.category,
+            likely_places(manual.active("")) if condition.memory else {},
         ),
         adviser=Adviser(
             guides=beyond.guidance and acts,

@@ -4,9 +4,11 @@ The model is a rate of finds a step of looking, for each kind of thing and kind 
 steps spent there (going there is one, opening it another), the posterior mean under a Beta prior of mean m and strength
 S is (found + S·m) / (steps + S). What was looked for in vain counts as much as what was found.
 
-The prior mean is the manual's: its r-th likeliest place is worth RATE · DECAY^r. Where the manual says nothing, it is
-what experience found in places of that kind, whatever was looked for: with things of the same category, and before that
-with all things. The engine searches by rank; a posterior mean is turned back into the rank that it is worth.
+The prior mean comes from two sources. The manual's r-th likeliest place is worth RATE · DECAY^r. Experience with other
+things says what places of a kind are worth in general: things of the same category, and before that all things. Where
+both speak, their rates are pooled, manual^α · experience^(1-α), with the trust α in the manual under which what the
+memory counted is likeliest: a manual that foretells it well is followed, a poor one less. The engine searches by rank;
+a posterior mean is turned back into the rank that it is worth.
 """
 
 from __future__ import annotations
@@ -14,9 +16,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 
 from rpms.core.facts import kind_of
+from rpms.core.ground import UNLISTED
 from rpms.core.lift import Lifted, Role, lift, renamed
 from rpms.core.memory import Entry, SuccessSnippet
 from rpms.core.rules import ActiveRules
@@ -24,10 +28,12 @@ from rpms.core.rules import ActiveRules
 RATE, DECAY = 0.6, 0.83
 """What a step of looking in the likeliest kind of place finds, and how much less the next one does: measured on
 ALFWorld's training games, where its manual's order comes from."""
-STRENGTH_OF_RULES = 30.0
-"""Steps of looking that the manual's word is worth: it was mined from thousands of games."""
+STRENGTH_OF_RULES = 10.0
+"""Steps of looking for a thing that the manual's word on it is worth."""
 STRENGTH_OF_KIN = 4.0
-"""Steps of looking that experience with other things is worth."""
+"""Steps of looking for a thing that experience with other things is worth."""
+TRUST = (1.0, 0.8, 0.6, 0.4, 0.2)
+"""How much the manual may be trusted, most first; never not at all."""
 NOWHERE = 0.1
 """The rate of a place of which nothing at all is known."""
 SELDOM = 0.1
@@ -50,6 +56,14 @@ class Tally:
         self.steps += times * other.steps
         self.looks += times * other.looks
 
+    def without(self, other: Tally) -> Tally:
+        return Tally(self.found - other.found, self.steps - other.steps, self.looks - other.looks)
+
+    @property
+    def missed(self) -> int:
+        """Steps that found nothing."""
+        return self.steps - self.found
+
     def posterior(self, mean: float, strength: float) -> float:
         """Finds a step, given a prior."""
         return (self.found + strength * mean) / (self.steps + strength)
@@ -68,8 +82,11 @@ class Whereabouts:
     syntax: ActiveRules = field(default_factory=ActiveRules)
     """By which actions are read."""
     category: Callable[[str], str] = str
+    manual: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """The manual's ranks of places for all kinds it speaks of, by which trust in it is found; none without rules."""
     _snippets: dict[str, list[SuccessSnippet]] | None = None
     _tallies: dict[str, Tallies] = field(default_factory=dict)
+    _every: Tallies | None = None
     _ways: dict[str, dict[str, int]] = field(default_factory=dict)
     _worked: dict[str, int] = field(default_factory=dict)
     _orders: dict[tuple[ActiveRules, str], Mapping[str, float]] = field(default_factory=dict)
@@ -111,17 +128,42 @@ class Whereabouts:
         return f"{kind} was found at {place} {tally.found} of {tally.looks} times" if tally is not None else ""
 
     def order(self, kind: str, known: Mapping[str, float], rules: ActiveRules) -> Mapping[str, float]:
-        """Ranks of kinds of places for a kind of thing, best first; `known` are the manual's, where it has any."""
+        """Ranks of kinds of places for a kind of thing, 0 the best; `known` are the manual's, where it has any."""
         key = (rules, kind)
         if key not in self._orders:
-            own, kin, every = self.of(kind), self._kin(kind), self._all()
-            places = dict.fromkeys((*known, *(own if known else every)))
-            rates = {place: self._rate(place, known, own, kin, every) for place in places}
-            self._orders[key] = {
-                place: known[place] if place in known and place not in own else max(0.0, rank_of(rate))
-                for place, rate in rates.items()
-            }
+            own, every = self.of(kind), self._all()
+            rates = {place: self._rate(kind, place, known, own) for place in dict.fromkeys((*known, *every))}
+            self._orders[key] = {place: max(0.0, rank_of(rate)) for place, rate in rates.items()} if every else known
         return self._orders[key]
+
+    def _rate(self, kind: str, place: str, known: Mapping[str, float], own: Tallies) -> float:
+        general = self._general(kind, place)
+        if not known:
+            return own.get(place, _NONE).posterior(general, STRENGTH_OF_KIN)
+        mean = pooled(known, place, general, self.trust)
+        return own.get(place, _NONE).posterior(mean, STRENGTH_OF_RULES)
+
+    def _general(self, kind: str, place: str) -> float:
+        """What a step of looking in such a place finds, by experience with other things."""
+        kin = _sum(map(self.of, (each for each in self._kinds if each != kind and self.akin(each, kind))))
+        others = self._all().get(place, _NONE).without(self.of(kind).get(place, _NONE))
+        return kin.get(place, _NONE).posterior(others.posterior(NOWHERE, STRENGTH_OF_KIN), STRENGTH_OF_KIN)
+
+    @cached_property
+    def trust(self) -> float:
+        """α: of the trusts in the manual, that under which what was counted of other things is likeliest."""
+        seen = [
+            (tally, self.manual[kind], place, self._general(kind, place))
+            for kind in self._kinds
+            if kind in self.manual
+            for place, tally in self.of(kind).items()
+        ]
+
+        def likelihood(trust: float) -> float:
+            rates = ((tally, pooled(known, place, general, trust)) for tally, known, place, general in seen)
+            return sum(each.found * math.log(rate) + each.missed * math.log(1 - rate) for each, rate in rates)
+
+        return max(TRUST, key=likelihood)
 
     def best(self, kind: str) -> str:
         """What experience says of the place where things of a kind were found most often for each step."""
@@ -131,14 +173,6 @@ class Whereabouts:
     def akin(self, one: str, other: str) -> bool:
         """Whether experience with one kind says something of another: things of one category are kept alike."""
         return one == other or self.category(one) == self.category(other)
-
-    def _rate(self, place: str, known: Mapping[str, float], own: Tallies, kin: Tallies, every: Tallies) -> float:
-        if known:
-            rank = known.get(place, len(known) + 1.0)
-            return own.get(place, _NONE).posterior(RATE * DECAY**rank, STRENGTH_OF_RULES)
-        mean = every.get(place, _NONE).posterior(NOWHERE, STRENGTH_OF_KIN)
-        mean = kin.get(place, _NONE).posterior(mean, STRENGTH_OF_KIN)
-        return own.get(place, _NONE).posterior(mean, STRENGTH_OF_KIN)
 
     def _about(self, kind: str) -> Sequence[SuccessSnippet]:
         """The snippets of goals that name a kind."""
@@ -151,14 +185,15 @@ class Whereabouts:
                         self._snippets.setdefault(name, []).append(entry)
         return self._snippets.get(kind, ())
 
-    def _kin(self, kind: str) -> Tallies:
-        self._about(kind)
-        kinds = [each for each in self._snippets or () if each != kind and self.category(each) == self.category(kind)]
-        return _sum(map(self.of, kinds))
+    @property
+    def _kinds(self) -> Iterable[str]:
+        self._about("")
+        return self._snippets or ()
 
     def _all(self) -> Tallies:
-        self._about("")
-        return _sum(map(self.of, self._snippets or ()))
+        if self._every is None:
+            self._every = _sum(map(self.of, self._kinds))
+        return self._every
 
 
 def _sum(parts: Iterable[Tallies]) -> dict[str, Tally]:
@@ -167,6 +202,13 @@ def _sum(parts: Iterable[Tallies]) -> dict[str, Tally]:
         for place, one in part.items():
             total.setdefault(place, Tally()).add(one)
     return total
+
+
+def pooled(known: Mapping[str, float], place: str, general: float, trust: float) -> float:
+    """The rate of a place by the manual's order and by general experience, pooled by the trust in the manual."""
+    rank = known.get(place, len(known) + float(UNLISTED))
+    told = RATE * DECAY**rank
+    return float(told**trust * general ** (1.0 - trust))
 
 
 def rank_of(rate: float) -> float:

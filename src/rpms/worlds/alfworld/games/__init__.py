@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rpms.worlds.alfworld.games.builtin import (
     BUILTIN,
+    LARGE,
     builtin_game,
     builtin_ids,
     builtin_walkthrough,
@@ -18,6 +19,7 @@ from rpms.worlds.alfworld.games.tasks import builtin_tasks, list_tasks, load_tas
 __all__ = [
     "BUILTIN",
     "DIALECTS",
+    "LARGE",
     "TASK_TYPES",
     "Dialect",
     "MadeGame",
