@@ -14,11 +14,12 @@ from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.consistency import compatible_by, same_occupancy
 from rpms.core.enforcement import PAPER, Enforcement, Repair
 from rpms.core.goal import Goal, GoalSignature, Progress
+from rpms.core.index import Walk
 from rpms.core.memory import Kind
 from rpms.core.moment import for_the_moment
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.reason import Plan, likely_places
-from rpms.core.recall import EpisodicMemory, Retrieval, Walk
+from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.tokens import TokenCounter, estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
