@@ -37,12 +37,11 @@ from rpms.worlds.registry import find_world
 CONTROLS = ("menu-random/0", "menu-random/1", "menu-random/2", "menu-best")
 
 
-def speaks(decision: Decision) -> bool:
-    """Whether a snippet is in the prompt, or bound to the room so that menu and plan have it as evidence."""
+def speaks(decision: Decision) -> tuple[bool, bool]:
+    """Whether a snippet is in the prompt; and whether one is, or is bound to the room so that menu and plan have it."""
     snippets = [each for each in decision.candidates if each.entry.kind is Kind.SUCCESS]
-    return any(
-        each.verdict.fate.shown or (each.adapted is not None and each.verdict.fate is Fate.CROWDED) for each in snippets
-    )
+    shown = any(each.verdict.fate.shown for each in snippets)
+    return shown, shown or any(each.adapted and each.verdict.fate is Fate.CROWDED for each in snippets)
 
 
 def episodes(
@@ -87,12 +86,14 @@ def main() -> None:
         memory = read_frozen(args.memory, world.name)
         seen = list(world.tasks("valid_seen", setting))
         some = random.Random(args.seed).sample(seen, min(args.games, len(seen)))
-        print(f"| steps of Full with a snippet shown or bound, {len(some)} games | share |\n| --- | ---: |")
+        print(f"| steps of Full, {len(some)} games | with a snippet in the prompt | shown or bound |")
+        print("| --- | ---: | ---: |")
         for preset in ("paper", "strict"):
             full = Settings(condition="full", preset=preset)
             played = episodes(world, some, setting, full, memory, "planner")
             steps = [speaks(step.decision) for episode in played for step in episode.steps]
-            print(f"| {preset} | {sum(steps) / len(steps):.1%} ({sum(steps)} of {len(steps)}) |", flush=True)
+            told = [f"{sum(each) / len(each):.1%} ({sum(each)} of {len(each)})" for each in zip(*steps, strict=True)]
+            print(f"| {preset} | {' | '.join(told)} |", flush=True)
         print("\n| planner, strict | won | steps | infeasible |\n| --- | ---: | ---: | ---: |")
         for name in CONDITIONS:
             chosen = Settings(condition=name, preset="strict")

@@ -198,23 +198,23 @@ class TestCounts:
         assert (counts["sink"].found, counts["sink"].looks) == (0, 2)
 
     def test_without_rules_the_order_is_what_was_found_for_each_step(self):
-        ranks = Whereabouts([TAKE] * 3, SYNTAX).order("apple", {}, ActiveRules())
+        ranks = Whereabouts([TAKE] * 3, SYNTAX).order("apple", {})
         assert ranks["fridge"] < ranks["sink"]
 
     def test_the_manual_is_the_prior_that_much_experience_overrides_and_little_does_not(self):
         known = {"sink": 0.0, "fridge": 1.0}
-        little = Whereabouts([TAKE], SYNTAX).order("apple", known, ActiveRules())
+        little = Whereabouts([TAKE], SYNTAX).order("apple", known)
         assert little["sink"] < little["fridge"]
-        much = Whereabouts([TAKE] * 60, SYNTAX).order("apple", known, ActiveRules())
+        much = Whereabouts([TAKE] * 60, SYNTAX).order("apple", known)
         assert much["fridge"] < much["sink"]
 
     def test_without_experience_the_manuals_order_is_as_it_was(self):
         known = {"sink": 0.0, "fridge": 1.0}
-        assert Whereabouts((), SYNTAX).order("apple", known, ActiveRules()) == known
+        assert Whereabouts((), SYNTAX).order("apple", known) == known
 
     def test_a_kind_without_counts_takes_those_of_its_category(self):
         counts = Whereabouts([TAKE] * 5, SYNTAX, category=lambda kind: "fruit" if kind in ("apple", "pear") else kind)
-        assert counts.order("pear", {}, ActiveRules())["fridge"] < counts.order("pear", {}, ActiveRules())["sink"]
+        assert counts.order("pear", {})["fridge"] < counts.order("pear", {})["sink"]
 
 
 NUMBERS = st.integers(1, 9)

@@ -283,7 +283,7 @@ class Room:
         A place where only the last step is lacking is searched before another is gone to. Of the others, those that
         cost at most so many steps more than the likeliest.
         """
-        ranks = self.whereabouts.order(kind, {}, _NO_RULES)
+        ranks = self.whereabouts.order(kind, {})
         begun, others = list[tuple[str, str]](), list[tuple[float, str, str]]()
         for place_kind, ways in ((each, self.whereabouts.ways(each)) for each in sorted(ranks, key=ranks.__getitem__)):
             told = self.whereabouts.told(kind, place_kind) or f"look for {kind}"
@@ -310,9 +310,6 @@ class Room:
         for kind in (goal.object, goal.destination):
             if kind and all(map(self._settled, belief.called(kind))):
                 yield kind
-
-
-_NO_RULES = ActiveRules()
 
 
 def recalled_steps(

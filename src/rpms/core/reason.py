@@ -107,7 +107,7 @@ def likely_places(rules: ActiveRules, experience: Whereabouts | None = None, kin
                 places.setdefault(place, len(places))
             order[kind] = places
     if experience is not None:
-        known = {kind: experience.order(kind, order.get(kind, {}), rules) for kind in kinds if kind}
+        known = {kind: experience.order(kind, order.get(kind, {})) for kind in kinds if kind}
         order |= {kind: ranks for kind, ranks in known.items() if ranks}
     return order
 

@@ -89,7 +89,8 @@ class Whereabouts:
     _every: Tallies | None = None
     _ways: dict[str, dict[str, int]] = field(default_factory=dict)
     _worked: dict[str, int] = field(default_factory=dict)
-    _orders: dict[tuple[ActiveRules, str], Mapping[str, float]] = field(default_factory=dict)
+    _generally: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    _orders: dict[tuple[str, tuple[tuple[str, float], ...]], Mapping[str, float]] = field(default_factory=dict)
 
     def of(self, kind: str) -> Tallies:
         """The looks for things of a kind."""
@@ -127,33 +128,38 @@ class Whereabouts:
         tally = self.of(kind).get(place)
         return f"{kind} was found at {place} {tally.found} of {tally.looks} times" if tally is not None else ""
 
-    def order(self, kind: str, known: Mapping[str, float], rules: ActiveRules) -> Mapping[str, float]:
+    def order(self, kind: str, known: Mapping[str, float]) -> Mapping[str, float]:
         """Ranks of kinds of places for a kind of thing, 0 the best; `known` are the manual's, where it has any."""
-        key = (rules, kind)
+        key = (kind, tuple(known.items()))
         if key not in self._orders:
-            own, every = self.of(kind), self._all()
-            rates = {place: self._rate(kind, place, known, own) for place in dict.fromkeys((*known, *every))}
+            every = self._all()
+            rates = {place: self._rate(kind, place, known) for place in dict.fromkeys((*known, *every))}
             self._orders[key] = {place: max(0.0, rank_of(rate)) for place, rate in rates.items()} if every else known
         return self._orders[key]
 
-    def _rate(self, kind: str, place: str, known: Mapping[str, float], own: Tallies) -> float:
-        general = self._general(kind, place)
+    def _rate(self, kind: str, place: str, known: Mapping[str, float]) -> float:
+        own, general = self.of(kind).get(place, _NONE), self._general(kind).get(place, NOWHERE)
         if not known:
-            return own.get(place, _NONE).posterior(general, STRENGTH_OF_KIN)
-        mean = pooled(known, place, general, self.trust)
-        return own.get(place, _NONE).posterior(mean, STRENGTH_OF_RULES)
+            return own.posterior(general, STRENGTH_OF_KIN)
+        return own.posterior(pooled(known, place, general, self.trust), STRENGTH_OF_RULES)
 
-    def _general(self, kind: str, place: str) -> float:
-        """What a step of looking in such a place finds, by experience with other things."""
-        kin = _sum(map(self.of, (each for each in self._kinds if each != kind and self.akin(each, kind))))
-        others = self._all().get(place, _NONE).without(self.of(kind).get(place, _NONE))
-        return kin.get(place, _NONE).posterior(others.posterior(NOWHERE, STRENGTH_OF_KIN), STRENGTH_OF_KIN)
+    def _general(self, kind: str) -> Mapping[str, float]:
+        """What a step of looking in each kind of place finds, by experience with other things."""
+        if kind not in self._generally:
+            own = self.of(kind)
+            kin = _sum(map(self.of, (each for each in self._kinds if each != kind and self.akin(each, kind))))
+            others = {place: each.without(own.get(place, _NONE)) for place, each in self._all().items()}
+            means = {place: each.posterior(NOWHERE, STRENGTH_OF_KIN) for place, each in others.items()}
+            self._generally[kind] = {
+                place: kin.get(place, _NONE).posterior(mean, STRENGTH_OF_KIN) for place, mean in means.items()
+            }
+        return self._generally[kind]
 
     @cached_property
     def trust(self) -> float:
         """α: of the trusts in the manual, that under which what was counted of other things is likeliest."""
         seen = [
-            (tally, self.manual[kind], place, self._general(kind, place))
+            (tally, self.manual[kind], place, self._general(kind)[place])
             for kind in self._kinds
             if kind in self.manual
             for place, tally in self.of(kind).items()
