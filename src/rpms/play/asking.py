@@ -9,8 +9,10 @@ from rpms.core.decide import Decision
 from rpms.core.enforcement import Calls, Constrained, Enforcement, GuardMode, Repair
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.core.guard import Refusal, ask_again, review, review_rules
+from rpms.core.lessons import ended_alike
 from rpms.core.prompt import Part
 from rpms.core.usage import Usage
+from rpms.core.verdict import Fate
 from rpms.core.voice import HEADINGS
 from rpms.foreign.calls import Tool, narrowed
 from rpms.models.answers import ParsedAnswer, parse_answer
@@ -79,10 +81,13 @@ class Asker:
             if breach is not None:
                 forbidden.append((command.text, breach.rule))
             against = refusal or breach
-            if against is None or not self._blocks(decision) or len(refused) >= rules.reasks:
+            objection = against if self._blocks(decision) else None
+            if objection is None and command.text not in dict(refused):
+                objection = self._caution(command.text, decision)
+            if objection is None or len(refused) >= rules.reasks:
                 break
-            refused.append((command.text, against.text))
-            prompt = prompt.noticing(ask_again(command.text, against), HEADINGS[Part.NOTICE])
+            refused.append((command.text, objection.text))
+            prompt = prompt.noticing(ask_again(command.text, objection), HEADINGS[Part.NOTICE])
         replaced = self._reason_to_replace(decision, against)
         best = decision.menu.best or (refusal.remedy if refusal and decision.rules.environment else "")
         if replaced and best and best != command.text:
@@ -96,6 +101,17 @@ class Asker:
     def _blocks(self, decision: Decision) -> bool:
         """Whether the guard holds back what it objects to: it knows what the condition's rules say, or nothing."""
         return self.enforcement.guard is GuardMode.BLOCK and bool(decision.rules.environment)
+
+    def _caution(self, command: str, decision: Decision) -> Refusal | None:
+        """What a critical failure says to an action, of which it is asked about once: memory's own guard."""
+        if not self.enforcement.adapt or self.enforcement.guard is not GuardMode.BLOCK:
+            return None
+        sound = [each for each in decision.candidates if each.verdict.fate.shown or each.verdict.fate is Fate.CROWDED]
+        ended = ended_alike(command, sound, decision.schemas)
+        if ended is None:
+            return None
+        why = f"{ended.id}: the like of it ended such a task for good; insist only if this task asks for it"
+        return Refusal(why, ended.id)
 
     def _command(self, action: str, belief: Belief) -> Command:
         """The action as the world is given it, with as much repaired as was asked for."""
