@@ -1,0 +1,212 @@
+"""From all that was seen to a manual: actions, kinds, goals, and where things are found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from rpms.core.facts import Atom, Clause, Literal
+from rpms.core.rules import ActionSchema, Lore, Predicate, Purpose, Revelation, RuleManual, Step
+from rpms.learn.rules.attempts import Book, Sights
+from rpms.learn.rules.goals import GoalModel, goal_model
+from rpms.learn.rules.induce import Needs
+from rpms.learn.rules.ledger import Ledger
+from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, KindTable
+from rpms.learn.rules.outcomes import Outcomes
+from rpms.learn.rules.words import SLOT, Names
+from rpms.store.evidence import Label
+
+_WORD = re.compile(r"[a-z]+")
+_NAME = re.compile(r"[a-z][a-z_]*")
+FEWEST = 2
+"""Successes of a command with which it is taken for an action."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Everything that was concluded."""
+
+    world: str
+    predicates: Mapping[str, Predicate]
+    actions: tuple[ActionModel, ...]
+    goals: tuple[GoalModel, ...]
+    localities: Mapping[str, tuple[tuple[str, int, int], ...]] = field(default_factory=dict)
+    """Kind → kinds of places, likeliest first, each with how often one held it and how many were looked into."""
+    sights: Mapping[str, Sights] = field(default_factory=dict)
+
+    def action(self, template: str) -> ActionModel | None:
+        """The action that is written so."""
+        return next((action for action in self.actions if action.template == template), None)
+
+
+Excluded = Mapping[str, frozenset[Literal]]
+"""By template, what verification has taken out of an action's preconditions."""
+
+
+def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
+    """What follows from all that was seen."""
+    excluded = excluded or {}
+    actions: dict[str, ActionModel] = {}
+    for book in ledger.books.values():
+        model = _action(book, ledger.names, actions, excluded.get(book.template, frozenset()))
+        if model is not None:
+            actions[model.name] = model
+    models = tuple(actions.values())
+    positional = _positional(models, ledger.vocabulary.predicates)
+    goals = [goal_model(book, ledger.vocabulary.predicates, positional) for book in ledger.goals.values()]
+    return Learned(
+        ledger.world.name,
+        ledger.vocabulary.predicates,
+        models,
+        tuple(goal for goal in goals if goal is not None and goal.holds),
+        _localities(ledger.sights.values()),
+        ledger.sights,
+    )
+
+
+def _action(
+    book: Book, names: Names, known: Mapping[str, ActionModel], excluded: frozenset[Literal]
+) -> ActionModel | None:
+    words = _WORD.findall(book.template.partition(SLOT)[0])
+    wins = book.successes
+    parameters = _parameters(book, names)
+    if len(wins) < FEWEST or any(sign.isdigit() for sign in book.template) or parameters is None or not words:
+        return None
+    choices = ["_".join(words[:count]) for count in range(1, len(words) + 1)]
+    choices += [f"{choices[-1]}_{letter}" for letter in "bcdefgh"]
+    if book.slots:
+        name = next((name for name in choices if name not in known), None)
+    else:
+        name = next((name for name in (choices[len(words) - 1], *choices) if name not in known), None)
+    if name is None or not _NAME.fullmatch(name):
+        return None
+    needs = Needs(book, excluded)
+    outcomes = Outcomes(book)
+    tables = tuple(
+        replace(table, name=f"{name}_{'_'.join(parameters[slot] for slot in table.slots)}")
+        for table in needs.tables(name)
+    )
+    return ActionModel(
+        name,
+        book.template,
+        parameters,
+        len(wins),
+        len(book.attempts) - len(wins),
+        needs.unexplained(tables),
+        tuple(needs.facts()),
+        tables,
+        tuple(outcomes.effects()),
+        tuple(outcomes.conditional()),
+        tuple(outcomes.observes()),
+        tuple(attempt.witness for attempt in wins[:MOST_WITNESSES]),
+        needs.safe_literals,
+    )
+
+
+def _parameters(book: Book, names: Names) -> tuple[str, ...] | None:
+    """What each slot is called: the narrowest role that all names in it had and that no other slot has yet."""
+    count = {role: sum(role in roles for roles in names.roles.values()) for role in names.order}
+    chosen: list[str] = []
+    for roles in book.roles:
+        fit = sorted(roles or (), key=lambda role: (count[role], names.order[role]))
+        role = next((role for role in fit if role not in chosen and _NAME.fullmatch(role)), None)
+        if role is None:
+            return None
+        chosen.append(role)
+    return tuple(chosen)
+
+
+def _positional(models: Iterable[ActionModel], predicates: Mapping[str, Predicate]) -> frozenset[str]:
+    """The predicates that say where the agent is, as plans see it: those of actions that change nothing else."""
+    found: set[str] = set()
+    for model in models:
+        literals = [fact.clause.literals[0] for fact in model.effects]
+        if all(not each.negated and predicates[each.atom.predicate].exclusive for each in literals):
+            found |= {each.atom.predicate for each in literals}
+    return frozenset(found)
+
+
+def _localities(sights: Iterable[Sights]) -> dict[str, tuple[tuple[str, int, int], ...]]:
+    """Where each kind of thing is found, by how often one such place held it."""
+    rows: dict[str, list[tuple[str, int, int]]] = {}
+    for sight in sights:
+        for (kind, place), count in sight.found.items():
+            rows.setdefault(kind, []).append((place, count, sight.looked[place]))
+    return {
+        kind: tuple(sorted(places, key=lambda row: (-row[1] / (row[2] + 1), row[0])))
+        for kind, places in sorted(rows.items())
+    }
+
+
+def table_atom(table: KindTable, parameters: tuple[str, ...]) -> Atom:
+    """The fact that a table of kinds tells."""
+    return Atom(table.name, tuple(parameters[slot] for slot in table.slots))
+
+
+def schema_of(action: ActionModel, *, cautious: bool = False) -> ActionSchema:
+    """An action as the manual has it. Cautious: what plans see to counts as needed, too."""
+    told = [
+        Clause((Literal(table_atom(table, action.parameters), kinds=table.kinds),)) for table in action.tables
+    ]
+    necessary = [action.bind(fact.clause) for fact in action.labelled(Label.NECESSARY)]
+    plan = plan_of(action)
+    return ActionSchema(
+        action.name,
+        (action.syntax,),
+        (*necessary, *(plan if cautious else ()), *told),
+        tuple(action.bind(fact.clause).literals[0] for fact in action.effects),
+        observes=tuple(
+            Revelation(
+                action.bind(fact.clause).literals[0].atom, (action.bind(fact.given),) if fact.given else ()
+            )
+            for fact in action.observes
+        ),
+        plan=() if cautious else tuple(plan),
+    )
+
+
+def plan_of(action: ActionModel) -> list[Clause]:
+    """What a plan sees to beyond what is known to be needed: the rest of the safe bound."""
+    possible = [action.bind(fact.clause) for fact in action.labelled(Label.POSSIBLE)]
+    doubtful = [fact.clause for fact in action.labelled(Label.NECESSARY) if fact.note and len(fact.clause.literals) > 1]
+    return [*possible, *(action.bind(Clause(clause.literals[:1])) for clause in doubtful)]
+
+
+def processes_of(action: ActionModel) -> list[ActionSchema]:
+    """What an action does only where something holds, as processes: plans use them."""
+    schema = schema_of(action)
+    return [
+        ActionSchema(
+            f"{action.name}_{place}",
+            schema.syntax,
+            (*schema.preconditions, *schema.plan, action.bind(fact.given)),
+            action.bind(fact.clause).literals,
+        )
+        for place, fact in enumerate(action.conditional, 1)
+        if fact.given is not None
+    ]
+
+
+def manual_from(learned: Learned, *, cautious: bool = False) -> RuleManual:
+    """The manual, ready to be used. What is written as YAML reads as this, with the sentences that go with it."""
+    predicates = dict(learned.predicates)
+    for action in learned.actions:
+        for table in action.tables:
+            predicates[table.name] = Predicate(table.name, table_atom(table, action.parameters).args)
+    purposes = [
+        Purpose(
+            goal.type,
+            goal.over,
+            tuple(Step("", (fact.clause,)) for fact in goal.holds),
+            frozenset({goal.type}),
+        )
+        for goal in learned.goals
+    ]
+    lore = Lore(
+        tuple(process for action in learned.actions for process in processes_of(action)),
+        localities={kind: tuple(place for place, _, _ in rows) for kind, rows in learned.localities.items()},
+        kinds={table.name: table.kinds for action in learned.actions for table in action.tables},
+    )
+    actions = tuple(schema_of(action, cautious=cautious) for action in learned.actions)
+    return RuleManual((), actions, predicates, learned.world, tuple(purposes), lore)

@@ -1,0 +1,420 @@
+"""Exploration by experiment: actions are chosen to settle what is open. No LLM is asked.
+
+At each step some actions are imagined with names that are known. Worth trying is one of which everything that it may
+need is true with kinds never tried, or of which one fact alone is false whose part is not settled yet. Where nothing of
+the sort is at hand, a plan leads towards one; the plans are the engine's, over what was learned so far. In some
+episodes the goal itself is the question: facts about the goal's things are brought about until one of them wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from rpms.core.belief import Situation
+from rpms.core.errors import FileError, WorldError
+from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
+from rpms.core.goal import Goal
+from rpms.core.reason import Plan, Reasoner
+from rpms.core.rules import ActionSchema, Instance, Purpose, RuleManual, Step
+from rpms.learn.rules.attempts import Book
+from rpms.learn.rules.conclude import Learned, conclude, manual_from
+from rpms.learn.rules.goals import GoalModel, guesses
+from rpms.learn.rules.induce import DECISIVE, REFUSED_KINDS, Needs
+from rpms.learn.rules.ledger import Diary, Ledger
+from rpms.learn.rules.wins import FIELDS, State
+from rpms.learn.rules.words import fill
+from rpms.play.world_walk import by_verb
+from rpms.store.evidence import Label
+from rpms.store.traces import Spoken, Trace
+from rpms.worlds.base import Game, Setting, Task, World
+
+ENOUGH_WINS = 12
+"""Wins of a goal type after which its episodes serve other questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exploring:
+    """How it is explored."""
+
+    steps: int = 20_000
+    per_episode: int = 0
+    """Steps of an episode at most; as many as the world gives a player where it is 0."""
+    seed: int = 0
+    imagined: int = 12
+    """Actions that are imagined at a step."""
+    pursued: int = 10
+    """Steps that an experiment, or a guess at a goal, may take to prepare."""
+    growth: float = 1.3
+    """How much more has to be seen until conclusions are drawn anew."""
+
+
+@dataclass
+class _Question:
+    """What is open about an action, ready to be asked of many states."""
+
+    schema: ActionSchema
+    book: Book
+    needs: Needs
+    decisive: dict[int, int]
+    faultless: dict[tuple[str, ...], int]
+    fit: list[set[str]]
+
+    def gain(self, true: int, false: int, kinds: tuple[str, ...]) -> float:
+        """How much would be learned by doing it where some facts are true and some false."""
+        size, needs = self.needs.size, self.needs
+        holds, fails = true | false << size, false | true << size
+        wanted, faults = needs.explaining, fails & needs.safe
+        missing = wanted & ~holds
+        worked = self.book.worked[kinds]
+        fits = all(kind in fit for kind, fit in zip(kinds, self.fit, strict=True))
+        if not missing and faults:
+            return 5.0 if fits else 0.0  # all that explains refusals holds, and something else does not
+        if not missing:
+            tried = worked + self.faultless.get(kinds, 0)
+            if not worked and tried < REFUSED_KINDS:
+                return 4.0 if not fits else 3.0 - tried
+            return 1.0 / (1 + worked)
+        single = missing & (missing - 1) == 0 and fails & missing
+        if single and fits and (worked or len(kinds) < 2):  # noqa: PLR2004
+            asked = self.decisive.get(missing.bit_length() - 1, 0)
+            return 4.0 / (1 + asked) if asked < 2 * DECISIVE else 0.0
+        return 0.0
+
+
+@dataclass
+class Explorer:
+    """Plays episodes, each so that it settles what is open after the ones before it."""
+
+    world: World
+    setting: Setting
+    tasks: Sequence[Task]
+    ledger: Ledger
+    how: Exploring = field(default_factory=Exploring)
+    learned: Learned | None = None
+    _due: int = 40
+    """The number of steps at which conclusions are drawn next."""
+    _questions: list[_Question] = field(default_factory=list)
+    _manual: RuleManual = field(default_factory=RuleManual)
+    _reasoners: dict[State, Reasoner] = field(default_factory=dict)
+    _hopeless: dict[tuple[str, State], int] = field(default_factory=dict)
+
+    def explore(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:
+        """Play until there were so many steps, going on after episodes that are known already."""
+        for trace in known:
+            self.ledger.read(trace)
+            self._draw_conclusions()
+        order = list(range(len(self.tasks)))
+        Random(self.how.seed).shuffle(order)  # noqa: S311  dice, not secrets
+        number = len(known)
+        while self.ledger.steps < self.how.steps:
+            task = self.tasks[order[number % len(order)]]
+            number += 1
+            trace = self._episode(number, task)
+            yield trace
+            self._draw_conclusions()
+
+    def _draw_conclusions(self) -> None:
+        """Conclude anew after episodes; the number of steps decides when, so that a continued exploration is the same."""
+        if self.ledger.steps < self._due:
+            return
+        while self._due <= self.ledger.steps:
+            self._due = int(self._due * self.how.growth) + 1
+        self.learned = conclude(self.ledger)
+        self._manual = manual_from(self.learned, cautious=True)
+        self._reasoners.clear()
+        self._questions = [self._question(schema) for schema in self._manual.actions]
+
+    def _question(self, schema: ActionSchema) -> _Question:
+        assert self.learned is not None
+        model = next(action for action in self.learned.actions if action.name == schema.name)
+        book = self.ledger.books[model.template]
+        needs = Needs(book)
+        decisive = {bit: len(needs.decisive(bit)) for bit in range(2 * needs.size) if needs.explaining >> bit & 1}
+        faultless: dict[tuple[str, ...], int] = {}
+        for attempt in needs.faultless():
+            faultless[attempt.kinds] = faultless.get(attempt.kinds, 0) + 1
+        fit = [{kinds[slot] for kinds in book.worked} for slot in range(len(book.slots))]
+        return _Question(schema, book, needs, decisive, faultless, fit)
+
+    def _episode(self, number: int, task: Task) -> Trace:
+        try:
+            game = self.world.open(task, self.setting)
+        except (WorldError, FileError):
+            # an episode that cannot be played teaches nothing, and counts as one step so that exploration ends
+            self.ledger.steps += 1
+            return Trace(f"{number}:{task.id}", task.id, task.type, "")
+        try:
+            opening = game.reset().observation
+            diary = self.ledger.begin(f"{number}:{task.id}", opening)
+            session = _Session(self, diary, game, Random(f"{self.how.seed}:{number}"))  # noqa: S311
+            left = min(self.how.per_episode or self.world.step_budget, self.how.steps - self.ledger.steps)
+            for _ in range(left):
+                command = session.choose()
+                outcome = game.step(command)
+                refused = diary.add(Spoken(command, outcome.observation, outcome.score, outcome.won))
+                session.told(command, refused=refused)
+                if outcome.done:
+                    break
+        except WorldError:
+            pass  # what was seen until then was seen
+        finally:
+            game.close()
+        return Trace(f"{number}:{task.id}", task.id, task.type, opening, tuple(diary.steps))
+
+    # What a session asks.
+
+    def goal_model(self, goal: Goal) -> GoalModel | None:
+        """What was concluded about a type of goals."""
+        return next((each for each in self.learned.goals if each.type == goal.type), None) if self.learned else None
+
+    def guesses(self, goal: Goal) -> Iterator[State]:
+        """What a goal may want, best first."""
+        model = self.goal_model(goal)
+        book = self.ledger.goals[goal.type]
+        if model is None:
+            yield from guesses(book, self._made(goal))
+            return
+        for fact in model.holds:
+            rest = model.state - fact.clause.literals[0:1][0].atom if False else model.state - {fact.clause.literals[0].atom}
+            if rest and fact.label is Label.POSSIBLE:
+                yield rest
+        yield model.state
+
+    def _made(self, goal: Goal) -> list[Atom]:
+        """Facts about the goal's things that actions make, as far as their roles allow."""
+        roles: dict[str, set[str]] = {}
+        for name, variables in FIELDS.items():
+            word = goal.named(name)
+            if word:
+                named = [self.ledger.names.roles[each] for each in self.ledger.names.roles if kind_of(each) == word]
+                roles[variables[0]] = set().union(*named)
+        found: dict[Atom, None] = {}
+        for schema in self._manual.actions:
+            for effect in schema.effects:
+                declared = self.ledger.vocabulary.predicates[effect.atom.predicate]
+                if effect.negated or not declared.args:
+                    continue
+                for args in _assignments(declared.args, roles, self.ledger.names.order):
+                    found[Atom(declared.name, args)] = None
+        return sorted(found, key=lambda atom: -len(atom.args))
+
+    def settled(self, goal: Goal) -> bool:
+        """Whether nothing is left to be asked about what goals of a type want."""
+        model = self.goal_model(goal)
+        return model is not None and model.wins >= ENOUGH_WINS
+
+    def reasoner(self, wanted: State) -> Reasoner:
+        """Plans towards facts about the goal's things."""
+        if wanted not in self._reasoners:
+            positional = Reasoner(self._manual.active("")).positional
+            ordered = sorted(wanted, key=lambda atom: (atom.predicate in positional, len(atom.args), str(atom)))
+            used = {arg for atom in wanted for arg in atom.args}
+            over = {name: field_ for field_, names in FIELDS.items() for name in names if name in used}
+            purpose = Purpose("guess", over, tuple(Step("", (Clause((Literal(atom),)),)) for atom in ordered))
+            self._reasoners[wanted] = Reasoner(replace(self._manual.active(""), purpose=purpose))
+        return self._reasoners[wanted]
+
+    def give_up(self, goal: Goal, wanted: State) -> None:
+        """Note that a guess led nowhere."""
+        key = (goal.type, wanted)
+        self._hopeless[key] = self._hopeless.get(key, 0) + 1
+
+    def hopeless(self, goal: Goal, wanted: State) -> bool:
+        """Whether a guess led nowhere too often."""
+        return self._hopeless.get((goal.type, wanted), 0) >= 3  # noqa: PLR2004
+
+    @property
+    def questions(self) -> Sequence[_Question]:
+        return self._questions
+
+
+def _assignments(args: Sequence[str], roles: dict[str, set[str]], known: dict[str, int]) -> Iterator[tuple[str, ...]]:
+    """Ways to put the goal's variables in place of a predicate's arguments, each at most once."""
+    ways: list[tuple[str, ...]] = [()]
+    for role in args:
+        ways = [
+            (*way, name)
+            for way in ways
+            for name, has in roles.items()
+            if name not in way and (role not in known or role in has or not has)
+        ]
+    yield from ways
+
+
+@dataclass
+class _Session:
+    """One episode of an exploration: what is being pursued in it."""
+
+    explorer: Explorer
+    diary: Diary
+    game: Game
+    dice: Random
+    target: Instance | None = None
+    patience: int = 0
+    wanted: State | None = None
+    refused: set[str] = field(default_factory=set)
+    tried: set[State] = field(default_factory=set)
+    about_goal: bool = False
+
+    def __post_init__(self) -> None:
+        self.about_goal = not self.explorer.settled(self.diary.goal) and self.dice.random() < 0.6  # noqa: PLR2004
+
+    @property
+    def situation(self) -> Situation:
+        return Situation(self.diary.belief, self.diary.goal)
+
+    def told(self, command: str, *, refused: bool) -> None:
+        """What became of a command."""
+        if refused:
+            self.refused.add(command)
+        elif command not in ("look", "inventory"):
+            self.refused.clear()
+
+    def choose(self) -> str:
+        """What to do next."""
+        explorer = self.explorer
+        if explorer.questions:
+            if self.about_goal and self.dice.random() < 0.9 and (command := self._towards_goal()):  # noqa: PLR2004
+                return command
+            if self.dice.random() < 0.85:  # noqa: PLR2004
+                command = self._experiment() or self._towards_target()
+                if command:
+                    return command
+        listed = self.game.admissible() if self.dice.random() < 0.8 or not explorer.questions else ()  # noqa: PLR2004
+        if listed:
+            return self.dice.choice(self.dice.choice(by_verb(listed)))
+        return self._anything()
+
+    # Experiments.
+
+    def _experiment(self) -> str:
+        """What can be done right now that would settle most, if anything would."""
+        best, choice = 0.9, ""
+        for _ in range(self.explorer.how.imagined):
+            question = self.dice.choice(self.explorer.questions)
+            if not question.book.slots:
+                continue
+            names = self._imagine(question)
+            if names is None:
+                continue
+            command = fill(question.book.template, names)
+            if command in self.refused:
+                continue
+            gain = question.gain(
+                *question.book.measure(self.diary.belief, names), tuple(map(kind_of, names))
+            )
+            if gain > best:
+                best, choice = gain, command
+        return choice
+
+    def _imagine(self, question: _Question) -> tuple[str, ...] | None:
+        """Names for an action: what is held, kinds that have worked, what is here, or anything."""
+        belief = self.diary.belief
+        chosen: list[str] = []
+        for slot, role in enumerate(question.schema.variables):
+            names = belief.names.get(role, ())
+            if not names:
+                return None
+            dice = self.dice.random()
+            some: Sequence[str] = names
+            if dice < 0.35:  # noqa: PLR2004
+                some = [name for name in belief.holding if name in names]
+            elif dice < 0.65:  # noqa: PLR2004
+                some = [name for name in names if kind_of(name) in question.fit[slot]]
+            elif dice < 0.8 and belief.location in names:  # noqa: PLR2004
+                some = [belief.location]
+            chosen.append(self.dice.choice(some or names))
+        return tuple(chosen) if len(set(chosen)) == len(chosen) else None
+
+    def _towards_target(self) -> str:
+        """The next step towards an experiment that cannot be done yet."""
+        for _ in range(3):
+            if self.target is None or self.patience <= 0:
+                self.target, self.patience = self._new_target(), self.explorer.how.pursued
+            if self.target is None:
+                break
+            self.patience -= 1
+            if self.target.feasible(self.situation) is Truth.TRUE:
+                schema, binding = self.target.schema, self.target.binding
+                self.target = None
+                return _spelled(schema, binding)
+            command = self.explorer.reasoner(frozenset()).remedy(self.target, self.situation).command
+            if command and command not in self.refused:
+                return command
+            self.target = None
+        plan = self.explorer.reasoner(frozenset()).plan(self.situation)
+        options = [option.command for option in plan.options if option.command not in self.refused]
+        return self.dice.choice(options[:4]) if options and self.dice.random() < 0.8 else ""  # noqa: PLR2004
+
+    def _new_target(self) -> Instance | None:
+        """An action with kinds that were never tried together, of the actions that succeeded least."""
+        best, found = 0.0, None
+        for _ in range(self.explorer.how.imagined):
+            question = self.dice.choice(self.explorer.questions)
+            names = self._imagine(question) if question.book.slots else None
+            if names is None:
+                continue
+            kinds = tuple(map(kind_of, names))
+            tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
+            new = sum(kind not in fit for kind, fit in zip(kinds, question.fit, strict=True))
+            worth = (2.0 if not tried else 0.5 / tried) / (1 + len(question.book.successes) / 40) / (1 + max(0, new - 1))
+            if worth > best:
+                binding = dict(zip(question.schema.variables, names, strict=True))
+                instance = Instance(question.schema, binding)
+                if instance.feasible(self.situation) is not None:
+                    best, found = worth, instance
+        return found
+
+    # The goal.
+
+    def _towards_goal(self) -> str:
+        """The next step towards a guess at what the goal wants; nothing where there is none left."""
+        explorer, goal = self.explorer, self.diary.goal
+        for _ in range(4):
+            if self.wanted is None or self.patience <= 0:
+                if self.wanted is not None:
+                    explorer.give_up(goal, self.wanted)
+                    self.tried.add(self.wanted)
+                self.wanted, self.patience = self._new_guess(), 2 * explorer.how.pursued
+            if self.wanted is None:
+                return ""
+            self.patience -= 1
+            plan: Plan = explorer.reasoner(self.wanted).plan(self.situation)
+            options = [option for option in plan.options if option.command not in self.refused]
+            if plan.cost > 0 and options:
+                return options[0].command
+            self.tried.add(self.wanted)
+            if plan.cost > 0:
+                explorer.give_up(goal, self.wanted)
+            self.wanted = None
+        return ""
+
+    def _new_guess(self) -> State | None:
+        for number, state in enumerate(self.explorer.guesses(self.diary.goal)):
+            if number > 200:  # noqa: PLR2004
+                break
+            if state not in self.tried and not self.explorer.hopeless(self.diary.goal, state):
+                return state
+        return None
+
+    def _anything(self) -> str:
+        """A command of some action with any names that were ever seen, known to be here or not."""
+        names = self.explorer.ledger.names.roles
+        books = [book for book in self.explorer.ledger.books.values() if len(book.successes) > 1]
+        if not books:
+            return next(iter(self.game.admissible()), "look")
+        book = self.dice.choice(books)
+        chosen = []
+        for roles in book.roles:
+            fit = [name for name in names if not roles or roles & names[name]]
+            chosen.append(self.dice.choice(fit or list(names)))
+        return fill(book.template, chosen)
+
+
+def _spelled(schema: ActionSchema, binding: dict[str, str] | object) -> str:
+    text = schema.syntax[0]
+    for name, value in dict(binding).items():  # type: ignore[call-overload]
+        text = text.replace(f"<{name}>", value)
+    return text
