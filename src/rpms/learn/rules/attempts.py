@@ -74,6 +74,9 @@ class Book:
     revelations: list[Atom] = field(default_factory=list)
     """What may become known of many things at once, with `_` in place of these."""
     attempts: list[Attempt] = field(default_factory=list)
+    imagined: list[tuple[int, int]] = field(default_factory=list)
+    """What was true and false of names that were drawn at random in states that came up, whether it was tried or not:
+    it tells which facts go together."""
     worked: Counter[tuple[str, ...]] = field(default_factory=Counter)
     """The kinds in its slots with which it succeeded."""
     refused: Counter[tuple[str, ...]] = field(default_factory=Counter)

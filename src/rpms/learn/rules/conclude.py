@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.rules import ActionSchema, Lore, Predicate, Purpose, Revelation, RuleManual, Step
 from rpms.learn.rules.attempts import Book, Sights
-from rpms.learn.rules.goals import GoalModel, goal_model
-from rpms.learn.rules.induce import Needs
+from rpms.learn.rules.goals import GoalModel, Makeable, goal_model
+from rpms.learn.rules.induce import Needs, bits
 from rpms.learn.rules.ledger import Ledger
-from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, KindTable
+from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, KindTable, literal_of
 from rpms.learn.rules.outcomes import Outcomes
 from rpms.learn.rules.words import SLOT, Names
 from rpms.store.evidence import Label
@@ -53,8 +53,8 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         if model is not None:
             actions[model.name] = model
     models = tuple(actions.values())
-    positional = _positional(models, ledger.vocabulary.predicates)
-    goals = [goal_model(book, ledger.vocabulary.predicates, positional) for book in ledger.goals.values()]
+    made = _makeable(models, ledger.vocabulary.predicates)
+    goals = [goal_model(book, made) for book in ledger.goals.values()]
     return Learned(
         ledger.world.name,
         ledger.vocabulary.predicates,
@@ -82,7 +82,7 @@ def _action(
     if name is None or not _NAME.fullmatch(name):
         return None
     needs = Needs(book, excluded)
-    outcomes = Outcomes(book)
+    outcomes = Outcomes(book, frozenset(literal.atom for literal in needs.tested_literals))
     tables = tuple(
         replace(table, name=f"{name}_{'_'.join(parameters[slot] for slot in table.slots)}")
         for table in needs.tables(name)
@@ -100,6 +100,7 @@ def _action(
         tuple(outcomes.conditional()),
         tuple(outcomes.observes()),
         tuple(attempt.witness for attempt in wins[:MOST_WITNESSES]),
+        tuple(literal_of(book.facts, bit) for bit in bits(needs.explaining)),
         needs.safe_literals,
     )
 
@@ -117,14 +118,18 @@ def _parameters(book: Book, names: Names) -> tuple[str, ...] | None:
     return tuple(chosen)
 
 
-def _positional(models: Iterable[ActionModel], predicates: Mapping[str, Predicate]) -> frozenset[str]:
-    """The predicates that say where the agent is, as plans see it: those of actions that change nothing else."""
-    found: set[str] = set()
+def _makeable(models: Iterable[ActionModel], predicates: Mapping[str, Predicate]) -> Makeable:
+    """What actions make. Where the agent is, as plans see it, is what actions make that change nothing else."""
+    facts: set[str] = set()
+    positional: set[str] = set()
+    beside: set[str] = set()
     for model in models:
         literals = [fact.clause.literals[0] for fact in model.effects]
-        if all(not each.negated and predicates[each.atom.predicate].exclusive for each in literals):
-            found |= {each.atom.predicate for each in literals}
-    return frozenset(found)
+        made = {each.atom.predicate for each in literals if not each.negated}
+        facts |= made
+        moving = all(not each.negated and predicates[each.atom.predicate].exclusive for each in literals)
+        (positional if moving else beside).update(made)
+    return Makeable(frozenset(facts), frozenset(positional), frozenset(positional & beside))
 
 
 def _localities(sights: Iterable[Sights]) -> dict[str, tuple[tuple[str, int, int], ...]]:
@@ -144,17 +149,19 @@ def table_atom(table: KindTable, parameters: tuple[str, ...]) -> Atom:
     return Atom(table.name, tuple(parameters[slot] for slot in table.slots))
 
 
-def schema_of(action: ActionModel, *, cautious: bool = False) -> ActionSchema:
-    """An action as the manual has it. Cautious: what plans see to counts as needed, too."""
+def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
+    """An action as the manual has it. Guessing: it needs what explains refusals, whether that is certain or not."""
     told = [
         Clause((Literal(table_atom(table, action.parameters), kinds=table.kinds),)) for table in action.tables
     ]
     necessary = [action.bind(fact.clause) for fact in action.labelled(Label.NECESSARY)]
-    plan = plan_of(action)
+    if guessing:
+        pairs = [action.bind(fact.clause) for fact in action.needs if len(fact.clause.literals) > 1 and not fact.note]
+        necessary = [*(action.bind(Clause((literal,))) for literal in action.explaining), *pairs]
     return ActionSchema(
         action.name,
         (action.syntax,),
-        (*necessary, *(plan if cautious else ()), *told),
+        (*necessary, *told),
         tuple(action.bind(fact.clause).literals[0] for fact in action.effects),
         observes=tuple(
             Revelation(
@@ -162,7 +169,7 @@ def schema_of(action: ActionModel, *, cautious: bool = False) -> ActionSchema:
             )
             for fact in action.observes
         ),
-        plan=() if cautious else tuple(plan),
+        plan=() if guessing else tuple(plan_of(action)),
     )
 
 
@@ -188,7 +195,7 @@ def processes_of(action: ActionModel) -> list[ActionSchema]:
     ]
 
 
-def manual_from(learned: Learned, *, cautious: bool = False) -> RuleManual:
+def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
     """The manual, ready to be used. What is written as YAML reads as this, with the sentences that go with it."""
     predicates = dict(learned.predicates)
     for action in learned.actions:
@@ -208,5 +215,5 @@ def manual_from(learned: Learned, *, cautious: bool = False) -> RuleManual:
         localities={kind: tuple(place for place, _, _ in rows) for kind, rows in learned.localities.items()},
         kinds={table.name: table.kinds for action in learned.actions for table in action.tables},
     )
-    actions = tuple(schema_of(action, cautious=cautious) for action in learned.actions)
+    actions = tuple(schema_of(action, guessing=guessing) for action in learned.actions)
     return RuleManual((), actions, predicates, learned.world, tuple(purposes), lore)

@@ -24,12 +24,14 @@ from rpms.learn.rules.goals import GoalModel, guesses
 from rpms.learn.rules.induce import DECISIVE, REFUSED_KINDS, Needs
 from rpms.learn.rules.ledger import Diary, Ledger
 from rpms.learn.rules.wins import FIELDS, State
-from rpms.learn.rules.words import fill
+from rpms.learn.rules.words import draw, fill
 from rpms.play.world_walk import by_verb
 from rpms.store.evidence import Label
 from rpms.store.traces import Spoken, Trace
 from rpms.worlds.base import Game, Setting, Task, World
 
+_FAMILIAR = 4
+"""Kinds with which an action has worked, from which on it is no novelty."""
 ENOUGH_WINS = 12
 """Wins of a goal type after which its episodes serve other questions."""
 
@@ -46,6 +48,8 @@ class Exploring:
     """Actions that are imagined at a step."""
     pursued: int = 10
     """Steps that an experiment, or a guess at a goal, may take to prepare."""
+    listing: float = 0.5
+    """How often the game is asked which commands it takes, to find actions that were never seen."""
     growth: float = 1.3
     """How much more has to be seen until conclusions are drawn anew."""
 
@@ -65,19 +69,18 @@ class _Question:
         """How much would be learned by doing it where some facts are true and some false."""
         size, needs = self.needs.size, self.needs
         holds, fails = true | false << size, false | true << size
-        wanted, faults = needs.explaining, fails & needs.safe
-        missing = wanted & ~holds
+        missing, faults = needs.explaining & ~holds, fails & needs.required
         worked = self.book.worked[kinds]
         fits = all(kind in fit for kind, fit in zip(kinds, self.fit, strict=True))
         if not missing and faults:
-            return 5.0 if fits else 0.0  # all that explains refusals holds, and something else does not
+            return 5.0 if fits else 0.0  # what was thought to follow from the rest does not
         if not missing:
             tried = worked + self.faultless.get(kinds, 0)
             if not worked and tried < REFUSED_KINDS:
                 return 4.0 if not fits else 3.0 - tried
             return 1.0 / (1 + worked)
         single = missing & (missing - 1) == 0 and fails & missing
-        if single and fits and (worked or len(kinds) < 2):  # noqa: PLR2004
+        if single and fits and (worked or not needs.paired):
             asked = self.decisive.get(missing.bit_length() - 1, 0)
             return 4.0 / (1 + asked) if asked < 2 * DECISIVE else 0.0
         return 0.0
@@ -122,7 +125,7 @@ class Explorer:
         while self._due <= self.ledger.steps:
             self._due = int(self._due * self.how.growth) + 1
         self.learned = conclude(self.ledger)
-        self._manual = manual_from(self.learned, cautious=True)
+        self._manual = manual_from(self.learned, guessing=True)
         self._reasoners.clear()
         self._questions = [self._question(schema) for schema in self._manual.actions]
 
@@ -133,7 +136,7 @@ class Explorer:
         needs = Needs(book)
         decisive = {bit: len(needs.decisive(bit)) for bit in range(2 * needs.size) if needs.explaining >> bit & 1}
         faultless: dict[tuple[str, ...], int] = {}
-        for attempt in needs.faultless():
+        for attempt in needs.faultless:
             faultless[attempt.kinds] = faultless.get(attempt.kinds, 0) + 1
         fit = [{kinds[slot] for kinds in book.worked} for slot in range(len(book.slots))]
         return _Question(schema, book, needs, decisive, faultless, fit)
@@ -174,10 +177,10 @@ class Explorer:
         model = self.goal_model(goal)
         book = self.ledger.goals[goal.type]
         if model is None:
-            yield from guesses(book, self._made(goal))
+            yield from (state for state in guesses(book, self._made(goal)) if not self._at_odds(state))
             return
         for fact in model.holds:
-            rest = model.state - fact.clause.literals[0:1][0].atom if False else model.state - {fact.clause.literals[0].atom}
+            rest = model.state - {fact.clause.literals[0].atom}
             if rest and fact.label is Label.POSSIBLE:
                 yield rest
         yield model.state
@@ -198,7 +201,29 @@ class Explorer:
                     continue
                 for args in _assignments(declared.args, roles, self.ledger.names.order):
                     found[Atom(declared.name, args)] = None
-        return sorted(found, key=lambda atom: -len(atom.args))
+        deeds = self._manual.active("").deeds
+        return sorted(found, key=lambda atom: (-len(atom.args), atom.predicate not in deeds))
+
+    def _at_odds(self, state: State) -> bool:
+        """Whether every action that makes one of some facts unmakes another of them: what is put down is not held."""
+        for one in state:
+            makers = [schema for schema in self._manual.actions if any(
+                effect.atom.predicate == one.predicate and not effect.negated for effect in schema.effects
+            )]  # fmt: skip
+            for other in state - {one}:
+                if makers and all(
+                    any(effect.atom.predicate == other.predicate and effect.negated for effect in schema.effects)
+                    for schema in makers
+                ):
+                    back = [schema for schema in self._manual.actions if any(
+                        effect.atom.predicate == other.predicate and not effect.negated for effect in schema.effects
+                    )]  # fmt: skip
+                    if all(
+                        any(effect.atom.predicate == one.predicate and effect.negated for effect in schema.effects)
+                        for schema in back
+                    ):
+                        return True
+        return False
 
     def settled(self, goal: Goal) -> bool:
         """Whether nothing is left to be asked about what goals of a type want."""
@@ -216,6 +241,10 @@ class Explorer:
             self._reasoners[wanted] = Reasoner(replace(self._manual.active(""), purpose=purpose))
         return self._reasoners[wanted]
 
+    def instance(self, command: str) -> Instance | None:
+        """A command as an instance of what was learned."""
+        return self._manual.active("").instance(command)
+
     def give_up(self, goal: Goal, wanted: State) -> None:
         """Note that a guess led nowhere."""
         key = (goal.type, wanted)
@@ -223,7 +252,7 @@ class Explorer:
 
     def hopeless(self, goal: Goal, wanted: State) -> bool:
         """Whether a guess led nowhere too often."""
-        return self._hopeless.get((goal.type, wanted), 0) >= 3  # noqa: PLR2004
+        return self._hopeless.get((goal.type, wanted), 0) >= 3
 
     @property
     def questions(self) -> Sequence[_Question]:
@@ -256,10 +285,12 @@ class _Session:
     wanted: State | None = None
     refused: set[str] = field(default_factory=set)
     tried: set[State] = field(default_factory=set)
+    ahead: list[str] = field(default_factory=list)
+    """What the plan that was made goes on with."""
     about_goal: bool = False
 
     def __post_init__(self) -> None:
-        self.about_goal = not self.explorer.settled(self.diary.goal) and self.dice.random() < 0.6  # noqa: PLR2004
+        self.about_goal = not self.explorer.settled(self.diary.goal) and self.dice.random() < 0.6
 
     @property
     def situation(self) -> Situation:
@@ -275,17 +306,31 @@ class _Session:
     def choose(self) -> str:
         """What to do next."""
         explorer = self.explorer
+        if command := self._novelty():
+            return command
         if explorer.questions:
-            if self.about_goal and self.dice.random() < 0.9 and (command := self._towards_goal()):  # noqa: PLR2004
+            if self.about_goal and self.dice.random() < 0.9 and (command := self._towards_goal()):
                 return command
-            if self.dice.random() < 0.85:  # noqa: PLR2004
+            if self.dice.random() < 0.85:
                 command = self._experiment() or self._towards_target()
                 if command:
                     return command
-        listed = self.game.admissible() if self.dice.random() < 0.8 or not explorer.questions else ()  # noqa: PLR2004
-        if listed:
+        if self.dice.random() < 0.8 and (listed := self.game.admissible()):
             return self.dice.choice(self.dice.choice(by_verb(listed)))
         return self._anything()
+
+    def _novelty(self) -> str:
+        """A command that the game lists of an action that has hardly ever been seen."""
+        ledger = self.explorer.ledger
+        if self.dice.random() >= self.explorer.how.listing:
+            return ""
+        for commands in by_verb(self.game.admissible()):
+            command = self.dice.choice(commands)
+            book = ledger.books.get(ledger.names.read(command).template)
+            seen = 0 if book is None else len(book.worked) if book.slots else len(book.attempts)
+            if seen < _FAMILIAR and command not in self.refused:
+                return command
+        return ""
 
     # Experiments.
 
@@ -310,23 +355,14 @@ class _Session:
         return choice
 
     def _imagine(self, question: _Question) -> tuple[str, ...] | None:
-        """Names for an action: what is held, kinds that have worked, what is here, or anything."""
-        belief = self.diary.belief
-        chosen: list[str] = []
-        for slot, role in enumerate(question.schema.variables):
-            names = belief.names.get(role, ())
-            if not names:
-                return None
-            dice = self.dice.random()
-            some: Sequence[str] = names
-            if dice < 0.35:  # noqa: PLR2004
-                some = [name for name in belief.holding if name in names]
-            elif dice < 0.65:  # noqa: PLR2004
-                some = [name for name in names if kind_of(name) in question.fit[slot]]
-            elif dice < 0.8 and belief.location in names:  # noqa: PLR2004
-                some = [belief.location]
-            chosen.append(self.dice.choice(some or names))
-        return tuple(chosen) if len(set(chosen)) == len(chosen) else None
+        """Names for an action, with kinds that have worked as often as with any."""
+        names = draw(self.diary.belief, [(role,) for role in question.schema.variables], self.dice)
+        if names is None or self.dice.random() < 0.5:  # noqa: PLR2004
+            return names
+        slot = self.dice.randrange(len(names))
+        known = self.diary.belief.names.get(question.schema.variables[slot], ())
+        fit = [name for name in known if kind_of(name) in question.fit[slot] and name not in names]
+        return (*names[:slot], self.dice.choice(fit), *names[slot + 1 :]) if fit else names
 
     def _towards_target(self) -> str:
         """The next step towards an experiment that cannot be done yet."""
@@ -344,9 +380,24 @@ class _Session:
             if command and command not in self.refused:
                 return command
             self.target = None
-        plan = self.explorer.reasoner(frozenset()).plan(self.situation)
-        options = [option.command for option in plan.options if option.command not in self.refused]
-        return self.dice.choice(options[:4]) if options and self.dice.random() < 0.8 else ""  # noqa: PLR2004
+        return self._look()
+
+    def _look(self) -> str:
+        """Something that can be done and makes known what is not: rarely seen states are reached by the unknown."""
+        belief = self.diary.belief
+        seeing = [question for question in self.explorer.questions if question.schema.observes and question.book.slots]
+        for _ in range(self.explorer.how.imagined if seeing else 0):
+            question = self.dice.choice(seeing)
+            names = [self.dice.choice(belief.names.get(role) or ("",)) for role in question.schema.variables]
+            known = question.book.known(belief, names) if all(names) else -1
+            if known.bit_count() < len(question.book.probes):
+                binding = dict(zip(question.schema.variables, names, strict=True))
+                command = fill(question.book.template, names)
+                if command not in self.refused and (
+                    Instance(question.schema, binding).feasible(self.situation) is not Truth.FALSE
+                ):
+                    return command
+        return ""
 
     def _new_target(self) -> Instance | None:
         """An action with kinds that were never tried together, of the actions that succeeded least."""
@@ -375,15 +426,17 @@ class _Session:
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
                 if self.wanted is not None:
-                    explorer.give_up(goal, self.wanted)
                     self.tried.add(self.wanted)
-                self.wanted, self.patience = self._new_guess(), 2 * explorer.how.pursued
+                self.wanted, self.patience = self._new_guess(), 3 * explorer.how.pursued
             if self.wanted is None:
                 return ""
             self.patience -= 1
-            plan: Plan = explorer.reasoner(self.wanted).plan(self.situation)
+            if (command := self._go_on()) is not None:
+                return command
+            plan: Plan = explorer.reasoner(self.wanted).plan(self.situation, seek=False)
             options = [option for option in plan.options if option.command not in self.refused]
             if plan.cost > 0 and options:
+                self.ahead = [link.command for link in options[0].chain[1:]] if not options[0].chain[0].reveals else []
                 return options[0].command
             self.tried.add(self.wanted)
             if plan.cost > 0:
@@ -391,9 +444,20 @@ class _Session:
             self.wanted = None
         return ""
 
+    def _go_on(self) -> str | None:
+        """The next action of the plan that was made, where it can be done; no new plan is needed then."""
+        if not self.ahead:
+            return None
+        command, self.ahead = self.ahead[0], self.ahead[1:]
+        instance = self.explorer.instance(command)
+        if instance is None or command in self.refused or instance.feasible(self.situation) is not Truth.TRUE:
+            self.ahead = []
+            return None
+        return command
+
     def _new_guess(self) -> State | None:
         for number, state in enumerate(self.explorer.guesses(self.diary.goal)):
-            if number > 200:  # noqa: PLR2004
+            if number > 200:
                 break
             if state not in self.tried and not self.explorer.hopeless(self.diary.goal, state):
                 return state
@@ -408,7 +472,7 @@ class _Session:
         book = self.dice.choice(books)
         chosen = []
         for roles in book.roles:
-            fit = [name for name in names if not roles or roles & names[name]]
+            fit = [name for name in names if not roles or roles <= names[name]]
             chosen.append(self.dice.choice(fit or list(names)))
         return fill(book.template, chosen)
 

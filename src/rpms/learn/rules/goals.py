@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from rpms.core.facts import Atom, Clause, Literal
-from rpms.core.rules import Predicate
 from rpms.learn.rules.model import MOST_WITNESSES, Fact
 from rpms.learn.rules.wins import FIELDS, GoalBook, State, Win
 from rpms.store.evidence import Label, Witness
@@ -35,13 +34,24 @@ class GoalModel:
         return frozenset(fact.clause.literals[0].atom for fact in self.holds)
 
 
-def goal_model(book: GoalBook, predicates: Mapping[str, Predicate], positional: frozenset[str]) -> GoalModel | None:
+@dataclass(frozen=True, slots=True)
+class Makeable:
+    """What actions make, by predicate."""
+
+    facts: frozenset[str]
+    positional: frozenset[str]
+    """Of these, where the agent is."""
+    beside: frozenset[str]
+    """Of those, what also comes of an action that does something else: putting a thing down where one is."""
+
+
+def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
     """What goals of a type want, as far as wins tell; None without a win."""
     if not book.wins:
         return None
-    model = _shared(book, 1, positional)
+    model = _shared(book, 1, made)
     if model is None or _went_on(book, model.state):
-        pair = _shared(book, 2, positional)
+        pair = _shared(book, 2, made)
         model = pair if pair is not None and pair.holds else model
     return model
 
@@ -51,11 +61,11 @@ def _went_on(book: GoalBook, wanted: State) -> Witness | None:
     return next((witness for state, witness in book.not_won.items() if state >= wanted), None)
 
 
-def _shared(book: GoalBook, objects: int, positional: frozenset[str]) -> GoalModel | None:
+def _shared(book: GoalBook, objects: int, made: Makeable) -> GoalModel | None:
     """The most facts that hold in all wins, of so many of the goal's objects and one of its destinations."""
     variables = {*FIELDS["object"][:objects], FIELDS["destination"][0]}
     best: State = frozenset()
-    ways = [[state for state in (_about(each, variables) for each in win.states) if state] for win in book.wins]
+    ways = [[state for each in win.states if (state := _about(each, variables, made))] for win in book.wins]
     if not all(ways):
         return None
     for first in dict.fromkeys(ways[0]):
@@ -68,15 +78,22 @@ def _shared(book: GoalBook, objects: int, positional: frozenset[str]) -> GoalMod
             best = common
     if not best:
         return None
-    order = _order(book.wins, best, positional)
+    order = _order(book.wins, best, made.positional)
     holds = tuple(_fact(book, atom, best) for atom in order)
     used = {arg for atom in best for arg in atom.args}
     over = {name: field for field, names in FIELDS.items() for name in names if name in used}
     return GoalModel(book.type, over, holds, len(book.wins), book.episodes)
 
 
-def _about(state: State, variables: set[str]) -> State:
-    return frozenset(atom for atom in state if variables.issuperset(atom.args))
+def _about(state: State, variables: set[str], made: Makeable) -> State:
+    """What actions have made of some things. That a thing is near since it was put down here is not worth a word."""
+    return frozenset(
+        atom
+        for atom in state
+        if variables.issuperset(atom.args)
+        and atom.predicate in made.facts
+        and not (atom.predicate in made.beside and set(FIELDS["object"]).issuperset(atom.args))
+    )
 
 
 _SWAP = {"x": "y", "y": "x"}

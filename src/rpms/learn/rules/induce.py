@@ -81,13 +81,17 @@ class Needs:
             ever |= false
         return self.safe & ever
 
+    @property
+    def tested_literals(self) -> frozenset[Literal]:
+        return frozenset(literal_of(self.book.facts, bit) for bit in bits(self.tested))
+
     @cached_property
     def _fit(self) -> list[set[str]]:
         """For each slot, the kinds that have worked in it."""
         return [{kinds[slot] for kinds in self.book.worked} for slot in range(len(self.book.slots))]
 
     @cached_property
-    def _paired(self) -> bool:
+    def paired(self) -> bool:
         """Whether kinds that worked each were refused together, with nothing else missing: pillows in a fridge."""
         return any(
             row[0].kinds not in self.book.worked and self._each_fits(row[0])
@@ -101,7 +105,7 @@ class Needs:
     @cached_property
     def _explainable(self) -> list[tuple[Attempt, int, int]]:
         """Refusals with kinds that have worked: these cannot be what was wrong."""
-        if self._paired:
+        if self.paired:
             return [row for row in self.losses if row[0].kinds in self.book.worked]
         return [row for row in self.losses if self._each_fits(row[0])]
 
@@ -127,30 +131,51 @@ class Needs:
         literal = literal_of(self.book.facts, bit)
         return known, not literal.negated, len(literal.atom.args), -bit
 
+    @cached_property
+    def required(self) -> int:
+        """All that an action may need as far as anybody knows: what explains refusals, and what nothing implies."""
+        return self.explaining | sum(1 << bit for bit in bits(self.tested & ~self.explaining) if not self._implied(bit))
+
     def decisive(self, bit: int) -> list[tuple[Attempt, int, int]]:
-        """Refusals in which, of the explaining facts, one alone was false and all others were true."""
+        """Refusals in which one of the explaining facts alone was false, and all the others were true."""
         rest = self.explaining & ~(1 << bit)
         return [row for row in self._explainable if row[2] >> bit & 1 and row[1] & rest == rest]
 
-    def _alternatives(self, bit: int, rows: Sequence[tuple[Attempt, int, int]]) -> int:
-        """What else was false in all decisive refusals, and so may have been what was needed instead."""
-        also = self.safe & ~(1 << bit)
-        for _, _, false in rows:
-            also &= false
-        rest = self.explaining & ~(1 << bit)
+    def suspects(self, bit: int) -> tuple[int, list[tuple[Attempt, int, int]]]:
+        """The fewest facts, one of which was needed for certain: in some refusals nothing else was missing.
+
+        With the refusals that show it; none where there are too few. What was unknown may have been missing.
+        """
+        rows = [(self.required & ~row[1], row) for row in self._explainable if row[2] >> bit & 1]
+        for some in sorted({missing for missing, _ in rows}, key=lambda mask: (mask.bit_count(), mask)):
+            shown = [row for missing, row in rows if not missing & ~some]
+            if len(shown) >= DECISIVE:
+                return some, shown
+        return 0, []
+
+    def _same(self, bit: int, some: int) -> int:
+        """Of some suspects, those that were never told apart from one where all else held, and so count as that one."""
+        rest = self.required & ~some
         where = [row for row in self.rows if row[1] & rest == rest]
-        for other in bits(also):
-            alike = [
-                true >> bit & 1
-                for _, true, false in where
-                if (true | false) >> bit & (true | false) >> other & 1 and (true >> bit ^ true >> other) & 1 == 0
-            ]
-            apart = any(
-                (true >> bit & false >> other | false >> bit & true >> other) & 1 for _, true, false in where
-            )
-            if not apart and len(alike) >= ALIKE and 0 < sum(alike) < len(alike):
-                also &= ~(1 << other)
-        return also
+        same = 0
+        for other in bits(some & ~(1 << bit)):
+            both = [row for row in where if (row[1] | row[2]) >> bit & (row[1] | row[2]) >> other & 1]
+            true = sum(row[1] >> bit & 1 for row in both)
+            apart = any((row[1] >> bit ^ row[1] >> other) & 1 for row in both)
+            if not apart and len(both) >= ALIKE and 0 < true < len(both):
+                same |= 1 << other
+        return same
+
+    @cached_property
+    def _certain(self) -> dict[int, tuple[int, list[tuple[Attempt, int, int]], int]]:
+        """For each explaining fact: its suspects, the refusals that show it, and which suspects are the same as it."""
+        found = {}
+        for bit in bits(self.explaining):
+            some, rows = self.suspects(bit)
+            if rows:
+                same = self._same(bit, some)
+                found[bit] = (some & ~same, rows, same)
+        return found
 
     def facts(self) -> Iterator[Fact]:
         """Every literal with its label, and preconditions of two."""
@@ -178,11 +203,15 @@ class Needs:
         if not self.tested >> bit & 1:
             return Label.UNTESTED, [], "", alone
         if not self.explaining >> bit & 1:
-            return (Label.IMPLIED if self._implied(bit) else Label.POSSIBLE), [], "", alone
-        rows = self.decisive(bit)
-        others = [literal_of(self.book.facts, other) for other in bits(self._alternatives(bit, rows))]
+            same = next((one for one, (_, _, same) in self._certain.items() if same >> bit & 1), None)
+            if same is not None:
+                return Label.IMPLIED, [], f"never told apart from {literal_of(self.book.facts, same)}", alone
+            return (Label.POSSIBLE if self.required >> bit & 1 else Label.IMPLIED), [], "", alone
+        some, rows, _ = self._certain.get(bit, (0, [], 0))
+        others = [literal_of(self.book.facts, other) for other in bits(some & ~(1 << bit))]
         witnesses = [row[0].witness for row in rows]
-        if len(rows) < DECISIVE or len(others) > ALTERNATIVES:
+        known = any(1 << other == self._certain[other][0] for other in bits(some & ~(1 << bit)) if other in self._certain)
+        if not rows or known or len(others) > ALTERNATIVES:
             return Label.POSSIBLE, witnesses, "", alone
         note = "nobody can tell which of these it is" if others else ""
         return Label.NECESSARY, witnesses, note, Clause((literal, *others))
@@ -190,19 +219,24 @@ class Needs:
     def _implied(self, bit: int) -> bool:
         """Whether a fact that explains nothing is sure to hold where one or two of the others do.
 
-        Refusals alone tell: in successes it was true as all the others were.
+        Successes do not tell, since in these it was true as all the others were; what was drawn at random does.
         """
-        known = [row for row in self.losses if (row[1] | row[2]) >> bit & 1]
+        known = [row for row in self._drawn if (row[0] | row[1]) >> bit & 1]
         needed = list(bits(self.explaining))
         for some in (*((one,) for one in needed), *combinations(needed, 2)):
             mask = sum(1 << each for each in some)
-            there = [row for row in known if row[1] & mask == mask]
-            if any(row[2] >> bit & 1 for row in there) or len(there) == len(known):
+            there = [row for row in known if row[0] & mask == mask]
+            if any(row[1] >> bit & 1 for row in there) or len(there) == len(known):
                 continue
-            often = sum(row[2] >> bit & 1 for row in known) / (len(known) - len(there))
+            often = sum(row[1] >> bit & 1 for row in known) / (len(known) - len(there))
             if (1 - often) ** len(there) < BY_CHANCE:
                 return True
         return False
+
+    @cached_property
+    def _drawn(self) -> list[tuple[int, int]]:
+        """What was true and what was false of names drawn at random, as literals."""
+        return [(true | false << self.size, false | true << self.size) for true, false in self.book.imagined]
 
     @cached_property
     def _left(self) -> list[tuple[Attempt, int, int]]:
@@ -245,15 +279,19 @@ class Needs:
 
     # Kinds.
 
+    @cached_property
     def faultless(self) -> list[Attempt]:
-        """Refusals for which no fact accounts: what explains something is known to be true, and nothing is false."""
-        needed = self.explaining
-        return [row[0] for row in self.losses if row[1] & needed == needed and not row[2] & self.safe]
+        """Refusals for which no fact accounts: all that may be needed is known to be true, and nothing is false."""
+        needed = self.required
+        rows = [row for row in self.losses if row[1] & needed == needed and not row[2] & self.safe]
+        index = {literal_of(self.book.facts, bit): bit for bit in range(2 * self.size)}
+        pairs = [sum(1 << index[literal] for literal in fact.clause.literals) for fact in self.either]
+        return [row[0] for row in rows if all(row[1] & pair for pair in pairs)]
 
     def tables(self, name: str) -> tuple[KindTable, ...]:
         """What the kinds in the slots have to do with refusals: of single slots where that suffices, else of two."""
         worked = self.book.worked
-        refusals = [attempt for attempt in self.faultless() if attempt.kinds not in worked]
+        refusals = [attempt for attempt in self.faultless if attempt.kinds not in worked]
         arity = len(self.book.slots)
         if not refusals or not arity:
             return ()
@@ -263,7 +301,7 @@ class Needs:
         ]
         tables = [self._of_slot(name, slot, single, fit) for slot in range(arity)]
         rest = [attempt for attempt in refusals if attempt not in single]
-        if arity == 2 and rest:  # noqa: PLR2004
+        if arity == 2 and rest:
             tables.append(self._table(f"{name}_both", (0, 1), refusals))
         return tuple(table for table in tables if table is not None)
 
@@ -288,13 +326,9 @@ class Needs:
     def unexplained(self, tables: Iterable[KindTable]) -> int:
         """Refusals for which neither facts nor kinds account."""
         told = [(table.slots, table.refused) for table in tables]
-        index = {literal: bit for bit in range(2 * self.size) if (literal := literal_of(self.book.facts, bit))}
-        pairs = [[index[literal] for literal in fact.clause.literals] for fact in self.either]
-        false = {row[0].witness: row[2] for row in self.losses}
         return sum(
             not any(tuple(attempt.kinds[slot] for slot in slots) in refused for slots, refused in told)
-            and not any(all(false[attempt.witness] >> bit & 1 for bit in pair) for pair in pairs)
-            for attempt in self.faultless()
+            for attempt in self.faultless
             if attempt.kinds in self.book.worked or self.book.refused[attempt.kinds] >= REFUSED_KINDS
         )
 

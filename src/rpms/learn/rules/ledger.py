@@ -1,4 +1,4 @@
-"""All that was seen, taken over step by step: from an exploration as it goes on, or from episodes that were recorded."""
+"""All that was seen, taken over step by step, from an exploration as it goes on or from episodes on record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book, Sights, Vocabulary
 from rpms.learn.rules.wins import GoalBook
-from rpms.learn.rules.words import Names
+from rpms.learn.rules.words import Names, draw
 from rpms.play.setup import manual_of
 from rpms.store.evidence import Witness
 from rpms.store.traces import Spoken, Trace
@@ -21,6 +21,10 @@ from rpms.worlds.base import World
 
 _ASKED = Atom("asked", ())
 """The fact of a world that asks back: its question is neither a success nor a refusal."""
+_IMAGINED = 2
+"""Actions that are looked at after a step without being tried."""
+_MOST_IMAGINED = 1_000
+"""Of one action: enough to tell which facts go together."""
 
 
 def vocabulary_of(world: World) -> Vocabulary:
@@ -90,6 +94,7 @@ class Diary:
         refused = ledger.world.infeasible(step.answer)
         if before.truth(_ASKED) is Truth.TRUE or after.truth(_ASKED) is Truth.TRUE:
             return refused
+        self._imagine(after)
         witness = Witness(self.episode, len(self.steps))
         self._attempt(step.command, before, after, witness, refused=refused)
         self._story.add(after, step, witness, ledger.changing, ledger.names, refused=refused)
@@ -104,7 +109,8 @@ class Diary:
                 return  # nonsense is no action
             book = ledger.books[reading.template] = Book(reading.template, ledger.vocabulary)
         names = reading.names
-        book.widen(reading, ledger.names)
+        if not refused:
+            book.widen(reading, ledger.names)
         known_before = book.known(before, names)
         if not refused:
             book.settle_probes(before, after, names, ledger.kinds, self._dice)
@@ -124,11 +130,22 @@ class Diary:
             ledger.changing |= {fact.predicate for place, fact in enumerate(book.facts) if made >> place & 1}
             self._sight(book, attempt, after)
 
+    def _imagine(self, belief: Belief) -> None:
+        """Look at actions that could be tried now, with what is held or with any names in their roles."""
+        books = list(self._ledger.books.values())
+        for _ in range(_IMAGINED):
+            book = self._dice.choice(books) if books else None
+            if book is None or not book.slots or len(book.imagined) >= _MOST_IMAGINED:
+                continue
+            names = draw(belief, [roles or () for roles in book.roles], self._dice)
+            if names is not None:
+                book.imagined.append(book.measure(belief, names))
+
     def _sight(self, book: Book, attempt: Attempt, after: Belief) -> None:
         """Count what was found where, at the moment in which it became known."""
         fresh = attempt.known_after & ~attempt.known
         for place, atom in enumerate(book.revelations):
-            if not fresh >> place & 1 or len(atom.args) != 2 or atom.predicate in self._ledger.vocabulary.companions:  # noqa: PLR2004
+            if not fresh >> place & 1 or len(atom.args) != 2 or atom.predicate in self._ledger.vocabulary.companions:
                 continue
             where = next(attempt.names[int(arg)] for arg in atom.args if arg != ANYTHING)
             things = self._inside(atom, where, after)

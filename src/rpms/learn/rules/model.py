@@ -62,6 +62,8 @@ class ActionModel:
     conditional: tuple[Fact, ...] = ()
     observes: tuple[Fact, ...] = ()
     witnesses: tuple[Witness, ...] = ()
+    explaining: tuple[Literal, ...] = ()
+    """The fewest facts that account for all refusals: the best guess at what is needed."""
     safe: frozenset[Literal] = field(default_factory=frozenset)
     """All literals that were true in every success: the safe bound, which nothing here goes beyond."""
 

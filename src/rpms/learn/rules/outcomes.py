@@ -13,6 +13,8 @@ from rpms.learn.rules.model import MOST_WITNESSES, Fact, literal_of
 MOSTLY = 0.9
 """Share of the successes in which what an action does, or makes known, has to show."""
 SEVERAL = 3
+"""Successes in which something has to become known."""
+TELLING = 8
 """Successes that a condition has to be seen in, with it and without it."""
 
 
@@ -21,6 +23,8 @@ class Outcomes:
     """What an action does, from its successes."""
 
     book: Book
+    needed: frozenset[Atom] = frozenset()
+    """What the action may need: that it worked tells as much, and so it is not for finding out."""
 
     def __post_init__(self) -> None:
         self.size = len(self.book.facts)
@@ -83,7 +87,7 @@ class Outcomes:
         own: set[int],
     ) -> Literal | None:
         """The fact that was true in all of some rows and false in all others, if there is one."""
-        if len(with_it) < SEVERAL or len(without) < SEVERAL:
+        if len(with_it) < TELLING or len(without) < TELLING:
             return None
         every = (1 << 2 * self.size) - 1
         for row in with_it:
@@ -98,7 +102,7 @@ class Outcomes:
         made = {fact.clause.literals[0].atom for fact in self.effects()}
         half = (1 << self.size) - 1
         for place, atom in enumerate(self.book.facts):
-            if atom in made:
+            if atom in made or atom in self.needed:
                 continue
             before = [row for row in self.rows if not (row[1] | row[2]) & half & 1 << place]
             known = [row for row in before if (row[3] | row[4]) & half & 1 << place]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from random import Random
 from typing import NamedTuple
 
+from rpms.core.belief import Belief
 from rpms.core.facts import kind_of
 
 SLOT = "<>"
@@ -62,3 +64,28 @@ def fill(template: str, names: Sequence[str]) -> str:
     """A command: a template with names in its slots."""
     pieces = template.split(SLOT)
     return "".join(piece + name for piece, name in zip(pieces, (*names, ""), strict=True))
+
+
+def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tuple[str, ...] | None:
+    """Names for slots, drawn so that facts about them often hold: what is held, what is here, where a thing was seen.
+
+    None where a slot has no name, or two have the same.
+    """
+    chosen: list[str] = []
+    for allowed in roles:
+        known = list(dict.fromkeys(name for role in allowed for name in belief.names.get(role, ())))
+        if not known:
+            return None
+        some: list[str] = []
+        chance = dice.random()
+        if chance < 0.3:  # noqa: PLR2004
+            some = [name for name in belief.holding if name in known]
+        elif chance < 0.5:  # noqa: PLR2004
+            some = [belief.location] if belief.location in known else []
+            some = some or [name for name, where in belief.last_seen.items() if where == belief.location]
+        elif chance < 0.75 and chosen:  # noqa: PLR2004
+            where = belief.last_seen.get(chosen[-1])
+            some = [where] if where is not None else []
+        some = [name for name in some if name in known and name not in chosen]
+        chosen.append(dice.choice(some or known))
+    return tuple(chosen) if len(set(chosen)) == len(chosen) else None
