@@ -19,6 +19,8 @@ from rpms.store.evidence import Label
 
 _WORD = re.compile(r"[a-z]+")
 _NAME = re.compile(r"[a-z][a-z_]*")
+FEW = 25
+"""Successes below which all that may be needed is the best guess at what is needed."""
 FEWEST = 2
 """Successes of a command with which it is taken for an action."""
 
@@ -100,7 +102,7 @@ def _action(
         tuple(outcomes.conditional()),
         tuple(outcomes.observes()),
         tuple(attempt.witness for attempt in wins[:MOST_WITNESSES]),
-        tuple(literal_of(book.facts, bit) for bit in bits(needs.explaining)),
+        tuple(literal_of(book.facts, bit) for bit in bits(needs.required if len(wins) < FEW else needs.explaining)),
         needs.safe_literals,
     )
 

@@ -8,8 +8,10 @@ episodes the goal itself is the question: facts about the goal's things are brou
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from random import Random
 
 from rpms.core.belief import Situation
@@ -19,7 +21,7 @@ from rpms.core.goal import Goal
 from rpms.core.reason import Plan, Reasoner
 from rpms.core.rules import ActionSchema, Instance, Purpose, RuleManual, Step
 from rpms.learn.rules.attempts import Book
-from rpms.learn.rules.conclude import Learned, conclude, manual_from
+from rpms.learn.rules.conclude import FEW, Learned, conclude, manual_from
 from rpms.learn.rules.goals import GoalModel, guesses
 from rpms.learn.rules.induce import DECISIVE, REFUSED_KINDS, Needs
 from rpms.learn.rules.ledger import Diary, Ledger
@@ -30,6 +32,10 @@ from rpms.store.evidence import Label
 from rpms.store.traces import Spoken, Trace
 from rpms.worlds.base import Game, Setting, Task, World
 
+_GUESSES = 60
+"""Guesses at what a goal wants that are weighed against each other."""
+_AGAIN = 5
+"""How many simpler guesses a guess lets go first for each time that it was pursued already."""
 _FAMILIAR = 4
 """Kinds with which an action has worked, from which on it is no novelty."""
 ENOUGH_WINS = 12
@@ -50,7 +56,7 @@ class Exploring:
     """Steps that an experiment, or a guess at a goal, may take to prepare."""
     listing: float = 0.5
     """How often the game is asked which commands it takes, to find actions that were never seen."""
-    growth: float = 1.3
+    growth: float = 1.2
     """How much more has to be seen until conclusions are drawn anew."""
 
 
@@ -65,25 +71,32 @@ class _Question:
     faultless: dict[tuple[str, ...], int]
     fit: list[set[str]]
 
-    def gain(self, true: int, false: int, kinds: tuple[str, ...]) -> float:
-        """How much would be learned by doing it where some facts are true and some false."""
+    wanted: int = 0
+    """The best guess at what it needs."""
+    asked: Counter[object] = field(default_factory=Counter)
+    """What was tried since conclusions were drawn, by what it was to settle."""
+
+    def gain(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
+        """How much would be learned by doing it where some facts are true and some false, and what about."""
         size, needs = self.needs.size, self.needs
         holds, fails = true | false << size, false | true << size
-        missing, faults = needs.explaining & ~holds, fails & needs.required
-        worked = self.book.worked[kinds]
+        missing = self.wanted & ~holds
         fits = all(kind in fit for kind, fit in zip(kinds, self.fit, strict=True))
-        if not missing and faults:
-            return 5.0 if fits else 0.0  # what was thought to follow from the rest does not
-        if not missing:
-            tried = worked + self.faultless.get(kinds, 0)
-            if not worked and tried < REFUSED_KINDS:
-                return 4.0 if not fits else 3.0 - tried
-            return 1.0 / (1 + worked)
-        single = missing & (missing - 1) == 0 and fails & missing
-        if single and fits and (worked or not needs.paired):
-            asked = self.decisive.get(missing.bit_length() - 1, 0)
-            return 4.0 / (1 + asked) if asked < 2 * DECISIVE else 0.0
-        return 0.0
+        if missing:
+            single = missing & (missing - 1) == 0 and fails & missing
+            if not single or not fits or (needs.paired and not self.book.worked[kinds]):
+                return 0.0, None
+            known = self.decisive.get(missing.bit_length() - 1, 0) + self.asked[missing]
+            return (4.0 / (1 + known) if known < 2 * DECISIVE else 0.0), missing
+        open_ = needs.required & ~holds
+        if open_:
+            # what was never seen to be missing alone, and is missing now
+            known = self.asked[open_]
+            return (5.0 / (1 + known) if fits and fails & open_ else 0.0), open_
+        worked, tried = self.book.worked[kinds], self.faultless.get(kinds, 0) + self.asked[kinds]
+        if not worked and tried < REFUSED_KINDS:
+            return (4.0 if not fits else 3.0) / (1 + tried), kinds
+        return 1.0 / (1 + worked + self.asked[kinds]), kinds
 
 
 @dataclass
@@ -101,7 +114,7 @@ class Explorer:
     _questions: list[_Question] = field(default_factory=list)
     _manual: RuleManual = field(default_factory=RuleManual)
     _reasoners: dict[State, Reasoner] = field(default_factory=dict)
-    _hopeless: dict[tuple[str, State], int] = field(default_factory=dict)
+    pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
 
     def explore(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:
         """Play until there were so many steps, going on after episodes that are known already."""
@@ -139,7 +152,8 @@ class Explorer:
         for attempt in needs.faultless:
             faultless[attempt.kinds] = faultless.get(attempt.kinds, 0) + 1
         fit = [{kinds[slot] for kinds in book.worked} for slot in range(len(book.slots))]
-        return _Question(schema, book, needs, decisive, faultless, fit)
+        few = len(book.successes) < FEW
+        return _Question(schema, book, needs, decisive, faultless, fit, needs.required if few else needs.explaining)
 
     def _episode(self, number: int, task: Task) -> Trace:
         try:
@@ -245,15 +259,6 @@ class Explorer:
         """A command as an instance of what was learned."""
         return self._manual.active("").instance(command)
 
-    def give_up(self, goal: Goal, wanted: State) -> None:
-        """Note that a guess led nowhere."""
-        key = (goal.type, wanted)
-        self._hopeless[key] = self._hopeless.get(key, 0) + 1
-
-    def hopeless(self, goal: Goal, wanted: State) -> bool:
-        """Whether a guess led nowhere too often."""
-        return self._hopeless.get((goal.type, wanted), 0) >= 3
-
     @property
     def questions(self) -> Sequence[_Question]:
         return self._questions
@@ -285,6 +290,7 @@ class _Session:
     wanted: State | None = None
     refused: set[str] = field(default_factory=set)
     tried: set[State] = field(default_factory=set)
+    failures: Counter[str] = field(default_factory=Counter)
     ahead: list[str] = field(default_factory=list)
     """What the plan that was made goes on with."""
     about_goal: bool = False
@@ -300,6 +306,7 @@ class _Session:
         """What became of a command."""
         if refused:
             self.refused.add(command)
+            self.failures[command] += 1
         elif command not in ("look", "inventory"):
             self.refused.clear()
 
@@ -328,7 +335,7 @@ class _Session:
             command = self.dice.choice(commands)
             book = ledger.books.get(ledger.names.read(command).template)
             seen = 0 if book is None else len(book.worked) if book.slots else len(book.attempts)
-            if seen < _FAMILIAR and command not in self.refused:
+            if seen < _FAMILIAR and not self._vain(command):
                 return command
         return ""
 
@@ -336,7 +343,7 @@ class _Session:
 
     def _experiment(self) -> str:
         """What can be done right now that would settle most, if anything would."""
-        best, choice = 0.9, ""
+        best, choice = 0.9, ("", Counter[object](), object())
         for _ in range(self.explorer.how.imagined):
             question = self.dice.choice(self.explorer.questions)
             if not question.book.slots:
@@ -345,14 +352,18 @@ class _Session:
             if names is None:
                 continue
             command = fill(question.book.template, names)
-            if command in self.refused:
+            if self._vain(command):
                 continue
-            gain = question.gain(
-                *question.book.measure(self.diary.belief, names), tuple(map(kind_of, names))
-            )
+            gain, about = question.gain(*question.book.measure(self.diary.belief, names), tuple(map(kind_of, names)))
             if gain > best:
-                best, choice = gain, command
-        return choice
+                best, choice = gain, (command, question.asked, about)
+        command, asked, about = choice
+        asked[about] += 1
+        return command
+
+    def _vain(self, command: str) -> bool:
+        """Whether a command was refused since anything changed, or again and again."""
+        return command in self.refused or self.failures[command] > 1
 
     def _imagine(self, question: _Question) -> tuple[str, ...] | None:
         """Names for an action, with kinds that have worked as often as with any."""
@@ -377,7 +388,7 @@ class _Session:
                 self.target = None
                 return _spelled(schema, binding)
             command = self.explorer.reasoner(frozenset()).remedy(self.target, self.situation).command
-            if command and command not in self.refused:
+            if command and not self._vain(command):
                 return command
             self.target = None
         return self._look()
@@ -393,7 +404,7 @@ class _Session:
             if known.bit_count() < len(question.book.probes):
                 binding = dict(zip(question.schema.variables, names, strict=True))
                 command = fill(question.book.template, names)
-                if command not in self.refused and (
+                if not self._vain(command) and (
                     Instance(question.schema, binding).feasible(self.situation) is not Truth.FALSE
                 ):
                     return command
@@ -422,25 +433,23 @@ class _Session:
 
     def _towards_goal(self) -> str:
         """The next step towards a guess at what the goal wants; nothing where there is none left."""
-        explorer, goal = self.explorer, self.diary.goal
+        explorer = self.explorer
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
                 if self.wanted is not None:
                     self.tried.add(self.wanted)
-                self.wanted, self.patience = self._new_guess(), 3 * explorer.how.pursued
+                self.wanted, self.patience = self._new_guess(), 2 * explorer.how.pursued
             if self.wanted is None:
                 return ""
             self.patience -= 1
             if (command := self._go_on()) is not None:
                 return command
             plan: Plan = explorer.reasoner(self.wanted).plan(self.situation, seek=False)
-            options = [option for option in plan.options if option.command not in self.refused]
+            options = [option for option in plan.options if not self._vain(option.command)]
             if plan.cost > 0 and options:
                 self.ahead = [link.command for link in options[0].chain[1:]] if not options[0].chain[0].reveals else []
                 return options[0].command
             self.tried.add(self.wanted)
-            if plan.cost > 0:
-                explorer.give_up(goal, self.wanted)
             self.wanted = None
         return ""
 
@@ -450,18 +459,21 @@ class _Session:
             return None
         command, self.ahead = self.ahead[0], self.ahead[1:]
         instance = self.explorer.instance(command)
-        if instance is None or command in self.refused or instance.feasible(self.situation) is not Truth.TRUE:
+        if instance is None or self._vain(command) or instance.feasible(self.situation) is not Truth.TRUE:
             self.ahead = []
             return None
         return command
 
     def _new_guess(self) -> State | None:
-        for number, state in enumerate(self.explorer.guesses(self.diary.goal)):
-            if number > 200:
-                break
-            if state not in self.tried and not self.explorer.hopeless(self.diary.goal, state):
-                return state
-        return None
+        """The simplest guess, but for those that were pursued before."""
+        goal = self.diary.goal
+        some = islice(self.explorer.guesses(goal), _GUESSES)
+        left = [(number, state) for number, state in enumerate(some) if state not in self.tried]
+        if not left:
+            return None
+        _, state = min(left, key=lambda item: item[0] + _AGAIN * self.explorer.pursued[goal.type, item[1]])
+        self.explorer.pursued[goal.type, state] += 1
+        return state
 
     def _anything(self) -> str:
         """A command of some action with any names that were ever seen, known to be here or not."""

@@ -20,7 +20,7 @@ from rpms.store.evidence import Label, Witness
 
 DECISIVE = 2
 """Refusals with only one fact false that make it necessary. One would do in a world without hidden causes."""
-REFUSED_KINDS = 2
+REFUSED_KINDS = 3
 """Refusals with nothing else missing after which kinds are taken not to work."""
 ALIKE = 12
 """Attempts in which two facts agreed and never disagreed, after which they are taken for one."""
@@ -281,9 +281,9 @@ class Needs:
 
     @cached_property
     def faultless(self) -> list[Attempt]:
-        """Refusals for which no fact accounts: all that may be needed is known to be true, and nothing is false."""
-        needed = self.required
-        rows = [row for row in self.losses if row[1] & needed == needed and not row[2] & self.safe]
+        """Refusals for which no fact accounts: all that explains other refusals is known to be true."""
+        needed = self.explaining
+        rows = [row for row in self.losses if row[1] & needed == needed]
         index = {literal_of(self.book.facts, bit): bit for bit in range(2 * self.size)}
         pairs = [sum(1 << index[literal] for literal in fact.clause.literals) for fact in self.either]
         return [row[0] for row in rows if all(row[1] & pair for pair in pairs)]
@@ -321,7 +321,7 @@ class Needs:
         worked = _by_kinds(self.book.successes, slots)
         refused = {kinds: steps for kinds, steps in _by_kinds(refusals, slots).items() if kinds not in worked}
         refused = {kinds: steps for kinds, steps in refused.items() if len(steps) >= REFUSED_KINDS}
-        return KindTable(name, slots, worked, refused) if refused else None
+        return KindTable(name, slots, worked, refused) if refusals else None
 
     def unexplained(self, tables: Iterable[KindTable]) -> int:
         """Refusals for which neither facts nor kinds account."""

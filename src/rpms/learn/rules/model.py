@@ -63,7 +63,7 @@ class ActionModel:
     observes: tuple[Fact, ...] = ()
     witnesses: tuple[Witness, ...] = ()
     explaining: tuple[Literal, ...] = ()
-    """The fewest facts that account for all refusals: the best guess at what is needed."""
+    """The best guess at what is needed: the fewest facts that account for all refusals, once there were enough."""
     safe: frozenset[Literal] = field(default_factory=frozenset)
     """All literals that were true in every success: the safe bound, which nothing here goes beyond."""
 
