@@ -25,13 +25,15 @@ from rpms.learn.rules.conclude import FEW, Learned, conclude, manual_from
 from rpms.learn.rules.goals import GoalModel, guesses
 from rpms.learn.rules.induce import DECISIVE, REFUSED_KINDS, Needs
 from rpms.learn.rules.ledger import Diary, Ledger
-from rpms.learn.rules.wins import FIELDS, State
+from rpms.learn.rules.wins import FIELDS, GoalBook, State
 from rpms.learn.rules.words import draw, fill
 from rpms.play.world_walk import by_verb
 from rpms.store.evidence import Label
 from rpms.store.traces import Spoken, Trace
 from rpms.worlds.base import Game, Setting, Task, World
 
+ASIDE = 10
+"""One episode in so many is kept aside: nothing is learned from it, and the manual is verified on it."""
 _GUESSES = 60
 """Guesses at what a goal wants that are weighed against each other."""
 _AGAIN = 5
@@ -109,6 +111,10 @@ class Explorer:
     ledger: Ledger
     how: Exploring = field(default_factory=Exploring)
     learned: Learned | None = None
+    aside: list[Trace] = field(default_factory=list)
+    """Episodes that nothing was learned from."""
+    episodes: int = 0
+    steps: int = 0
     _due: int = 40
     """The number of steps at which conclusions are drawn next."""
     _questions: list[_Question] = field(default_factory=list)
@@ -118,16 +124,20 @@ class Explorer:
 
     def explore(self, known: Sequence[Trace] = ()) -> Iterator[Trace]:
         """Play until there were so many steps, going on after episodes that are known already."""
-        for trace in known:
-            self.ledger.read(trace)
-            self._draw_conclusions()
+        for number, trace in enumerate(known, 1):
+            self.episodes, self.steps = number, self.steps + len(trace.steps)
+            if number % ASIDE == 0:
+                self.aside.append(trace)
+            else:
+                self.ledger.read(trace)
+                self._draw_conclusions()
         order = list(range(len(self.tasks)))
         Random(self.how.seed).shuffle(order)  # noqa: S311  dice, not secrets
-        number = len(known)
-        while self.ledger.steps < self.how.steps:
-            task = self.tasks[order[number % len(order)]]
-            number += 1
-            trace = self._episode(number, task)
+        while self.steps < self.how.steps:
+            task = self.tasks[order[self.episodes % len(order)]]
+            self.episodes += 1
+            trace = self._episode(self.episodes, task)
+            self.steps += max(1, len(trace.steps))
             yield trace
             self._draw_conclusions()
 
@@ -159,14 +169,14 @@ class Explorer:
         try:
             game = self.world.open(task, self.setting)
         except (WorldError, FileError):
-            # an episode that cannot be played teaches nothing, and counts as one step so that exploration ends
-            self.ledger.steps += 1
-            return Trace(f"{number}:{task.id}", task.id, task.type, "")
+            return Trace(f"{number}:{task.id}", task.id, task.type, "")  # teaches nothing
         try:
             opening = game.reset().observation
-            diary = self.ledger.begin(f"{number}:{task.id}", opening)
+            aside = number % ASIDE == 0
+            ledger = Ledger(self.world, self.ledger.vocabulary, self.ledger.names) if aside else self.ledger
+            diary = ledger.begin(f"{number}:{task.id}", opening)
             session = _Session(self, diary, game, Random(f"{self.how.seed}:{number}"))  # noqa: S311
-            left = min(self.how.per_episode or self.world.step_budget, self.how.steps - self.ledger.steps)
+            left = min(self.how.per_episode or self.world.step_budget, self.how.steps - self.steps)
             for _ in range(left):
                 command = session.choose()
                 outcome = game.step(command)
@@ -178,7 +188,10 @@ class Explorer:
             pass  # what was seen until then was seen
         finally:
             game.close()
-        return Trace(f"{number}:{task.id}", task.id, task.type, opening, tuple(diary.steps))
+        trace = Trace(f"{number}:{task.id}", task.id, task.type, opening, tuple(diary.steps))
+        if aside:
+            self.aside.append(trace)
+        return trace
 
     # What a session asks.
 
@@ -189,7 +202,7 @@ class Explorer:
     def guesses(self, goal: Goal) -> Iterator[State]:
         """What a goal may want, best first."""
         model = self.goal_model(goal)
-        book = self.ledger.goals[goal.type]
+        book = self.ledger.goals.setdefault(goal.type, GoalBook(goal.type, self.ledger.vocabulary))
         if model is None:
             yield from (state for state in guesses(book, self._made(goal)) if not self._at_odds(state))
             return
