@@ -30,6 +30,8 @@ class Spoken(NamedTuple):
     answer: str
     score: float = 0.0
     won: bool = False
+    lost: bool = False
+    """Whether the task was over for good after it, and not won."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class _Trace(BaseModel):
     task: Text
     kind: Text
     opening: Text
-    steps: tuple[tuple[Text, Text, Number, bool], ...]
+    steps: tuple[tuple[Text, Text, Number, bool, bool], ...]
 
 
 class Keep(Protocol):

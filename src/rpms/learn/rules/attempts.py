@@ -39,6 +39,8 @@ class Attempt(NamedTuple):
     known: int
     """What was known of all such things, by the action's revelations."""
     known_after: int
+    lost: bool = False
+    """Whether the task was over for good after it."""
 
 
 class Probe(NamedTuple):

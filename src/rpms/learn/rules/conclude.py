@@ -6,8 +6,19 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from rpms.core.facts import Atom, Clause, Literal
-from rpms.core.rules import ActionSchema, Lore, Predicate, Purpose, Revelation, RuleManual, Step
+from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.rules import (
+    ActionSchema,
+    Lore,
+    Predicate,
+    Prohibition,
+    Purpose,
+    Revelation,
+    Rule,
+    RuleManual,
+    Step,
+    Tier,
+)
 from rpms.learn.rules.attempts import Book, Sights
 from rpms.learn.rules.goals import GoalModel, Makeable, goal_model
 from rpms.learn.rules.induce import Needs, bits
@@ -101,6 +112,8 @@ def _action(
         tuple(outcomes.effects()),
         tuple(outcomes.conditional()),
         tuple(outcomes.observes()),
+        sum(attempt.lost for attempt in wins),
+        outcomes.ruinous(),
         tuple(attempt.witness for attempt in wins[:MOST_WITNESSES]),
         tuple(literal_of(book.facts, bit) for bit in bits(needs.required if len(wins) < FEW else needs.explaining)),
         needs.safe_literals,
@@ -197,6 +210,20 @@ def processes_of(action: ActionModel) -> list[ActionSchema]:
     ]
 
 
+def prohibitions_of(learned: Learned) -> list[Rule]:
+    """What ended tasks for good, as rules that forbid it."""
+    rules = []
+    for number, action in enumerate((each for each in learned.actions if each.ruinous is not None), 1):
+        assert action.ruinous is not None
+        clause = action.bind(action.ruinous.clause)
+        literal = clause.literals[0]
+        said = learned.predicates[literal.atom.predicate].say(literal.atom, Truth.of(not literal.negated))
+        text = f"Never {action.name} while {said}: it ended the task for good."
+        ban = Prohibition(action.name, (clause,))
+        rules.append(Rule(f"D-RUIN-{number:03}", Tier.DOMAIN, "ruin", text, forbids=(ban,)))
+    return rules
+
+
 def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
     """The manual, ready to be used. What is written as YAML reads as this, with the sentences that go with it."""
     predicates = dict(learned.predicates)
@@ -218,4 +245,4 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
         kinds={table.name: table.kinds for action in learned.actions for table in action.tables},
     )
     actions = tuple(schema_of(action, guessing=guessing) for action in learned.actions)
-    return RuleManual((), actions, predicates, learned.world, tuple(purposes), lore)
+    return RuleManual(tuple(prohibitions_of(learned)), actions, predicates, learned.world, tuple(purposes), lore)

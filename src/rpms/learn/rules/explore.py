@@ -180,7 +180,7 @@ class Explorer:
             for _ in range(left):
                 command = session.choose()
                 outcome = game.step(command)
-                refused = diary.add(Spoken(command, outcome.observation, outcome.score, outcome.won))
+                refused = diary.add(Spoken(command, outcome.observation, outcome.score, outcome.won, outcome.done and not outcome.won))
                 session.told(command, refused=refused)
                 if outcome.done:
                     break

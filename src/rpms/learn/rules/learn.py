@@ -25,6 +25,7 @@ from rpms.store.runs import RunFolder
 from rpms.store.traces import SUFFIX, Spoken, Trace, keeping, read_traces, traces_file
 from rpms.worlds.base import Setting, Task, World
 
+_ENDS = (Ending.WON, Ending.LOST)
 _ROUNDS = 5
 """How often what was wrong is taken out, at most."""
 
@@ -91,10 +92,10 @@ def _check_world(place: Path, found: str, world: World) -> None:
 
 
 def _trace(run: str, record: EpisodeRecord) -> Trace:
-    steps, won = record.steps, record.row.ending is Ending.WON
+    steps, ending = record.steps, record.row.ending
     spoken = tuple(
-        Spoken(step.command, step.result, step.score, won and place + 1 == len(steps))
-        for place, step in enumerate(steps)
+        Spoken(step.command, step.result, step.score, *(step is steps[-1] and ending is end for end in _ENDS))
+        for step in steps
     )
     return Trace(f"{run}/{record.task}", record.task, record.row.type, steps[0].observation, spoken)
 

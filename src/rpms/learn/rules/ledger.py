@@ -96,13 +96,13 @@ class Diary:
             return refused
         self._imagine(after)
         witness = Witness(self.episode, len(self.steps))
-        self._attempt(step.command, before, after, witness, refused=refused)
+        self._attempt(step, before, after, witness, refused=refused)
         self._story.add(after, step, witness, ledger.changing, ledger.names, refused=refused)
         return refused
 
-    def _attempt(self, command: str, before: Belief, after: Belief, witness: Witness, *, refused: bool) -> None:
+    def _attempt(self, step: Spoken, before: Belief, after: Belief, witness: Witness, *, refused: bool) -> None:
         ledger = self._ledger
-        reading = ledger.names.read(command)
+        reading = ledger.names.read(step.command)
         book = ledger.books.get(reading.template)
         if book is None:
             if refused:
@@ -123,6 +123,7 @@ class Diary:
             *((0, 0) if refused else book.measure(after, names)),
             known_before,
             book.known(after, names),
+            step.lost,
         )
         book.add(attempt, ledger.names)
         if not refused:

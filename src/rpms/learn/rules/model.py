@@ -61,6 +61,10 @@ class ActionModel:
     effects: tuple[Fact, ...] = ()
     conditional: tuple[Fact, ...] = ()
     observes: tuple[Fact, ...] = ()
+    losses: int = 0
+    """How often the task was over for good after it."""
+    ruinous: Fact | None = None
+    """What held whenever it was the end, and never when it was not."""
     witnesses: tuple[Witness, ...] = ()
     explaining: tuple[Literal, ...] = ()
     """The best guess at what is needed: the fewest facts that account for all refusals, once there were enough."""

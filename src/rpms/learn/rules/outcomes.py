@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rpms.core.facts import Atom, Clause, Literal
+from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.induce import bits
 from rpms.learn.rules.model import MOST_WITNESSES, Fact, literal_of
@@ -65,7 +66,7 @@ class Outcomes:
         certain = {fact.clause.literals[0] for fact in self.effects()}
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
-            if literal in certain:
+            if literal in certain or _fixed(literal.atom):
                 continue
             could = [row for row in self.rows if row[2] >> bit & (row[3] | row[4]) >> bit & 1]
             did = [row for row in could if row[3] >> bit & 1]
@@ -97,12 +98,27 @@ class Outcomes:
         found = [bit for bit in bits(every) if bit not in own]
         return literal_of(self.book.facts, found[0]) if found else None
 
+    def ruinous(self) -> Fact | None:
+        """What held before every success that ended the task for good, and before no other."""
+        lost = [row for row in self.rows if row[0].lost]
+        survived = [row for row in self.rows if not row[0].lost]
+        every = (1 << 2 * self.size) - 1
+        for row in lost:
+            every &= row[1]
+        for row in survived:
+            every &= row[2]
+        found = sorted(bits(every), key=lambda bit: (bit >= self.size, bit))
+        if not lost or not survived or not found:
+            return None
+        witnesses = tuple(row[0].witness for row in lost[:MOST_WITNESSES])
+        return Fact(Clause((literal_of(self.book.facts, found[0]),)), confirmed=len(lost), witnesses=witnesses)
+
     def observes(self) -> Iterator[Fact]:
         """What was unknown before and is known after, of the action's own things, and of all such things."""
         made = {fact.clause.literals[0].atom for fact in self.effects()}
         half = (1 << self.size) - 1
         for place, atom in enumerate(self.book.facts):
-            if atom in made or atom in self.needed:
+            if atom in made or atom in self.needed or _fixed(atom):
                 continue
             before = [row for row in self.rows if not (row[1] | row[2]) & half & 1 << place]
             known = [row for row in before if (row[3] | row[4]) & half & 1 << place]
@@ -137,3 +153,8 @@ class Outcomes:
             witnesses=tuple(row[0].witness for row in known[:MOST_WITNESSES]),
             given=Clause((given,)) if given else None,
         )
+
+
+def _fixed(atom: Atom) -> bool:
+    """Whether a fact is about a thing by its name: of one of many, what was seen of the slots says it better."""
+    return any(not arg.isdigit() and arg != ANYTHING for arg in atom.args)

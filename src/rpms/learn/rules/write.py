@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -13,7 +12,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from rpms.core.facts import Clause, Truth
 from rpms.core.rules import Predicate
-from rpms.learn.rules.conclude import Learned, plan_of, processes_of, table_atom
+from rpms.learn.rules.conclude import Learned, plan_of, processes_of, prohibitions_of, table_atom
 from rpms.learn.rules.goals import GoalModel
 from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, Fact, KindTable
 from rpms.store.evidence import Claim, Label
@@ -22,16 +21,8 @@ _PLACES_SAID = 6
 """Places that the sentence about where something is names."""
 
 
-@dataclass(frozen=True)
-class Worded:
-    """Sentences for rules, by id, where something else than the templates has worded them."""
-
-    texts: Mapping[str, str]
-
-
-def manual_tree(learned: Learned, worded: Mapping[str, str] | None = None) -> dict[str, Any]:
+def manual_tree(learned: Learned) -> dict[str, Any]:
     """The manual as a tree of plain values."""
-    worded = worded or {}
     tree: dict[str, Any] = {
         "world": learned.world,
         "alone": True,
@@ -42,14 +33,14 @@ def manual_tree(learned: Learned, worded: Mapping[str, str] | None = None) -> di
         "processes": {
             process.name: {
                 "command": process.syntax[0],
-                "needs": [clause_text(clause) for clause in process.preconditions],
-                "effects": [str(literal) for literal in process.effects],
+                "needs": [_quoted(action, clause) for clause in process.preconditions],
+                "effects": [_quoted(action, Clause((literal,))) for literal in process.effects],
             }
             for action in learned.actions
             for process in processes_of(action)
         },
         "localities": {kind: [place for place, _, _ in rows] for kind, rows in learned.localities.items()},
-        "domain": _rules(learned, worded),
+        "domain": _rules(learned),
     }
     return {key: value for key, value in tree.items() if value}
 
@@ -79,11 +70,6 @@ def _styled(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str) and ("," in value or '"' in value):
         return DoubleQuotedScalarString(value)
     return value
-
-
-def clause_text(clause: Clause) -> str:
-    """A clause as a manual writes it: names that are no parameters in double quotes."""
-    return str(clause)
 
 
 def _vocabulary(learned: Learned) -> dict[str, Any]:
@@ -126,7 +112,7 @@ def _listed(kinds: Iterable[tuple[str, ...]]) -> Any:
 
 
 def _goal(goal: GoalModel) -> dict[str, Any]:
-    return {"over": dict(goal.over), "holds": [clause_text(fact.clause) for fact in goal.holds]}
+    return {"over": dict(goal.over), "holds": [str(fact.clause) for fact in goal.holds]}
 
 
 def _quoted(action: ActionModel, clause: Clause) -> str:
@@ -134,7 +120,7 @@ def _quoted(action: ActionModel, clause: Clause) -> str:
     names = {
         arg: f'"{arg}"' for literal in clause.literals for arg in literal.atom.args if arg not in action.parameters
     }
-    return clause_text(clause.bind({name: quoted for name, quoted in names.items() if name != "_"}))
+    return str(clause.bind({name: quoted for name, quoted in names.items() if name != "_"}))
 
 
 def _entry(action: ActionModel) -> dict[str, Any]:
@@ -147,6 +133,8 @@ def _entry(action: ActionModel) -> dict[str, Any]:
         "effects": [_quoted(action, bound(fact.clause)) for fact in action.effects],
         "observes": [observed(action, fact) for fact in action.observes],
     }
+    if action.losses and action.ruinous is None:
+        entry["critical"] = f"It ended the task for good {action.losses} times of {action.successes}."
     return {key: value for key, value in entry.items() if value}
 
 
@@ -156,23 +144,34 @@ def observed(action: ActionModel, fact: Fact) -> str:
     return _quoted(action, action.bind(fact.clause)) + given
 
 
-def _rules(learned: Learned, worded: Mapping[str, str]) -> dict[str, Any]:
+def _rules(learned: Learned) -> dict[str, Any]:
     """Tier 2: what goals want and where things are, as sentences made of the facts."""
     goals = {}
     for number, goal in enumerate(learned.goals, 1):
         id_ = f"D-GOAL-{number:03}"
-        goals[id_] = {"text": worded.get(id_) or goal_sentence(goal, learned), "goals": [goal.type]}
+        goals[id_] = {"text": goal_sentence(goal, learned), "goals": [goal.type]}
     places = {}
     for number, (kind, rows) in enumerate(learned.localities.items(), 1):
         id_ = f"D-LOC-{number:03}"
         listed = ", ".join(place for place, _, _ in rows[:_PLACES_SAID])
         places[id_] = {
-            "text": worded.get(id_) or f"{kind.capitalize()} is commonly in: {listed}",
+            "text": f"{kind.capitalize()} is commonly in: {listed}",
             "category": kind,
             "objects": [kind],
             "places": [place for place, _, _ in rows],
         }
-    return {key: value for key, value in (("goals", goals), ("places", places)) if value}
+    actions = {action.name: action for action in learned.actions}
+    ruin = {
+        rule.id: {
+            "text": rule.text,
+            "forbids": [
+                {"action": ban.action, "when": [_quoted(actions[ban.action], clause) for clause in ban.when]}
+                for ban in rule.forbids
+            ],
+        }
+        for rule in prohibitions_of(learned)
+    }
+    return {key: value for key, value in (("ruin", ruin), ("goals", goals), ("places", places)) if value}
 
 
 def goal_sentence(goal: GoalModel, learned: Learned) -> str:
@@ -205,9 +204,11 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
             yield _claim(("processes", process.name), "effects", _quoted(action, action.bind(fact.clause)), fact)
         for table in action.tables:
             yield from _claims_of_kinds(table)
+        if action.ruinous is not None:
+            yield _claim(at, "forbids", _quoted(action, action.bind(action.ruinous.clause)), action.ruinous)
     for goal in learned.goals:
         for fact in goal.holds:
-            yield _claim(("goals", goal.type), "holds", clause_text(fact.clause), fact)
+            yield _claim(("goals", goal.type), "holds", str(fact.clause), fact)
     for kind, rows in learned.localities.items():
         for place, found, looked in rows:
             steps = [
