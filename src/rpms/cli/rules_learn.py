@@ -29,10 +29,13 @@ _STEPS = 20_000
 
 def learn(
     world: options.WorldName,
-    out: Annotated[Path, typer.Option(help="The manual to write, such as manual.yaml; its evidence is kept beside it.")],
+    out: Annotated[
+        Path, typer.Option(help="The manual to write, such as manual.yaml; its evidence is kept beside it.")
+    ],
     split: Annotated[str | None, typer.Option(help="The split to explore; train where there is one.")] = None,
     steps: Annotated[
-        int | None, typer.Option(min=0, help=f"Steps of exploration; {_STEPS:,}, or none with --from.", show_default=False)
+        int | None,
+        typer.Option(min=0, help=f"Steps of exploration; {_STEPS:,}, or none with --from.", show_default=False),
     ] = None,
     from_: Annotated[
         list[Path] | None,
@@ -107,7 +110,9 @@ def _report(result: RulesLearned, out: Path) -> list[str]:
         share = 100 * evidence.undetermined / evidence.steps
         lines.append(f"contradictory: {evidence.undetermined} attempts ({share:.1f}%) went both ways on the same facts")
     lines += [f"taken out: {claim.place}: {claim.note}" for claim in result.taken_out]
-    lines += [f"edited: {'/'.join((*claim.at, claim.key))}: {claim.text or 'it'} {claim.note}" for claim in result.edits]
+    lines += [
+        f"edited: {'/'.join((*claim.at, claim.key))}: {claim.text or 'it'} {claim.note}" for claim in result.edits
+    ]
     lines.append(f"evidence: {evidence_file(out)}. On {evidence.kept_aside} episodes kept aside:")
     return lines
 

@@ -120,7 +120,9 @@ class Book:
             for args in permutations(every, len(predicate.args)):
                 if sum(not arg.isdigit() for arg in args) > (len(args) == 1):
                     continue  # constants stand alone: `holding(oil can)`
-                if all(self._suits(arg, role, known_roles, names) for arg, role in zip(args, predicate.args, strict=True)):
+                if all(
+                    self._suits(arg, role, known_roles, names) for arg, role in zip(args, predicate.args, strict=True)
+                ):
                     self._take_in(self.facts, Atom(predicate.name, args))
             for place in range(len(predicate.args)):
                 for others in permutations(map(str, range(arity)), len(predicate.args) - 1):
@@ -151,7 +153,9 @@ class Book:
                 found |= 1 << place
         return found
 
-    def settle_probes(self, before: Belief, after: Belief, names: Sequence[str], kinds: Sequence[str], dice: Random) -> None:
+    def settle_probes(
+        self, before: Belief, after: Belief, names: Sequence[str], kinds: Sequence[str], dice: Random
+    ) -> None:
         """Find, for each revelation, a kind of which this action has made something known, to ask about from now on.
 
         Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known.

@@ -166,9 +166,7 @@ def table_atom(table: KindTable, parameters: tuple[str, ...]) -> Atom:
 
 def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
     """An action as the manual has it. Guessing: it needs what explains refusals, whether that is certain or not."""
-    told = [
-        Clause((Literal(table_atom(table, action.parameters), kinds=table.kinds),)) for table in action.tables
-    ]
+    told = [Clause((Literal(table_atom(table, action.parameters), kinds=table.kinds),)) for table in action.tables]
     necessary = [action.bind(fact.clause) for fact in action.labelled(Label.NECESSARY)]
     if guessing:
         pairs = [action.bind(fact.clause) for fact in action.needs if len(fact.clause.literals) > 1 and not fact.note]
@@ -179,9 +177,7 @@ def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
         (*necessary, *told),
         tuple(action.bind(fact.clause).literals[0] for fact in action.effects),
         observes=tuple(
-            Revelation(
-                action.bind(fact.clause).literals[0].atom, (action.bind(fact.given),) if fact.given else ()
-            )
+            Revelation(action.bind(fact.clause).literals[0].atom, (action.bind(fact.given),) if fact.given else ())
             for fact in action.observes
         ),
         plan=() if guessing else tuple(plan_of(action)),

@@ -180,7 +180,9 @@ class Explorer:
             for _ in range(left):
                 command = session.choose()
                 outcome = game.step(command)
-                refused = diary.add(Spoken(command, outcome.observation, outcome.score, outcome.won, outcome.done and not outcome.won))
+                refused = diary.add(
+                    Spoken(command, outcome.observation, outcome.score, outcome.won, outcome.done and not outcome.won)
+                )
                 session.told(command, refused=refused)
                 if outcome.done:
                     break
@@ -434,7 +436,9 @@ class _Session:
             kinds = tuple(map(kind_of, names))
             tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
             new = sum(kind not in fit for kind, fit in zip(kinds, question.fit, strict=True))
-            worth = (2.0 if not tried else 0.5 / tried) / (1 + len(question.book.successes) / 40) / (1 + max(0, new - 1))
+            worth = (
+                (2.0 if not tried else 0.5 / tried) / (1 + len(question.book.successes) / 40) / (1 + max(0, new - 1))
+            )
             if worth > best:
                 binding = dict(zip(question.schema.variables, names, strict=True))
                 instance = Instance(question.schema, binding)

@@ -210,7 +210,9 @@ class Needs:
         some, rows, _ = self._certain.get(bit, (0, [], 0))
         others = [literal_of(self.book.facts, other) for other in bits(some & ~(1 << bit))]
         witnesses = [row[0].witness for row in rows]
-        known = any(1 << other == self._certain[other][0] for other in bits(some & ~(1 << bit)) if other in self._certain)
+        known = any(
+            1 << other == self._certain[other][0] for other in bits(some & ~(1 << bit)) if other in self._certain
+        )
         if not rows or known or len(others) > ALTERNATIVES:
             return Label.POSSIBLE, witnesses, "", alone
         note = "nobody can tell which of these it is" if others else ""
@@ -305,9 +307,7 @@ class Needs:
             tables.append(self._table(f"{name}_both", (0, 1), refusals))
         return tuple(table for table in tables if table is not None)
 
-    def _of_slot(
-        self, name: str, slot: int, refusals: Sequence[Attempt], fit: Sequence[set[str]]
-    ) -> KindTable | None:
+    def _of_slot(self, name: str, slot: int, refusals: Sequence[Attempt], fit: Sequence[set[str]]) -> KindTable | None:
         """The kinds of one slot, where those in all others have worked."""
         own = [
             attempt

@@ -194,7 +194,8 @@ def _without(learned: Learned, wrong: set[tuple[str, tuple[str, ...]]]) -> Learn
             action,
             tables=tuple(
                 replace(
-                    told, refused={kinds: steps for kinds, steps in told.refused.items() if (told.name, kinds) not in wrong}
+                    told,
+                    refused={kinds: steps for kinds, steps in told.refused.items() if (told.name, kinds) not in wrong},
                 )
                 for told in action.tables
             ),

@@ -116,9 +116,7 @@ class Story:
             things[name] = called[:_THINGS]
         return things
 
-    def _true(
-        self, belief: Belief, things: Sequence[str], changing: Container[str], names: Names
-    ) -> Iterator[Atom]:
+    def _true(self, belief: Belief, things: Sequence[str], changing: Container[str], names: Names) -> Iterator[Atom]:
         """What actions bring about and holds now of some things."""
         for predicate in self._book.vocabulary.predicates.values():
             if not predicate.args or predicate.name not in changing:

@@ -211,9 +211,7 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
             yield _claim(("goals", goal.type), "holds", str(fact.clause), fact)
     for kind, rows in learned.localities.items():
         for place, found, looked in rows:
-            steps = [
-                witness for sight in learned.sights.values() for witness in sight.witnesses.get((kind, place), ())
-            ]
+            steps = [witness for sight in learned.sights.values() for witness in sight.witnesses.get((kind, place), ())]
             note = f"{found} of {looked} looked into"
             yield Claim(
                 ("localities",), kind, place, confirmed=found, witnesses=tuple(steps[:MOST_WITNESSES]), note=note
