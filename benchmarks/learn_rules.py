@@ -5,11 +5,12 @@
     python benchmarks/learn_rules.py example  [--steps 2000]
     python benchmarks/learn_rules.py science  [--steps 2000] [--games 30]
 
-`alfworld` learns from training games at each number of steps, plays seen games with the planner and nothing hand-written
-but tier 1, and then holds the guard against walks through other training games. With --figure, the learning curve is
-drawn (needs the extra `report`). `example` learns the worlds of `rpms worlds new` and of examples/toolbox and plays all
-their tasks. `science` learns from train variations of ScienceWorld (needs its extra), holds the guard against others, and
-plays dev variations with the learned schemas and the hand-written procedures, and with nothing hand-written.
+`alfworld` learns from training games at each number of steps, plays seen games with the planner and nothing
+hand-written but tier 1, and then holds the guard against walks through other training games. With --figure, the
+learning curve is drawn (needs the extra `report`). `example` learns the worlds of `rpms worlds new` and of
+examples/toolbox and plays all their tasks. `science` learns from train variations of ScienceWorld (needs its extra),
+holds the guard against others, and plays dev variations with the learned schemas and the hand-written procedures, and
+with nothing hand-written.
 """
 
 from __future__ import annotations
@@ -31,13 +32,16 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
 from rpms.learn.rules.explore import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
+from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of, manual_of
 from rpms.play.sources import ManualChoice, Sources, choose_manual
 from rpms.play.world_walk import by_verb
 from rpms.store.evidence import Label
+from rpms.store.files import write_folder
 from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.new import new_world
 from rpms.worlds.registry import find_world
 
 WALK = 30
@@ -66,7 +70,9 @@ def play_all(world: World, setting: Setting, tasks: Sequence[Task], sources: Sou
     for task in tasks:
         game = world.open(task, setting)
         try:
-            episode = play(Play(world, game, task, mind, model, _decoding(world), world.step_budget))
+            episode = play(
+                Play(world, game, task, mind, model, Decoding(max_tokens=world.max_tokens), world.step_budget)
+            )
         finally:
             game.close()
         won += episode.ending == "won"
@@ -75,12 +81,6 @@ def play_all(world: World, setting: Setting, tasks: Sequence[Task], sources: Sou
         score += max(0.0, episode.score)
     count = max(1, len(tasks))
     return Played(len(tasks), won, steps / count, score / count, refused)
-
-
-def _decoding(world: World):  # noqa: ANN202
-    from rpms.models.base import Decoding  # noqa: PLC0415
-
-    return Decoding(max_tokens=world.max_tokens)
 
 
 def candidates(manual: RuleManual, belief: Belief, allowed: Sequence[str], dice: random.Random) -> Iterator[str]:
@@ -231,11 +231,9 @@ def draw(rows: Sequence[tuple[int, Played]], file: Path) -> None:
 
 def example(args: argparse.Namespace) -> None:
     """All tasks of the two example worlds."""
-    from rpms.worlds.new import write_world  # noqa: PLC0415
-
     with TemporaryDirectory() as folder:
         place = Path(folder, "lighthouse")
-        write_world("lighthouse", Path(folder))
+        write_folder(place, new_world("lighthouse"))
         for name in (str(place), str(Path(__file__).parents[1] / "examples" / "toolbox")):
             world, setting = find_world(name), Setting()
             steps = int(args.steps or 2_000)

@@ -21,7 +21,7 @@ from rpms.play.setup import manual_of
 from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.evidence import Label, evidence_file
-from rpms.store.manuals import ManualText, manual_text, read_manual
+from rpms.store.manuals import manual_text, read_manual
 from rpms.worlds.registry import find_world
 
 _STEPS = 20_000
@@ -91,10 +91,10 @@ def learn(
 def _report(result: RulesLearned, out: Path) -> list[str]:
     """What was learned, and what stays open, in lines."""
     learned, evidence = result.learned, result.evidence
-    lines = [
-        f"{out}: {len(learned.actions)} actions, {len(learned.goals)} goal types, {len(learned.localities)} kinds of things "
-        f"with places, from {evidence.episodes:,} episodes with {evidence.steps:,} steps"
-    ]
+    found = (
+        f"{len(learned.actions)} actions, {len(learned.goals)} goal types, {len(learned.localities)} kinds with places"
+    )
+    lines = [f"{out}: {found}, from {evidence.episodes:,} episodes with {evidence.steps:,} steps"]
     for action in learned.actions:
         sure, unsure = (len(action.labelled(label)) for label in (Label.NECESSARY, Label.POSSIBLE))
         line = f"  {action.syntax}: {action.successes} successes, {action.refusals} refusals; {sure} needs are certain"

@@ -104,7 +104,7 @@ class Reasoner(Ways):
     """The manual, ready to plan with."""
 
     def plan(self, situation: Situation, order: Order | None = None, *, seek: bool = True) -> Plan:
-        """What to do in a situation; where no plan reaches the goal, what finds out about anything, unless told not to."""
+        """What to do in a situation; where no plan reaches the goal, and `seek`, what finds out about anything."""
         order = order if order is not None else likely_places(self.rules)
         purpose = self.rules.purpose
         plan = _Graph(self, situation, order).plan(purpose) if purpose is not None else Plan()

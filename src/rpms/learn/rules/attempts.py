@@ -106,13 +106,10 @@ class Book:
         if not self.slots:
             self.slots = [set() for _ in range(arity)]
             self.roles = [None] * arity
-        grown = not self._known
-        for slot, name in zip(self.slots, reading.names, strict=True):
-            roles = names.roles.get(name, set())
-            grown = grown or not roles <= slot
-            slot |= roles
-        if not grown:
+        roles = [names.roles.get(name, set()) for name in reading.names]
+        if self._known and all(known <= slot for known, slot in zip(roles, self.slots, strict=True)):
             return
+        self.slots = [slot | known for known, slot in zip(roles, self.slots, strict=True)]
         constants = names.constants
         every: list[str] = [*map(str, range(arity)), *(constants if len(constants) <= MOST_CONSTANTS else ())]
         known_roles = {role for roles in names.roles.values() for role in roles}

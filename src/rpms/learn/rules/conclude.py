@@ -61,7 +61,7 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
     """What follows from all that was seen."""
     excluded = excluded or {}
     actions: dict[str, ActionModel] = {}
-    for book in ledger.books.values():
+    for book in _actions(ledger.books.values()):
         model = _action(book, ledger.names, actions, excluded.get(book.template, frozenset()))
         if model is not None:
             actions[model.name] = model
@@ -76,6 +76,26 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         _localities(ledger.sights.values()),
         ledger.sights,
     )
+
+
+def _actions(books: Iterable[Book]) -> list[Book]:
+    """The books of actions: not those of an action with a name in it that nobody knows for one, `disconnect air`."""
+    every = [(book, _pattern(book.template), len(book.successes)) for book in books]
+    return [
+        book
+        for book, _, count in every
+        if not any(
+            other is not book
+            and len(other.slots) > len(book.slots)
+            and most >= count
+            and pattern.fullmatch(book.template)
+            for other, pattern, most in every
+        )
+    ]
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile(".+".join(map(re.escape, template.split(SLOT))))
 
 
 def _action(
@@ -95,7 +115,7 @@ def _action(
     if name is None or not _NAME.fullmatch(name):
         return None
     needs = Needs(book, excluded)
-    outcomes = Outcomes(book, frozenset(literal.atom for literal in needs.tested_literals))
+    outcomes = Outcomes(book, frozenset(literal.atom for literal in needs.weighed))
     tables = tuple(
         replace(table, name=f"{name}_{'_'.join(parameters[slot] for slot in table.slots)}")
         for table in needs.tables(name)

@@ -15,7 +15,7 @@ def merged(written: Any, edited: Any, learned: Any, at: tuple[str, ...] = ()) ->
     if edited == written:
         return learned, []
     if isinstance(edited, Mapping) and (isinstance(learned, Mapping) or learned is _GONE):
-        return _merged_mappings(written, edited, {} if learned is _GONE else learned, at)
+        return _merged_mappings(written, edited, learned if isinstance(learned, Mapping) else {}, at)
     if isinstance(edited, list) and isinstance(learned, list) and isinstance(written, list):
         added = [item for item in edited if item not in written]
         removed = [item for item in written if item not in edited]

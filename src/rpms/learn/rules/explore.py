@@ -11,35 +11,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import combinations
 from random import Random
 
-from rpms.core.belief import Situation
 from rpms.core.errors import FileError, WorldError
-from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
+from rpms.core.facts import Atom, Clause, Literal, kind_of
 from rpms.core.goal import Goal
-from rpms.core.reason import Plan, Reasoner
-from rpms.core.rules import ActionSchema, Instance, Purpose, RuleManual, Step
-from rpms.learn.rules.attempts import Book
-from rpms.learn.rules.conclude import FEW, Learned, conclude, manual_from
+from rpms.core.reason import Reasoner
+from rpms.core.rules import Instance, Purpose, RuleManual, Step
+from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.goals import GoalModel, guesses
-from rpms.learn.rules.induce import DECISIVE, REFUSED_KINDS, Needs
-from rpms.learn.rules.ledger import Diary, Ledger
+from rpms.learn.rules.ledger import Ledger
+from rpms.learn.rules.question import Question
+from rpms.learn.rules.session import Session
 from rpms.learn.rules.wins import FIELDS, GoalBook, State
-from rpms.learn.rules.words import draw, fill
-from rpms.play.world_walk import by_verb
 from rpms.store.evidence import Label
 from rpms.store.traces import Spoken, Trace
-from rpms.worlds.base import Game, Setting, Task, World
+from rpms.worlds.base import Setting, Task, World
 
 ASIDE = 10
 """One episode in so many is kept aside: nothing is learned from it, and the manual is verified on it."""
-_GUESSES = 60
-"""Guesses at what a goal wants that are weighed against each other."""
-_AGAIN = 5
-"""How many simpler guesses a guess lets go first for each time that it was pursued already."""
-_FAMILIAR = 4
-"""Kinds with which an action has worked, from which on it is no novelty."""
 ENOUGH_WINS = 12
 """Wins of a goal type after which its episodes serve other questions."""
 
@@ -63,45 +54,6 @@ class Exploring:
 
 
 @dataclass
-class _Question:
-    """What is open about an action, ready to be asked of many states."""
-
-    schema: ActionSchema
-    book: Book
-    needs: Needs
-    decisive: dict[int, int]
-    faultless: dict[tuple[str, ...], int]
-    fit: list[set[str]]
-
-    wanted: int = 0
-    """The best guess at what it needs."""
-    asked: Counter[object] = field(default_factory=Counter)
-    """What was tried since conclusions were drawn, by what it was to settle."""
-
-    def gain(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
-        """How much would be learned by doing it where some facts are true and some false, and what about."""
-        size, needs = self.needs.size, self.needs
-        holds, fails = true | false << size, false | true << size
-        missing = self.wanted & ~holds
-        fits = all(kind in fit for kind, fit in zip(kinds, self.fit, strict=True))
-        if missing:
-            single = missing & (missing - 1) == 0 and fails & missing
-            if not single or not fits or (needs.paired and not self.book.worked[kinds]):
-                return 0.0, None
-            known = self.decisive.get(missing.bit_length() - 1, 0) + self.asked[missing]
-            return (4.0 / (1 + known) if known < 2 * DECISIVE else 0.0), missing
-        open_ = needs.required & ~holds
-        if open_:
-            # what was never seen to be missing alone, and is missing now
-            known = self.asked[open_]
-            return (5.0 / (1 + known) if fits and fails & open_ else 0.0), open_
-        worked, tried = self.book.worked[kinds], self.faultless.get(kinds, 0) + self.asked[kinds]
-        if not worked and tried < REFUSED_KINDS:
-            return (4.0 if not fits else 3.0) / (1 + tried), kinds
-        return 1.0 / (1 + worked + self.asked[kinds]), kinds
-
-
-@dataclass
 class Explorer:
     """Plays episodes, each so that it settles what is open after the ones before it."""
 
@@ -117,7 +69,7 @@ class Explorer:
     steps: int = 0
     _due: int = 40
     """The number of steps at which conclusions are drawn next."""
-    _questions: list[_Question] = field(default_factory=list)
+    _questions: list[Question] = field(default_factory=list)
     _manual: RuleManual = field(default_factory=RuleManual)
     _reasoners: dict[State, Reasoner] = field(default_factory=dict)
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
@@ -142,7 +94,7 @@ class Explorer:
             self._draw_conclusions()
 
     def _draw_conclusions(self) -> None:
-        """Conclude anew after episodes; the number of steps decides when, so that a continued exploration is the same."""
+        """Conclude anew where enough was seen since the last time."""
         if self.ledger.steps < self._due:
             return
         while self._due <= self.ledger.steps:
@@ -150,20 +102,8 @@ class Explorer:
         self.learned = conclude(self.ledger)
         self._manual = manual_from(self.learned, guessing=True)
         self._reasoners.clear()
-        self._questions = [self._question(schema) for schema in self._manual.actions]
-
-    def _question(self, schema: ActionSchema) -> _Question:
-        assert self.learned is not None
-        model = next(action for action in self.learned.actions if action.name == schema.name)
-        book = self.ledger.books[model.template]
-        needs = Needs(book)
-        decisive = {bit: len(needs.decisive(bit)) for bit in range(2 * needs.size) if needs.explaining >> bit & 1}
-        faultless: dict[tuple[str, ...], int] = {}
-        for attempt in needs.faultless:
-            faultless[attempt.kinds] = faultless.get(attempt.kinds, 0) + 1
-        fit = [{kinds[slot] for kinds in book.worked} for slot in range(len(book.slots))]
-        few = len(book.successes) < FEW
-        return _Question(schema, book, needs, decisive, faultless, fit, needs.required if few else needs.explaining)
+        books = {action.name: self.ledger.books[action.template] for action in self.learned.actions}
+        self._questions = [Question(schema, books[schema.name]) for schema in self._manual.actions]
 
     def _episode(self, number: int, task: Task) -> Trace:
         try:
@@ -175,7 +115,7 @@ class Explorer:
             aside = number % ASIDE == 0
             ledger = Ledger(self.world, self.ledger.vocabulary, self.ledger.names) if aside else self.ledger
             diary = ledger.begin(f"{number}:{task.id}", opening)
-            session = _Session(self, diary, game, Random(f"{self.how.seed}:{number}"))  # noqa: S311
+            session = Session(self, diary, game, Random(f"{self.how.seed}:{number}"))  # noqa: S311
             left = min(self.how.per_episode or self.world.step_budget, self.how.steps - self.steps)
             for _ in range(left):
                 command = session.choose()
@@ -234,25 +174,17 @@ class Explorer:
         return sorted(found, key=lambda atom: (-len(atom.args), atom.predicate not in deeds))
 
     def _at_odds(self, state: State) -> bool:
-        """Whether every action that makes one of some facts unmakes another of them: what is put down is not held."""
-        for one in state:
-            makers = [schema for schema in self._manual.actions if any(
-                effect.atom.predicate == one.predicate and not effect.negated for effect in schema.effects
-            )]  # fmt: skip
-            for other in state - {one}:
-                if makers and all(
-                    any(effect.atom.predicate == other.predicate and effect.negated for effect in schema.effects)
-                    for schema in makers
-                ):
-                    back = [schema for schema in self._manual.actions if any(
-                        effect.atom.predicate == other.predicate and not effect.negated for effect in schema.effects
-                    )]  # fmt: skip
-                    if all(
-                        any(effect.atom.predicate == one.predicate and effect.negated for effect in schema.effects)
-                        for schema in back
-                    ):
-                        return True
-        return False
+        """Whether of two facts each is unmade by all actions that make the other: what is put down is not held."""
+        return any(
+            self._unmakes(one.predicate, other.predicate) and self._unmakes(other.predicate, one.predicate)
+            for one, other in combinations(state, 2)
+        )
+
+    def _unmakes(self, made: str, undone: str) -> bool:
+        """Whether every action that makes facts of one predicate unmakes those of another."""
+        effects = [{(each.atom.predicate, each.negated) for each in schema.effects} for schema in self._manual.actions]
+        makers = [each for each in effects if (made, False) in each]
+        return bool(makers) and all((undone, True) in each for each in makers)
 
     def settled(self, goal: Goal) -> bool:
         """Whether nothing is left to be asked about what goals of a type want."""
@@ -275,7 +207,7 @@ class Explorer:
         return self._manual.active("").instance(command)
 
     @property
-    def questions(self) -> Sequence[_Question]:
+    def questions(self) -> Sequence[Question]:
         return self._questions
 
 
@@ -290,224 +222,3 @@ def _assignments(args: Sequence[str], roles: dict[str, set[str]], known: dict[st
             if name not in way and (role not in known or role in has or not has)
         ]
     yield from ways
-
-
-@dataclass
-class _Session:
-    """One episode of an exploration: what is being pursued in it."""
-
-    explorer: Explorer
-    diary: Diary
-    game: Game
-    dice: Random
-    target: Instance | None = None
-    patience: int = 0
-    wanted: State | None = None
-    refused: set[str] = field(default_factory=set)
-    tried: set[State] = field(default_factory=set)
-    failures: Counter[str] = field(default_factory=Counter)
-    ahead: list[str] = field(default_factory=list)
-    """What the plan that was made goes on with."""
-    about_goal: bool = False
-
-    def __post_init__(self) -> None:
-        self.about_goal = not self.explorer.settled(self.diary.goal) and self.dice.random() < 0.6
-
-    @property
-    def situation(self) -> Situation:
-        return Situation(self.diary.belief, self.diary.goal)
-
-    def told(self, command: str, *, refused: bool) -> None:
-        """What became of a command."""
-        if refused:
-            self.refused.add(command)
-            self.failures[command] += 1
-        elif command not in ("look", "inventory"):
-            self.refused.clear()
-
-    def choose(self) -> str:
-        """What to do next."""
-        explorer = self.explorer
-        if command := self._novelty():
-            return command
-        if explorer.questions:
-            if self.about_goal and self.dice.random() < 0.9 and (command := self._towards_goal()):
-                return command
-            if self.dice.random() < 0.85:
-                command = self._experiment() or self._towards_target()
-                if command:
-                    return command
-        if self.dice.random() < 0.8 and (listed := self.game.admissible()):
-            return self.dice.choice(self.dice.choice(by_verb(listed)))
-        return self._anything()
-
-    def _novelty(self) -> str:
-        """A command that the game lists of an action that has hardly ever been seen."""
-        ledger = self.explorer.ledger
-        if self.dice.random() >= self.explorer.how.listing:
-            return ""
-        for commands in by_verb(self.game.admissible()):
-            command = self.dice.choice(commands)
-            book = ledger.books.get(ledger.names.read(command).template)
-            seen = 0 if book is None else len(book.worked) if book.slots else len(book.attempts)
-            if seen < _FAMILIAR and not self._vain(command):
-                return command
-        return ""
-
-    # Experiments.
-
-    def _experiment(self) -> str:
-        """What can be done right now that would settle most, if anything would."""
-        best, choice = 0.9, ("", Counter[object](), object())
-        for _ in range(self.explorer.how.imagined):
-            question = self.dice.choice(self.explorer.questions)
-            if not question.book.slots:
-                continue
-            names = self._imagine(question)
-            if names is None:
-                continue
-            command = fill(question.book.template, names)
-            if self._vain(command):
-                continue
-            gain, about = question.gain(*question.book.measure(self.diary.belief, names), tuple(map(kind_of, names)))
-            if gain > best:
-                best, choice = gain, (command, question.asked, about)
-        command, asked, about = choice
-        asked[about] += 1
-        return command
-
-    def _vain(self, command: str) -> bool:
-        """Whether a command was refused since anything changed, or again and again."""
-        return command in self.refused or self.failures[command] > 1
-
-    def _imagine(self, question: _Question) -> tuple[str, ...] | None:
-        """Names for an action, with kinds that have worked as often as with any."""
-        names = draw(self.diary.belief, [(role,) for role in question.schema.variables], self.dice)
-        if names is None or self.dice.random() < 0.5:  # noqa: PLR2004
-            return names
-        slot = self.dice.randrange(len(names))
-        known = self.diary.belief.names.get(question.schema.variables[slot], ())
-        fit = [name for name in known if kind_of(name) in question.fit[slot] and name not in names]
-        return (*names[:slot], self.dice.choice(fit), *names[slot + 1 :]) if fit else names
-
-    def _towards_target(self) -> str:
-        """The next step towards an experiment that cannot be done yet."""
-        for _ in range(3):
-            if self.target is None or self.patience <= 0:
-                self.target, self.patience = self._new_target(), self.explorer.how.pursued
-            if self.target is None:
-                break
-            self.patience -= 1
-            if self.target.feasible(self.situation) is Truth.TRUE:
-                schema, binding = self.target.schema, self.target.binding
-                self.target = None
-                return _spelled(schema, binding)
-            command = self.explorer.reasoner(frozenset()).remedy(self.target, self.situation).command
-            if command and not self._vain(command):
-                return command
-            self.target = None
-        return self._look()
-
-    def _look(self) -> str:
-        """Something that can be done and makes known what is not: rarely seen states are reached by the unknown."""
-        belief = self.diary.belief
-        seeing = [question for question in self.explorer.questions if question.schema.observes and question.book.slots]
-        for _ in range(self.explorer.how.imagined if seeing else 0):
-            question = self.dice.choice(seeing)
-            names = [self.dice.choice(belief.names.get(role) or ("",)) for role in question.schema.variables]
-            known = question.book.known(belief, names) if all(names) else -1
-            if known.bit_count() < len(question.book.probes):
-                binding = dict(zip(question.schema.variables, names, strict=True))
-                command = fill(question.book.template, names)
-                if not self._vain(command) and (
-                    Instance(question.schema, binding).feasible(self.situation) is not Truth.FALSE
-                ):
-                    return command
-        return ""
-
-    def _new_target(self) -> Instance | None:
-        """An action with kinds that were never tried together, of the actions that succeeded least."""
-        best, found = 0.0, None
-        for _ in range(self.explorer.how.imagined):
-            question = self.dice.choice(self.explorer.questions)
-            names = self._imagine(question) if question.book.slots else None
-            if names is None:
-                continue
-            kinds = tuple(map(kind_of, names))
-            tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
-            new = sum(kind not in fit for kind, fit in zip(kinds, question.fit, strict=True))
-            worth = (
-                (2.0 if not tried else 0.5 / tried) / (1 + len(question.book.successes) / 40) / (1 + max(0, new - 1))
-            )
-            if worth > best:
-                binding = dict(zip(question.schema.variables, names, strict=True))
-                instance = Instance(question.schema, binding)
-                if instance.feasible(self.situation) is not None:
-                    best, found = worth, instance
-        return found
-
-    # The goal.
-
-    def _towards_goal(self) -> str:
-        """The next step towards a guess at what the goal wants; nothing where there is none left."""
-        explorer = self.explorer
-        for _ in range(4):
-            if self.wanted is None or self.patience <= 0:
-                if self.wanted is not None:
-                    self.tried.add(self.wanted)
-                self.wanted, self.patience = self._new_guess(), 2 * explorer.how.pursued
-            if self.wanted is None:
-                return ""
-            self.patience -= 1
-            if (command := self._go_on()) is not None:
-                return command
-            plan: Plan = explorer.reasoner(self.wanted).plan(self.situation, seek=False)
-            options = [option for option in plan.options if not self._vain(option.command)]
-            if plan.cost > 0 and options:
-                self.ahead = [link.command for link in options[0].chain[1:]] if not options[0].chain[0].reveals else []
-                return options[0].command
-            self.tried.add(self.wanted)
-            self.wanted = None
-        return ""
-
-    def _go_on(self) -> str | None:
-        """The next action of the plan that was made, where it can be done; no new plan is needed then."""
-        if not self.ahead:
-            return None
-        command, self.ahead = self.ahead[0], self.ahead[1:]
-        instance = self.explorer.instance(command)
-        if instance is None or self._vain(command) or instance.feasible(self.situation) is not Truth.TRUE:
-            self.ahead = []
-            return None
-        return command
-
-    def _new_guess(self) -> State | None:
-        """The simplest guess, but for those that were pursued before."""
-        goal = self.diary.goal
-        some = islice(self.explorer.guesses(goal), _GUESSES)
-        left = [(number, state) for number, state in enumerate(some) if state not in self.tried]
-        if not left:
-            return None
-        _, state = min(left, key=lambda item: item[0] + _AGAIN * self.explorer.pursued[goal.type, item[1]])
-        self.explorer.pursued[goal.type, state] += 1
-        return state
-
-    def _anything(self) -> str:
-        """A command of some action with any names that were ever seen, known to be here or not."""
-        names = self.explorer.ledger.names.roles
-        books = [book for book in self.explorer.ledger.books.values() if len(book.successes) > 1]
-        if not books:
-            return next(iter(self.game.admissible()), "look")
-        book = self.dice.choice(books)
-        chosen = []
-        for roles in book.roles:
-            fit = [name for name in names if not roles or roles <= names[name]]
-            chosen.append(self.dice.choice(fit or list(names)))
-        return fill(book.template, chosen)
-
-
-def _spelled(schema: ActionSchema, binding: dict[str, str] | object) -> str:
-    text = schema.syntax[0]
-    for name, value in dict(binding).items():  # type: ignore[call-overload]
-        text = text.replace(f"<{name}>", value)
-    return text

@@ -82,8 +82,10 @@ class Needs:
         return self.safe & ever
 
     @property
-    def tested_literals(self) -> frozenset[Literal]:
-        return frozenset(literal_of(self.book.facts, bit) for bit in bits(self.tested))
+    def weighed(self) -> frozenset[Literal]:
+        """What may be needed, alone or as one of two."""
+        pairs = [literal for fact in self.either for literal in fact.clause.literals]
+        return frozenset((*(literal_of(self.book.facts, bit) for bit in bits(self.tested)), *pairs))
 
     @cached_property
     def _fit(self) -> list[set[str]]:

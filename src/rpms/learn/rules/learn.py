@@ -117,8 +117,7 @@ def learn_rules(
     explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.how)
     if plan.tasks:
         with keeping(traces_file(out), plan.settings()) as (known, keep):
-            for trace in known:
-                traces.append(trace)
+            traces += known
             for trace in explorer.explore(known):
                 keep(trace)
                 traces.append(trace)
@@ -131,7 +130,7 @@ def learn_rules(
     if plan.word is not None:
         tree = _worded(tree, plan.word)
     head = [
-        f"Learned by `rpms rules learn {plan.world.name}` from {len(traces) - len(aside)} episodes, {ledger.steps:,} steps.",
+        f"Learned by `rpms rules learn {plan.world.name}` from {ledger.episodes} episodes with {ledger.steps:,} steps.",
         f"What speaks for each line: {evidence_file(out).name}. Edits are kept when it is learned again.",
     ]
     written = manual_yaml(tree, head)

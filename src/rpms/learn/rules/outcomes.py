@@ -118,7 +118,8 @@ class Outcomes:
         made = {fact.clause.literals[0].atom for fact in self.effects()}
         half = (1 << self.size) - 1
         for place, atom in enumerate(self.book.facts):
-            if atom in made or atom in self.needed or _fixed(atom):
+            place_of_agent = self.book.vocabulary.predicates[atom.predicate].exclusive
+            if atom in made or atom in self.needed or _fixed(atom) or place_of_agent:
                 continue
             before = [row for row in self.rows if not (row[1] | row[2]) & half & 1 << place]
             known = [row for row in before if (row[3] | row[4]) & half & 1 << place]

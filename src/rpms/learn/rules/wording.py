@@ -11,8 +11,8 @@ from rpms.models.base import Decoding, Model, Request
 LONGEST = 240
 """Characters of a sentence."""
 _INSTRUCTION = (
-    "Say the following rule in one short, plain English sentence. Keep every name in it exactly as written, in the same "
-    "order. Answer with the sentence alone."
+    "Say the following rule in one short, plain English sentence. Keep every name in it exactly as written, in the "
+    "same order. Answer with the sentence alone."
 )
 
 

@@ -78,12 +78,12 @@ def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tupl
             return None
         some: list[str] = []
         chance = dice.random()
-        if chance < 0.3:  # noqa: PLR2004
+        if chance < 0.3:
             some = [name for name in belief.holding if name in known]
-        elif chance < 0.5:  # noqa: PLR2004
+        elif chance < 0.5:
             some = [belief.location] if belief.location in known else []
             some = some or [name for name, where in belief.last_seen.items() if where == belief.location]
-        elif chance < 0.75 and chosen:  # noqa: PLR2004
+        elif chance < 0.75 and chosen:
             where = belief.last_seen.get(chosen[-1])
             some = [where] if where is not None else []
         some = [name for name in some if name in known and name not in chosen]

@@ -1,4 +1,4 @@
-"""What was learned as YAML and as evidence: the same form as a manual that people write, its texts made of its facts."""
+"""What was learned as YAML and as evidence: the form of a manual that people write, its texts made of its facts."""
 
 from __future__ import annotations
 
@@ -188,27 +188,9 @@ def goal_sentence(goal: GoalModel, learned: Learned) -> str:
 def claims_of(learned: Learned) -> Iterator[Claim]:
     """What speaks for every line, and for those that did not make it into the manual."""
     for action in learned.actions:
-        at = ("environment", action.name)
-        yield Claim(
-            at, "syntax", action.syntax, confirmed=action.successes, against=action.refusals, witnesses=action.witnesses,
-            note=f"{action.unexplained} refusals have no explanation" if action.unexplained else "",
-        )  # fmt: skip
-        for fact in action.needs:
-            key = "plan" if fact.label is Label.POSSIBLE else "preconditions"
-            yield _claim(at, key, _quoted(action, action.bind(fact.clause)), fact)
-        for fact in action.effects:
-            yield _claim(at, "effects", _quoted(action, action.bind(fact.clause)), fact)
-        for fact in action.observes:
-            yield _claim(at, "observes", observed(action, fact), fact)
-        for process, fact in zip(processes_of(action), action.conditional, strict=True):
-            yield _claim(("processes", process.name), "effects", _quoted(action, action.bind(fact.clause)), fact)
-        for table in action.tables:
-            yield from _claims_of_kinds(table)
-        if action.ruinous is not None:
-            yield _claim(at, "forbids", _quoted(action, action.bind(action.ruinous.clause)), action.ruinous)
+        yield from _claims_of_action(action)
     for goal in learned.goals:
-        for fact in goal.holds:
-            yield _claim(("goals", goal.type), "holds", str(fact.clause), fact)
+        yield from (_claim(("goals", goal.type), "holds", str(fact.clause), fact) for fact in goal.holds)
     for kind, rows in learned.localities.items():
         for place, found, looked in rows:
             steps = [witness for sight in learned.sights.values() for witness in sight.witnesses.get((kind, place), ())]
@@ -216,6 +198,30 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
             yield Claim(
                 ("localities",), kind, place, confirmed=found, witnesses=tuple(steps[:MOST_WITNESSES]), note=note
             )
+
+
+def _claims_of_action(action: ActionModel) -> Iterator[Claim]:
+    at = ("environment", action.name)
+    yield Claim(
+        at,
+        "syntax",
+        action.syntax,
+        confirmed=action.successes,
+        against=action.refusals,
+        witnesses=action.witnesses,
+        note=f"{action.unexplained} refusals have no explanation" if action.unexplained else "",
+    )
+    for fact in action.needs:
+        key = "plan" if fact.label is Label.POSSIBLE else "preconditions"
+        yield _claim(at, key, _quoted(action, action.bind(fact.clause)), fact)
+    yield from (_claim(at, "effects", _quoted(action, action.bind(fact.clause)), fact) for fact in action.effects)
+    yield from (_claim(at, "observes", observed(action, fact), fact) for fact in action.observes)
+    for process, fact in zip(processes_of(action), action.conditional, strict=True):
+        yield _claim(("processes", process.name), "effects", _quoted(action, action.bind(fact.clause)), fact)
+    for table in action.tables:
+        yield from _claims_of_kinds(table)
+    if action.ruinous is not None:
+        yield _claim(at, "forbids", _quoted(action, action.bind(action.ruinous.clause)), action.ruinous)
 
 
 def _claim(at: tuple[str, ...], key: str, text: str, fact: Fact) -> Claim:
