@@ -40,8 +40,17 @@ class Outcomes:
             for attempt in self.book.successes
         ]
 
-    def effects(self) -> Iterator[Fact]:
-        """What was so after every success, and was not so before some."""
+    def effects(self) -> list[Fact]:
+        """What was so after every success, and was not so before some.
+
+        That a thing is near once it was put down here follows from where the agent is, and is no way to get anywhere.
+        """
+        found, predicates = list(self._certain()), self.book.vocabulary.predicates
+        exclusive = [predicates[fact.clause.literals[0].atom.predicate].exclusive for fact in found]
+        moving = all(exclusive)
+        return [fact for fact, how in zip(found, exclusive, strict=True) if moving or how in ("", "always")]
+
+    def _certain(self) -> Iterator[Fact]:
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
             changed = [row[0].witness for row in self.rows if row[2] >> bit & row[3] >> bit & 1]
@@ -63,7 +72,7 @@ class Outcomes:
 
     def conditional(self) -> Iterator[Fact]:
         """What came about in some successes and not in others, where one fact before tells which."""
-        certain = {fact.clause.literals[0] for fact in self.effects()}
+        certain = {fact.clause.literals[0] for fact in self._certain()}
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
             if literal in certain or _fixed(literal.atom):
@@ -115,7 +124,7 @@ class Outcomes:
 
     def observes(self) -> Iterator[Fact]:
         """What was unknown before and is known after, of the action's own things, and of all such things."""
-        made = {fact.clause.literals[0].atom for fact in self.effects()}
+        made = {fact.clause.literals[0].atom for fact in self._certain()}
         half = (1 << self.size) - 1
         for place, atom in enumerate(self.book.facts):
             place_of_agent = self.book.vocabulary.predicates[atom.predicate].exclusive
