@@ -27,8 +27,8 @@ _GUESSES = 60
 """Guesses at what a goal wants that are weighed against each other."""
 _AGAIN = 5
 """How many simpler guesses a guess lets go first for each time that it was pursued already."""
-_FAMILIAR = 4
-"""Kinds with which an action has worked, from which on it is no novelty."""
+_FAMILIAR = 6
+"""Successes of an action from which on it is no novelty."""
 _WORTH_IT = 0.9
 """What has to be gained by an experiment for it to be made where nothing prepares it."""
 
@@ -87,13 +87,13 @@ class Session:
         ledger = self.explorer.ledger
         if self.dice.random() >= self.explorer.how.listing:
             return ""
+        found = []
         for commands in by_verb(self.game.admissible()):
             command = self.dice.choice(commands)
             book = ledger.books.get(ledger.names.read(command).template)
-            seen = 0 if book is None else len(book.worked) if book.slots else len(book.attempts)
-            if seen < _FAMILIAR and not self._vain(command):
-                return command
-        return ""
+            if (book is None or book.worked.total() < _FAMILIAR) and not self._vain(command):
+                found.append(command)
+        return self.dice.choice(found) if found else ""
 
     # Experiments.
 
