@@ -64,9 +64,9 @@ def test_what_is_learned_lies_between_the_two_bounds(domain: Domain, seed: int, 
 
 
 @given(domains())
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_experiments_settle_the_preconditions(domain: Domain) -> None:
-    learned, explorer = learned_in(domain, 400)
+    learned, explorer = learned_in(domain, 300)
     truth = {action.verb: action for action in domain.actions}
     for action in learned.actions:
         if action.successes < 20 or action.refusals < 20:

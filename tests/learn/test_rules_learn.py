@@ -140,7 +140,12 @@ def test_evidence_that_was_damaged_is_a_mistake_with_its_line(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("after", "kept"),
-    [("You will find mugs in: desk, shelf", True), ("Mugs: shelf, desk", False), ("desk", False), ("desk\n, shelf", False)],
+    [
+        ("You will find mugs in: desk, shelf", True),
+        ("Mugs: shelf, desk", False),
+        ("desk", False),
+        ("desk\n, shelf", False),
+    ],
 )
 def test_a_model_may_word_a_rule_and_change_no_name(after: str, kept: bool) -> None:
     assert keeps_names("Mug is commonly in: desk, shelf", after) is kept
