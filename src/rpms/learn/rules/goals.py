@@ -26,8 +26,8 @@ class GoalModel:
     """In the order in which they came about in the wins; where the agent is comes last."""
     wins: int
     episodes: int
-    stages: tuple[tuple[Atom, ...], ...] = ()
-    """What came about in every win, in the order of all wins: a procedure."""
+    stages: tuple[Atom, ...] = ()
+    """What came about in every win on the way there, in an order that all wins share: a procedure."""
 
     @property
     def state(self) -> State:
@@ -82,7 +82,26 @@ def _shared(book: GoalBook, objects: int, made: Makeable) -> GoalModel | None:
     holds = tuple(_fact(book, atom, best) for atom in order)
     used = {arg for atom in best for arg in atom.args}
     over = {name: field for field, names in FIELDS.items() for name in names if name in used}
-    return GoalModel(book.type, over, holds, len(book.wins), book.episodes)
+    return GoalModel(book.type, over, holds, len(book.wins), book.episodes, _stages(book.wins, best, made))
+
+
+def _stages(wins: Sequence[Win], wanted: State, made: Makeable) -> tuple[Atom, ...]:
+    """What all wins brought about on the way, in the order that they share; where the agent was counts for nothing."""
+    times: list[dict[Atom, int]] = []
+    for win in wins:
+        named = next((named for named, state in zip(win.named, win.states, strict=True) if state >= wanted), {})
+        variables = {thing: variable for variable, thing in named.items()}
+        times.append({
+            atom.bind(variables): time
+            for atom, time in win.first.items()
+            if variables.keys() >= set(atom.args) and atom.predicate in made.facts - made.positional
+        })  # fmt: skip
+    common = [atom for atom in times[0] if all(atom in each for each in times)]
+    stages: list[Atom] = []
+    for atom in sorted(common, key=lambda atom: (sum(each[atom] for each in times), str(atom))):
+        if not stages or all(each[stages[-1]] <= each[atom] for each in times):
+            stages.append(atom)
+    return tuple(stages)
 
 
 def _about(state: State, variables: set[str], made: Makeable) -> State:

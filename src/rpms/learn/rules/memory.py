@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.decide import decide
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.memory import Entry, merge
-from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
 from rpms.core.usage import Usage
@@ -25,16 +25,13 @@ MOST_LOST = 40
 
 def episodes_of(world: World, manual: RuleManual, traces: Iterable[Trace]) -> Iterator[tuple[str, Episode]]:
     """Episodes as if an agent with the manual had played them, so that their progress is known."""
-    from dataclasses import replace  # noqa: PLC0415
-
     mind = compose(RULES_ONLY, replace(knowledge_of(world), manual=manual), EpisodicMemory())
     for trace in traces:
         goal = world.goal(trace.opening)
         belief, action, observation = world.start(goal), None, trace.opening
         steps: list[Step] = []
-        history: list[Turn] = []
         for number, spoken in enumerate(trace.steps, 1):
-            decision = decide(mind, goal, belief, action, observation, history)
+            decision = decide(mind, goal, belief, action, observation, ())
             infeasible = world.infeasible(spoken.answer)
             steps.append(
                 Step(

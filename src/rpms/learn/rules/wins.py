@@ -35,11 +35,11 @@ class Win:
     states: tuple[State, ...]
     since: Mapping[Atom, int]
     """When facts came to hold for the last time, by the things' own names."""
+    first: Mapping[Atom, int]
+    """When facts held for the first time, whether they still do or not."""
     named: tuple[Mapping[str, str], ...]
     """The things in place of the variables, for each of the states."""
     witness: Witness
-    deeds: tuple[str, ...] = ()
-    """What was done with success, as commands."""
 
 
 @dataclass
@@ -79,7 +79,7 @@ class Story:
         self._episode = episode
         self._handled: list[str] = []
         self._since: dict[Atom, int] = {}
-        self._deeds: list[str] = []
+        self._first: dict[Atom, int] = {}
         self._steps = 0
         for name in FIELDS:
             book.fields[name] += bool(goal.named(name))
@@ -91,14 +91,14 @@ class Story:
         self._steps += 1
         if refused:
             return
-        self._deeds.append(step.command)
         things = self._things(belief, step.command)
         now = list(self._true(belief, [name for names in things.values() for name in names], changing, names))
         self._since = {atom: self._since.get(atom, self._steps) for atom in now}
+        self._first = {**dict.fromkeys(now, self._steps), **self._first}
         found = [(named, state) for named in _bindings(things) if (state := _lifted(now, named))]
         if step.won:
             states, ways = tuple(state for _, state in found), tuple(named for named, _ in found)
-            self._book.wins.append(Win(states, self._since, ways, witness, tuple(self._deeds)))
+            self._book.wins.append(Win(states, self._since, self._first, ways, witness))
         else:
             for _, state in found:
                 self._book.not_won.setdefault(state, witness)

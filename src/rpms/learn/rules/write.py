@@ -182,7 +182,9 @@ def goal_sentence(goal: GoalModel, learned: Learned) -> str:
         literal = fact.clause.literals[0].bind(names)
         predicate = learned.predicates[literal.atom.predicate]
         said.append(predicate.say(literal.atom, Truth.of(not literal.negated)))
-    return f"In the end: {'; '.join(said)}."
+    sentence = f"In the end: {'; '.join(said)}."
+    way = [learned.predicates[atom.predicate].say(atom.bind(names), Truth.TRUE) for atom in goal.stages]
+    return f"{sentence} On the way there, in this order: {'; '.join(way)}." if len(way) > 1 else sentence
 
 
 def claims_of(learned: Learned) -> Iterator[Claim]:
