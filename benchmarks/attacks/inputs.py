@@ -19,6 +19,7 @@ from pathlib import Path
 from random import Random
 
 from attacks.mutate import NASTY_TEXTS, as_json, bomb, changed_bytes, changed_tree
+from attacks.tools import guard_logs, guard_manuals, mcp_lines, tool_results
 from rpms.core.errors import InputError
 from rpms.core.memory import merge
 from rpms.learn.inventory import full_text
@@ -398,7 +399,19 @@ KINDS: dict[str, Kind] = {
     "experiences": experiences,
     "model answers": answers,
     "command lines": command_lines,
+    "guard manuals": guard_manuals,
+    "guard logs": guard_logs,
+    "tool results": tool_results,
+    "MCP messages": mcp_lines,
 }
 """Every kind of input, by the name that the table gives it."""
-SLOW = {"model answers": 0.05, "command lines": 0.05, "transcripts": 0.5, "manuals": 0.5, "games": 0.5}
+SLOW = {
+    "model answers": 0.05,
+    "command lines": 0.05,
+    "transcripts": 0.5,
+    "manuals": 0.5,
+    "games": 0.5,
+    "guard manuals": 0.3,
+    "guard logs": 0.3,
+}
 """Kinds that take longer, with their share of the tries."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rpms.core.belief import FactBelief
 from rpms.guard import Allow, Call, Guard, Refuse, Warn, find_tool_mistakes, open_tool_manual, read_tool_manual
 
 SHOP = Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml"
@@ -160,3 +161,51 @@ policies:
     assert guard.check(call).fact == "7 does not cover it"
     guard.observe(Call("get_card", {}), '{"id": 7, "balance": 30}')
     assert isinstance(guard.check(call), Allow)
+
+
+def test_no_call_can_speak_of_everything_at_once():
+    text = """
+facts:
+  was_read: {args: [path], initially: false}
+tools:
+  read: {args: [path], effects: [was_read(path)]}
+  delete: {args: [path], needs: [was_read(path)]}
+"""
+    guard = Guard(read_tool_manual(("m.yaml", text)))
+    guard.observe(Call("read", {"path": "_"}), "nothing")
+    assert isinstance(guard.check(Call("delete", {"path": "a"})), Refuse)
+    assert isinstance(guard.check(Call("delete", {"path": "_"})), Allow)
+
+
+def test_a_fresh_guard_knows_what_the_first_knew_at_first():
+    belief = FactBelief().learn("returned(W1)")
+    first = Guard(MANUAL, belief)
+    first.tell("confirmed")
+    fresh = first.fresh()
+    assert "returned(W1)" in fresh.explain()
+    assert "confirmed" not in fresh.explain()
+
+
+def test_a_user_who_repeats_a_word_is_no_circle(guard):
+    for number in range(4):
+        guard.hear("yes")
+        assert isinstance(guard.check(Call("search", {"q": number})), Allow)
+        guard.hear("yes")
+    assert isinstance(guard.check(Call("search", {"q": "more"})), Allow)
+
+
+def test_a_variable_that_is_called_like_an_argument_is_the_variable():
+    text = """
+facts:
+  small: {args: [n], path: <n>, at_most: 3}
+tools:
+  add: [n, list]
+policies:
+  P-N-1: {text: The number is small., tools: add, requires: small(n)}
+  P-LIST-1: {text: Every number is small., tools: add, each: {n: list}, requires: small(n)}
+"""
+    guard = Guard(read_tool_manual(("m.yaml", text)))
+    assert isinstance(guard.check(Call("add", {"n": 1, "list": [2, 3]})), Allow)
+    assert guard.check(Call("add", {"n": 1, "list": [2, 4]})).rule == "P-LIST-1"
+    assert guard.check(Call("add", {"n": 5, "list": [2, 3]})).rule == "P-N-1"
+    assert guard.check(Call("add", {"n": 1, "list": "2"})).rule == "P-LIST-1"  # no list, and so nobody knows

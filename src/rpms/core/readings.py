@@ -7,7 +7,7 @@ import operator
 import posixpath
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
@@ -194,6 +194,12 @@ def _moments(compare: Callable[[datetime, datetime], bool]) -> Compare:
     return compared
 
 
+def _is(value: object, other: object) -> bool:
+    if value.__class__ is str and other.__class__ is str:
+        return value == other
+    return text_of(value) == text_of(other)
+
+
 def _has(value: object, wanted: object) -> bool | None:
     if isinstance(value, Mapping):
         return text_of(wanted) in value
@@ -213,7 +219,7 @@ def _starts(value: object, beginning: object) -> bool | None:
 
 
 COMPARISONS: Final[Mapping[str, Compare]] = {
-    "is": lambda value, other: text_of(value) == text_of(other),
+    "is": _is,
     "in": lambda value, others: (
         any(text_of(value) == text_of(other) for other in others) if isinstance(others, list) else None
     ),
@@ -262,14 +268,25 @@ class Reading:
     take: Take = Take.EACH
     record: str = ""
     """The kind of record it starts from, which the first arguments of the fact name; nothing for an argument."""
+    bare: bool = field(init=False, repr=False, compare=False, default=False)
+    """Whether it speaks of the record alone, whatever else the fact is about."""
+    _simple: bool = field(init=False, repr=False, compare=False, default=False)
+    """Whether one field is compared with one value, as most are."""
+
+    def __post_init__(self) -> None:
+        named = self.path.parameters | (self.other.parameters if isinstance(self.other, Path) else frozenset())
+        object.__setattr__(self, "bare", not named)
+        fixed = not isinstance(self.other, Path) and self.compare not in (*_OF_TIME, "exists")
+        one = self.take is Take.EACH and self.which is not Which.NONE and not self.path.many
+        object.__setattr__(self, "_simple", fixed and one and not named)
 
     def truth(self, record: object, values: Mapping[str, Any], now: datetime) -> Truth:
         """Whether the fact holds of a record and the arguments. What is not there is unknown, unless it was counted."""
+        if self._simple:
+            return self._one(record)
         start = record if self.path.head == RECORD else values.get(self.path.head, MISSING)
-        if start is MISSING:
-            return Truth.UNKNOWN
         other = self._other(record, values, now)
-        if other is MISSING:
+        if start is MISSING or other is MISSING:
             return Truth.UNKNOWN
         found = self.path.follow(start, values)
         if self.take is Take.EACH:
@@ -283,6 +300,12 @@ class Reading:
         if len(known) < len(numbers):
             return Truth.UNKNOWN
         return Truth.of(COMPARISONS[self.compare](sum(known), other))
+
+    def _one(self, value: object) -> Truth:
+        for step in self.path.steps:
+            value = _field(value, step)  # type: ignore[arg-type]
+        held = None if value is MISSING else COMPARISONS[self.compare](value, self.other)
+        return Truth.UNKNOWN if held is None else Truth.TRUE if held else Truth.FALSE
 
     def _each(self, found: Sequence[Any], other: object) -> Truth:
         compare, absent = COMPARISONS[self.compare], self.compare == "exists"

@@ -11,7 +11,7 @@ from typing import Any, Final
 from rpms.core.belief import FactBelief
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.readings import MISSING, Path, Reading, text_of
-from rpms.core.rules import Predicate, Rule
+from rpms.core.rules import ANYTHING, Predicate, Rule
 
 RESULT: Final = "result"
 """The name by which effects and keys speak of what a tool returned."""
@@ -32,6 +32,22 @@ class Call:
     def text(self) -> str:
         """The call as a person reads it; the same text is the same call."""
         return f"{self.tool}({', '.join(f'{name}={text_of(value)}' for name, value in sorted(self.arguments.items()))})"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A call that was made, as a learner sees it: what was known before it, what came of it, what is known after."""
+
+    call: Call
+    session: str
+    step: int
+    """Which of the conversation's results it is, from 1."""
+    failed: bool
+    error: str
+    """What it said where it failed."""
+    before: Mapping[Atom, Truth]
+    """Facts over the names of its arguments: `pending(order_id)`."""
+    after: Mapping[Atom, Truth]
 
 
 class OnUnknown(StrEnum):
@@ -215,6 +231,8 @@ class Look:
         return None if value is Truth.UNKNOWN else value is Truth.TRUE
 
 
+_UNDERSCORE: Final = "\\_"
+_NOTHING: Final[Mapping[str, Any]] = {}
 PythonFact = Callable[..., bool | None]
 """A predicate in Python: called with a Look and the values of its arguments; None means unknown."""
 
@@ -248,18 +266,27 @@ class CallFacts:
     def name(self, value: object) -> str:
         """The text that stands for a value in facts, which gives the value back when a reading asks for it."""
         text = text_of(value)
-        if not isinstance(value, str):
+        if text == ANYTHING:  # which in a belief stands for all there is, and a call must not say that
+            text = _UNDERSCORE
+        if text is not value:
             self._values[text] = value
         return text
 
     def truth(self, atom: Atom, /) -> Truth:
-        fact = self.manual.facts.get(atom.predicate)
+        return self.truth_of(self.manual.facts.get(atom.predicate), atom.args)
+
+    def truth_of(self, fact: Fact | None, args: tuple[str, ...]) -> Truth:
+        """The truth of a fact of the manual; of none, whether an argument is given."""
+        for arg in args:
+            if arg.__class__ is Absent:
+                return Truth.UNKNOWN if fact is not None else Truth.FALSE
         if fact is None:
-            return Truth.of(not isinstance(atom.args[0], Absent))  # whether an argument is given
+            return Truth.TRUE
         if fact.reading is not None:
-            return self._truth(fact, atom)
+            return self._read(fact, fact.reading, args)
+        atom = Atom(fact.predicate.name, args)
         if atom not in self._known:  # what calls did, or what Python says, which may take its time
-            self._known[atom] = self._truth(fact, atom)
+            self._known[atom] = self._asked_of_python(fact, atom) if fact.python else self._told(fact, atom)
         return self._known[atom]
 
     def record(self, kind: str, *key: str) -> Any:
@@ -269,20 +296,23 @@ class CallFacts:
             raise Unknown(kind, *key)
         return found
 
-    def _truth(self, fact: Fact, atom: Atom) -> Truth:
-        args = atom.args
-        for arg in args:
-            if arg.__class__ is Absent:
+    def _read(self, fact: Fact, reading: Reading, args: tuple[str, ...]) -> Truth:
+        record: Any = MISSING
+        kind = self.manual.records.get(fact.record)
+        if kind is not None:
+            key = (kind.name, *args[: len(kind.key)])
+            record = self.belief.records.get(key, MISSING)
+            if record is MISSING:
+                self.missing[Atom(fact.predicate.name, args)] = key
                 return Truth.UNKNOWN
-        if fact.told:
-            return self._told(fact, atom)
+        if reading.bare:
+            return reading.truth(record, _NOTHING, self.now)
         values = [self._values.get(arg, arg) for arg in args] if self._values else args
+        return reading.truth(record, dict(zip(fact.predicate.args, values, strict=True)), self.now)
+
+    def _asked_of_python(self, fact: Fact, atom: Atom) -> Truth:
         try:
-            if fact.reading is None:
-                return Truth.of(self._python[fact.python](Look(self), *values))
-            kind = self.manual.records.get(fact.record)
-            record = self.record(kind.name, *args[: len(kind.key)]) if kind else MISSING
-            return fact.reading.truth(record, dict(zip(fact.predicate.args, values, strict=True)), self.now)
+            return Truth.of(self._python[fact.python](Look(self), *(self._values.get(arg, arg) for arg in atom.args)))
         except Unknown as unknown:
             self.missing[atom] = unknown.record
             return Truth.UNKNOWN
@@ -305,18 +335,19 @@ class CallFacts:
             start = result if path.head == RESULT else self.call.arguments.get(path.head, MISSING)
         return path.follow(start, self.call.arguments) if path.steps else [start]
 
-    def bound(self, atom: Atom, variables: Mapping[str, Any] | None = None) -> Atom:
-        """A fact with the call's values in place of the paths in it, none of which stands for many."""
-        return Atom(atom.predicate, tuple([self._one(arg, variables) for arg in atom.args]))
+    def args_of(self, atom: Atom, variables: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+        """The arguments of a fact, with the call's values in place of the paths, none of which stands for many."""
+        if variables is None:
+            return tuple([self._names.get(arg) or self._one(arg, _NOTHING) for arg in atom.args])
+        return tuple([self._one(arg, variables) for arg in atom.args])
 
-    def _one(self, arg: str, variables: Mapping[str, Any] | None) -> str:
+    def _one(self, arg: str, variables: Mapping[str, Any]) -> str:
         if arg[:1] != "<":
             return arg
-        if variables is not None and Path.parse(arg).head in variables:
-            return self._named(self.values_at(Path.parse(arg), variables=variables)[0], arg)
-        name = self._names.get(arg)
-        if name is None:
-            name = self._names[arg] = self._named(self.values_at(Path.parse(arg))[0], arg)
+        path = Path.parse(arg)
+        if path.head in variables:
+            return self._named(self.values_at(path, variables=variables)[0], arg)
+        name = self._names[arg] = self._named(self.values_at(path)[0], arg)
         return name
 
     def _named(self, value: object, arg: str) -> str:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from itertools import permutations
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
@@ -33,6 +34,8 @@ USER: Final = "user_says"
 """The name under which what the user says is observed, with its `text`: a manual may declare it like a tool."""
 _MOST_TURNS = 50
 _MOST_PENDING = 1_000
+_MOST_ASKED = 6
+"""Arguments of a call that a learner is told about."""
 _LOUD = logging.getLogger("rpms.guard")
 
 
@@ -59,12 +62,14 @@ class Guard:
         self.manual = manual if isinstance(manual, ToolManual) else open_tool_manual(*manual)
         known = belief or FactBelief()
         self.belief = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
+        self._start = self.belief
         self._python = _functions(self.manual, python)
         self._rules = Rulebook(self.manual)
         self._now = now
         self._clock: datetime | None = None
         self._history: list[Turn] = []
         self._seen: set[int] = set()
+        self._heard = 0
         self._pending: dict[str, tuple[tuple[Atom, bool], ...]] = {}
         self._last: tuple[CallFacts, Ruling] | None = None
         self._lock = RLock()
@@ -74,8 +79,8 @@ class Guard:
             self._log.begin(self.manual.name)
 
     def fresh(self, session: str = "", *, silent: bool = False) -> Guard:
-        """A guard by the same manual that has seen nothing yet; a silent one writes no log."""
-        other = Guard(self.manual, python=self._python, now=self._now, session=session)
+        """A guard by the same manual that knows only what this one knew at first; a silent one writes no log."""
+        other = Guard(self.manual, self._start, python=self._python, now=self._now, session=session)
         other._log = None if silent else self._log
         other._rules = self._rules
         return other
@@ -108,7 +113,7 @@ class Guard:
         said: dict[str, Any] = {"ruling": ruling.word, **asdict(ruling)}
         try:
             self._log.add(CheckLine(**self._place(), **_named(call), **said))
-        except (FileError, OSError) as error:
+        except (FileError, OSError, ValueError) as error:
             return self._failed(call, error) if ruling.goes_on else ruling
         return ruling
 
@@ -120,7 +125,7 @@ class Guard:
         try:
             if self._log is not None:
                 self._log.add(line)
-        except (FileError, OSError) as error:
+        except (FileError, OSError, ValueError) as error:
             _LOUD.error("the log cannot be written: %s", excerpt(error))
 
     def _check(self, call: Call) -> Ruling:
@@ -141,6 +146,22 @@ class Guard:
             return Refuse(what, ERROR, "", "tell the operator; the manual says that nothing is done unchecked")
         _LOUD.error("%s; THE CALL WAS NOT CHECKED", what)
         return Warn(f"{what}; the call was not checked", ERROR)
+
+    def facts_of(self, call: Call) -> dict[Atom, Truth]:
+        """What is known of a call's arguments: every fact of the manual over them, by the arguments' names."""
+        with self._lock:
+            facts = self._facts(call)
+            given = call.arguments.items()
+            plain = [name for name, value in given if isinstance(value, str | int | float)][:_MOST_ASKED]
+            found: dict[Atom, Truth] = {}
+            for name, fact in self.manual.facts.items():
+                for args in permutations(plain, len(fact.predicate.args)):
+                    bound = Atom(name, tuple(facts.name(call.arguments[arg]) for arg in args))
+                    try:
+                        found[Atom(name, args)] = facts.truth(bound)
+                    except Exception:  # noqa: BLE001  a function that was made for other arguments
+                        found[Atom(name, args)] = Truth.UNKNOWN
+            return found
 
     def _facts(self, call: Call) -> CallFacts:
         pending = {atom: value for key, each in self._pending.items() if key != call.id for atom, value in each}
@@ -200,7 +221,9 @@ class Guard:
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
             shown, unread = (None, True) if value is MISSING else kept(value)
             self._note(ResultLine(**self._place(), **_named(read), failed=wrong, result=shown, unread=unread))
-            self._seen.add(hash((read.text, wrong, "" if value is MISSING else text_of(value))))
+            self._heard += read.tool == USER
+            news = self._heard if read.tool == USER else 0  # what a user says is news, though it be the same words
+            self._seen.add(hash((news, read.text, wrong, "" if value is MISSING else text_of(value))))
             self._history = [*self._history, Turn("", read.text, state=state, failed=wrong)][-_MOST_TURNS:]
 
     def hear(self, text: str) -> None:

@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import uuid4
 
-from inspect_ai.approval import Approval, Approver, approver
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, ChatMessageUser
-from inspect_ai.tool import ToolCall, ToolCallView
-from inspect_ai.util import store
-
+from rpms.core.errors import InputError
 from rpms.core.tools import Call
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.guard import Guard
 from rpms.guard.loading import load_python
 from rpms.guard.rulings import Refuse, Warn
+
+try:
+    from inspect_ai.approval import Approval, Approver, approver
+    from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, ChatMessageUser
+    from inspect_ai.tool import ToolCall, ToolCallView
+    from inspect_ai.util import store
+except ModuleNotFoundError as error:
+    raise InputError(f"this needs {error.name}: pip install 'rpms[inspect]'") from None
+
 
 _SESSION = "rpms_guard_session"
 

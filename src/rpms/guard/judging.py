@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Final
 
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.readings import MISSING, Path
-from rpms.core.tools import Absent, CallFacts, OnUnknown, Policy, Tool, ToolManual
+from rpms.core.tools import Absent, CallFacts, Fact, OnUnknown, Policy, Tool, ToolManual
 from rpms.guard.rulings import OTHER, Allow, Refuse, Ruling, Warn
 
 _SHOWN = 4
@@ -35,6 +35,7 @@ class _Asked:
     """A fact that rules ask for. One object wherever it stands in a manual, so that it is asked once a call."""
 
     atom: Atom
+    fact: Fact | None
     varies: bool
     """Whether it is about a variable of its rule, and so another fact for each element."""
 
@@ -63,6 +64,7 @@ class Rulebook:
     """A manual's rules by the tool that they are about, in a form that is quick to ask."""
 
     def __init__(self, manual: ToolManual) -> None:
+        self._manual = manual
         self._facts: dict[tuple[Atom, bool], _Asked] = {}
         self._clauses: dict[tuple[tuple[_Asked, bool], ...], _Any] = {}
         self._by_tool: dict[str, list[_Checked]] = {}
@@ -85,17 +87,30 @@ class Rulebook:
 
     def _asked(self, atom: Atom, variables: Mapping[str, Path]) -> _Asked:
         varies = any(arg.startswith("<") and Path.parse(arg).head in variables for arg in atom.args)
-        return self._facts.setdefault((atom, varies), _Asked(atom, varies))
+        return self._facts.setdefault((atom, varies), _Asked(atom, self._manual.facts.get(atom.predicate), varies))
 
     def findings(self, facts: CallFacts) -> Iterator[Finding]:
         """What each rule that concerns the call's tool says of it."""
+        return (_finding(checked, cases) for checked, cases in self._cases(facts))
+
+    def violations(self, facts: CallFacts) -> Iterator[Finding]:
+        """What those rules say of it that are broken, or of which nobody knows whether they are."""
+        for checked, cases in self._cases(facts):
+            for case in cases:
+                if case.broken(checked) is not _KEPT:
+                    yield _finding(checked, cases)
+                    break
+
+    def _cases(self, facts: CallFacts) -> Iterator[tuple[_Checked, Sequence[_Case]]]:
+        """Each rule with the elements that it is about."""
         whole = _Case(facts)
-        cases: dict[tuple[tuple[str, Path], ...], Sequence[_Case]] = {(): (whole,)}
+        one = (whole,)
+        of: dict[tuple[tuple[str, Path], ...], Sequence[_Case]] = {}
         for checked in self._by_tool.get(facts.call.tool, ()):
-            known = cases.get(checked.each)
-            if known is None:
-                known = cases[checked.each] = [whole.of(element) for element in _elements(checked.each, facts)]
-            yield _finding(checked, known)
+            each = checked.each
+            if each and each not in of:
+                of[each] = [whole.of(element) for element in _elements(each, facts)]
+            yield checked, of[each] if each else one
 
 
 def _finding(checked: _Checked, cases: Iterable[_Case]) -> Finding:
@@ -110,6 +125,10 @@ def _finding(checked: _Checked, cases: Iterable[_Case]) -> Finding:
     return gravest
 
 
+_KEPT: Final[tuple[Truth, _Any | None]] = (Truth.FALSE, None)
+"""What is said of a rule that is kept."""
+
+
 class _Case:
     """The facts of one call, for one set of elements; what is about none of them is asked once for all."""
 
@@ -119,7 +138,7 @@ class _Case:
         self.facts = facts
         self._whole = whole or self
         self._variables = of
-        self._answers: dict[_Asked, tuple[Atom, Truth]] = {}
+        self._answers: dict[_Asked, tuple[tuple[str, ...], Truth]] = {}
         self._clauses: dict[_Any, Truth] = {}
 
     def of(self, variables: Mapping[str, Any]) -> _Case:
@@ -128,30 +147,44 @@ class _Case:
 
     def ask(self, asked: _Asked) -> tuple[Atom, Truth]:
         """A fact with its arguments, and its truth."""
-        answers = self._answers if asked.varies else self._whole._answers  # noqa: SLF001  its own kind
+        value = self.truth(asked)
+        return Atom(asked.atom.predicate, self._answers_to(asked)[asked][0]), value
+
+    def truth(self, asked: _Asked) -> Truth:
+        """The truth of a fact, which is asked for once."""
+        answers = self._answers_to(asked)
         found = answers.get(asked)
         if found is None:
-            atom = self.facts.bound(asked.atom, self._variables)
-            found = answers[asked] = (atom, self.facts.truth(atom))
-        return found
+            args = self.facts.args_of(asked.atom, self._variables if asked.varies else None)
+            found = answers[asked] = (args, self.facts.truth_of(asked.fact, args))
+        return found[1]
+
+    def _answers_to(self, asked: _Asked) -> dict[_Asked, tuple[tuple[str, ...], Truth]]:
+        return self._answers if asked.varies else self._whole._answers  # noqa: SLF001  its own kind
 
     def broken(self, checked: _Checked) -> tuple[Truth, _Any | None]:
         """Whether a rule is broken, and which of its requirements decides that; none where it only forbids."""
         scope = Truth.TRUE
+        here, shared = self._clauses, self._whole._clauses  # noqa: SLF001  its own kind
         for clause in checked.when:
-            value = self.any(clause)
+            known = (here if clause.varies else shared).get(clause)
+            value = self.any(clause) if known is None else known
             if value is Truth.FALSE:
-                return value, None
-            scope = value if value is Truth.UNKNOWN else scope
+                return _KEPT
+            if value is Truth.UNKNOWN:
+                scope = value
         if not checked.requires:
             return scope, None
         doubtful: _Any | None = None
         for wanted in checked.requires:
-            value = self.any(wanted)
+            known = (here if wanted.varies else shared).get(wanted)
+            value = self.any(wanted) if known is None else known
+            if value is Truth.TRUE:
+                continue
             if value is Truth.FALSE and scope is Truth.TRUE:
                 return Truth.TRUE, wanted
-            doubtful = doubtful or (None if value is Truth.TRUE else wanted)
-        return (Truth.UNKNOWN if doubtful is not None else Truth.FALSE), doubtful
+            doubtful = doubtful or wanted
+        return _KEPT if doubtful is None else (Truth.UNKNOWN, doubtful)
 
     def any(self, clause: _Any) -> Truth:
         """Whether one of a clause's facts holds."""
@@ -164,7 +197,7 @@ class _Case:
     def _any(self, clause: _Any) -> Truth:
         total = Truth.FALSE
         for asked, negated in clause.literals:
-            value = self.ask(asked)[1]
+            value = self.truth(asked)
             if value is Truth.UNKNOWN:
                 total = value
             elif (value is Truth.TRUE) is not negated:
@@ -208,9 +241,7 @@ def judge(facts: CallFacts, rules: Rulebook) -> Ruling:
         reason = f"the manual does not declare the tool {facts.call.tool}"
         return _ruling(facts.manual.others)(reason, OTHER, "", "use one of the declared tools")
     doubt: Ruling | None = None
-    for found in rules.findings(facts):
-        if found.broken is Truth.FALSE:
-            continue
+    for found in rules.violations(facts):
         known = found.broken is Truth.TRUE
         kind: type[Ruling] = (Warn if found.warns else Refuse) if known else _ruling(found.unknown, warns=found.warns)
         if kind is Allow:

@@ -6,15 +6,20 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from langchain.agents.middleware import AgentMiddleware
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
-from langgraph.prebuilt.tool_node import ToolCallRequest
-from langgraph.types import Command
-
+from rpms.core.errors import InputError
 from rpms.core.tools import Call
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.guard import Guard
 from rpms.guard.rulings import Refuse, Ruling, Warn
+
+try:
+    from langchain.agents.middleware import AgentMiddleware
+    from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+    from langgraph.prebuilt.tool_node import ToolCallRequest
+    from langgraph.types import Command
+except ModuleNotFoundError as error:
+    raise InputError(f"this needs {error.name}: pip install 'rpms[langchain]'") from None
+
 
 REFUSED = "refused by the guard"
 """What an answer carries that is the guard's and not a tool's."""
@@ -34,7 +39,12 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         session, call, ruling = self._check(request)
         if isinstance(ruling, Refuse):
             return _refusal(call, ruling)
-        return self._learned(session, call, ruling, handler(request))
+        try:
+            answer = handler(request)
+        except Exception as error:
+            self._conversations.learn(session, Returned(call, str(error), failed=True))
+            raise
+        return self._learned(session, call, ruling, answer)
 
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
@@ -42,7 +52,12 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         session, call, ruling = self._check(request)
         if isinstance(ruling, Refuse):
             return _refusal(call, ruling)
-        return self._learned(session, call, ruling, await handler(request))
+        try:
+            answer = await handler(request)
+        except Exception as error:
+            self._conversations.learn(session, Returned(call, str(error), failed=True))
+            raise
+        return self._learned(session, call, ruling, answer)
 
     def _check(self, request: ToolCallRequest) -> tuple[str, Call, Ruling]:
         asked = request.tool_call

@@ -126,12 +126,9 @@ def with_warning(answer: dict[str, Any], ruling: Ruling) -> bytes | None:
 
 def differences(manual: ToolManual, answer: dict[str, Any]) -> list[str]:
     """Where a manual speaks of arguments that a server's tools do not have."""
-    result = answer.get("result")
-    tools = result.get("tools") if isinstance(result, dict) else None
     found = []
-    for tool in tools if isinstance(tools, list) else []:
-        declared = manual.tools.get(tool["name"]) if isinstance(tool, dict) and "name" in tool else None
-        schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+    for tool in _listed(answer):
+        declared, schema = manual.tools.get(tool["name"]), tool.get("inputSchema")
         known = schema.get("properties") if isinstance(schema, dict) else None
         if declared is None or not isinstance(known, dict):
             continue
@@ -144,9 +141,14 @@ def differences(manual: ToolManual, answer: dict[str, Any]) -> list[str]:
 
 def tool_names(answer: dict[str, Any]) -> set[str]:
     """The names of the tools in an answer to a list."""
+    return {tool["name"] for tool in _listed(answer)}
+
+
+def _listed(answer: dict[str, Any]) -> list[dict[str, Any]]:
     result = answer.get("result")
     tools = result.get("tools") if isinstance(result, dict) else None
-    return {str(tool.get("name")) for tool in tools if isinstance(tool, dict)} if isinstance(tools, list) else set()
+    found = tools if isinstance(tools, list) else []
+    return [tool for tool in found if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
 
 
 def as_call(message: dict[str, Any]) -> Call:

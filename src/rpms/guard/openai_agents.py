@@ -7,18 +7,23 @@ from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from agents import (
-    FunctionTool,
-    ToolGuardrailFunctionOutput,
-    ToolInputGuardrail,
-    ToolInputGuardrailData,
-    ToolOutputGuardrail,
-    ToolOutputGuardrailData,
-)
-from agents.tool_context import ToolContext
-
+from rpms.core.errors import InputError
 from rpms.guard.guard import Guard
 from rpms.guard.rulings import Refuse, Ruling
+
+try:
+    from agents import (
+        FunctionTool,
+        ToolGuardrailFunctionOutput,
+        ToolInputGuardrail,
+        ToolInputGuardrailData,
+        ToolOutputGuardrail,
+        ToolOutputGuardrailData,
+    )
+    from agents.tool_context import ToolContext
+except ModuleNotFoundError as error:
+    raise InputError(f"this needs {error.name}: pip install 'rpms[openai-agents]'") from None
+
 
 GuardOf = Guard | Callable[[Any], Guard]
 """One guard for one conversation; or, given the run's own context, the guard of the conversation it is."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rpms.core.tools import Call
+from rpms.core.tools import Call, Tried
+from rpms.foreign.shown import excerpt
 from rpms.guard.guard import Guard
 from rpms.guard.rulings import Ruling
-from rpms.store.guard_log import CheckLine, ResultLine, read_guard_log
+from rpms.store.guard_log import CheckLine, ResultLine, ToldLine, read_guard_log
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,25 @@ class Replayed:
     @property
     def changed(self) -> bool:
         return self.now.word != self.then
+
+
+def tried(guard: Guard, log: Path) -> Iterator[Tried]:
+    """The calls of a log that were made, with what the manual's facts were before and after each."""
+    live: dict[str, Guard] = {}
+    steps: Counter[str] = Counter()
+    for event in read_guard_log(log):
+        here = live.setdefault(event.session, guard.fresh(event.session, silent=True))
+        here.at(event.at)
+        if isinstance(event, ResultLine):
+            call = Call(event.tool, event.arguments, event.id)
+            before = here.facts_of(call)
+            here.observe(call, None if event.unread else event.result, failed=event.failed)
+            steps[event.session] += 1
+            error = excerpt(event.result) if event.failed else ""
+            step = steps[event.session]
+            yield Tried(call, event.session, step, event.failed, error, before, here.facts_of(call))
+        elif isinstance(event, ToldLine):
+            here.tell(*event.facts)
 
 
 def replay(guard: Guard, log: Path) -> Iterator[Replayed]:

@@ -1,0 +1,102 @@
+"""Hostile inputs to the guard for tools: its manuals, its logs, what tools return, and MCP messages."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from attacks.mutate import NASTY_TEXTS, NASTY_VALUES, as_json, bomb, changed_bytes, changed_tree
+from rpms.guard import Call, Guard, Refuse, find_tool_mistakes, open_tool_manual
+from rpms.guard import mcp_messages as mcp
+from rpms.guard.replay import replay, tried
+from rpms.learn.tool_needs import propose_needs
+from rpms.report.guard_pages import write_guard_report
+from rpms.store.guard_log import read_guard_log
+from rpms.store.tool_manuals import manual_texts
+
+logging.getLogger("rpms.guard").setLevel(logging.CRITICAL)  # what it says of each hostile result is not the question
+_SHOP = Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml"
+MANUAL = open_tool_manual(_SHOP)
+ORDER = {"id": "W1", "status": "pending", "placed": "2024-05-15T09:00:00", "user_id": "mia", "items": [{"id": "a1"}]}
+RETURN = {"order_id": "W1", "user_id": "mia", "items": ["a1"], "method": "card"}
+
+
+def guard_manuals(dice: Random, folder: Path, _samples: object) -> None:
+    """A manual with bytes changed, or a bomb in its place; where it can be read, calls are judged by it."""
+    file = folder / "manual.yaml"
+    file.write_bytes(bomb(dice) if dice.random() < 0.1 else changed_bytes(_SHOP.read_bytes(), dice))
+    texts = manual_texts(file)
+    if find_tool_mistakes(*texts):
+        open_tool_manual(file)
+        raise AssertionError("a manual with mistakes was read")
+    guard = Guard(file)
+    guard.observe(Call("get_order", {"order_id": "W1"}), ORDER)
+    guard.check(Call("return_items", RETURN))
+    guard.explain()
+
+
+def guard_logs(dice: Random, folder: Path, _samples: object) -> None:
+    """A log with bytes changed, or values swapped: read, replayed, learned from and shown."""
+    file = folder / "log.jsonl"
+    guard = Guard(MANUAL, log=file)
+    for number in range(3):
+        guard.check(Call("cancel_order", {"order_id": f"W{number}", "user_id": "mia"}))
+        guard.observe(Call("get_order", {"order_id": f"W{number}"}), {**ORDER, "id": f"W{number}"})
+    data = file.read_bytes()
+    if dice.random() < 0.5:
+        file.write_bytes(changed_bytes(data, dice))
+    else:
+        lines = [json.loads(line) for line in data.splitlines()]
+        lines[dice.randrange(len(lines))] = changed_tree(lines[dice.randrange(len(lines))], dice)
+        file.write_bytes(b"\n".join(map(as_json, lines)))
+    list(read_guard_log(file))
+    list(replay(Guard(MANUAL), file))
+    propose_needs(tried(Guard(MANUAL), file))
+    write_guard_report([file], folder / "report")
+
+
+def tool_results(dice: Random, _folder: Path, _samples: object) -> None:
+    """Results and arguments with anything in them. The guard must answer, and never by its own error."""
+    guard = Guard(MANUAL)
+    for _ in range(5):
+        tool = dice.choice(["get_order", "get_user", "return_items", "cancel_order", *NASTY_TEXTS])
+        arguments: Any = changed_tree(RETURN, dice)
+        if dice.random() < 0.2:
+            arguments = dice.choice((*NASTY_VALUES, bomb(dice).decode("utf-8", "replace")))
+        call = {"name": tool, "arguments": arguments, "id": dice.choice(NASTY_VALUES)}
+        ruling = guard.check(call)
+        if ruling.rule == "G-ERROR":
+            raise AssertionError(ruling.reason)
+        result: Any = changed_tree(ORDER, dice)
+        if dice.random() < 0.3:
+            result = changed_bytes(as_json(ORDER), dice) if dice.random() < 0.5 else dice.choice(NASTY_VALUES)
+        guard.observe(call, result)
+        guard.explain()
+        if not ruling.text.isprintable():
+            raise AssertionError("a ruling that cannot be printed")
+
+
+def mcp_lines(dice: Random, _folder: Path, _samples: object) -> None:
+    """MCP messages from both sides, as the proxy takes them apart."""
+    guard = Guard(MANUAL)
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "return_items", "arguments": RETURN}}
+    content = {"content": [{"type": "text", "text": json.dumps(ORDER)}], "structuredContent": ORDER, "isError": False}
+    listed = {"tools": [{"name": "return_items", "inputSchema": {"properties": {"order_id": {}}}}]}
+    for message in (asked, {"id": 1, "result": content}, {"id": 2, "result": listed}, {"id": 3, "error": {"code": 1}}):
+        line = changed_bytes(as_json(message), dice) if dice.random() < 0.5 else as_json(changed_tree(message, dice))
+        with contextlib.suppress(ValueError):  # what it cannot read is answered, not passed on
+            read = mcp.read_message(line)
+            for each in read if isinstance(read, list) else [read]:
+                if mcp.is_call(each) and isinstance(ruling := guard.check(mcp.call_of(each)), Refuse):
+                    mcp.refusal(each.get("id"), ruling)
+        answer = mcp.read_answer(line)
+        for each in answer if isinstance(answer, list) else [answer]:
+            if isinstance(each, dict):
+                result, failed = mcp.outcome_of(each)
+                guard.observe(Call("get_order", {"order_id": "W1"}), result, failed=failed)
+                mcp.differences(MANUAL, each)
+                mcp.tool_names(each)

@@ -1,0 +1,89 @@
+"""The examples run as they stand, without a key; the manuals that come with them have no mistake."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from rpms.guard import Call, Guard
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "guard"
+LOOK_FIRST = "P-OWN-001: Act only on orders of the user you speak with (unknown whether W1 belongs to mia)."
+REFUSED = "P-CANCEL-001: Only pending orders that were placed within a day are cancelled (order W1 is not pending)."
+
+
+@pytest.fixture
+def installed(tmp_path) -> Path:
+    """A folder that declares this package's entry points for Inspect, whether or not it is installed with them."""
+    folder = tmp_path / "rpms_entry_points-0.dist-info"
+    folder.mkdir()
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["inspect_ai"]
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: rpms-entry-points\nVersion: 0\n")
+    (folder / "entry_points.txt").write_text("[inspect_ai]\n" + "".join(f"{k} = {v}\n" for k, v in points.items()))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("example", "needs"),
+    [
+        ("plain", ""),
+        ("langchain_agent", "langchain"),
+        ("openai_agent", "agents"),
+        ("inspect_task", "inspect_ai"),
+    ],
+)
+def test_an_example_ends_with_a_refused_call(example, needs, installed):
+    if needs and importlib.util.find_spec(needs) is None:
+        pytest.skip(f"{needs} is not installed")
+    path = os.pathsep.join(filter(None, (str(installed), os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / f"{example}.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert done.returncode == 0, done.stderr
+    said = done.stdout
+    assert LOOK_FIRST in said
+    assert REFUSED in said
+    assert said.index(LOOK_FIRST) < said.index(REFUSED)
+    assert "cancelled W1 of mia" not in said
+
+
+@pytest.mark.parametrize("manual", sorted(EXAMPLES.glob("*.yaml")), ids=lambda file: file.name)
+def test_a_manual_has_no_mistakes(manual, rpms):
+    if manual.name == "approval.yaml":
+        pytest.skip("this is Inspect's configuration")
+    assert rpms("guard", "check", "--manual", manual).out.startswith("ok: ")
+
+
+def test_the_command_replays_a_log_and_reports_it(rpms, tmp_path):
+    log = tmp_path / "log.jsonl"
+    guard = Guard(EXAMPLES / "shop.yaml", log=log)
+    guard.check(Call("cancel_order", {"order_id": "W1", "user_id": "mia"}))
+    replayed = rpms("guard", "check", "--manual", EXAMPLES / "shop.yaml", log)
+    assert "0 allow, 0 warn, 1 refuse; 0 other than in the log" in replayed.out
+    assert "P-CONFIRM-001" in replayed.out
+    reported = rpms("report", log)
+    assert reported.code == 0
+    assert "P-CONFIRM-001" in (tmp_path / "log.report" / "index.html").read_text()
+
+
+def test_mistakes_are_one_line_each_and_exit_with_2(rpms, tmp_path):
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text(
+        "tools:\n  do: [x]\npolicies:\n  P-1:\n    text: a\n    tools: dont\n  nope: {text: b, tools: do}\n"
+    )
+    done = rpms("guard", "check", "--manual", wrong)
+    assert done.code == 2
+    assert f"{wrong}:6: no tool is called 'dont'; known: do" in done.err
+    assert f"{wrong}:7: 'nope' is no rule id" in done.err
