@@ -21,7 +21,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -36,7 +36,7 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of, manual_of
-from rpms.play.sources import ManualChoice, Sources, choose_manual
+from rpms.play.sources import choose_manual
 from rpms.play.world_walk import by_verb
 from rpms.store.evidence import Label
 from rpms.store.files import write_folder
@@ -61,9 +61,9 @@ class Played:
     refused: int
 
 
-def play_all(world: World, setting: Setting, tasks: Sequence[Task], sources: Sources) -> Played:
+def play_all(world: World, setting: Setting, tasks: Sequence[Task], manual: RuleManual) -> Played:
     """Play tasks with the planner and a manual."""
-    mind = compose(RULES_ONLY, knowledge_of(world, sources), EpisodicMemory())
+    mind = compose(RULES_ONLY, replace(knowledge_of(world), manual=manual), EpisodicMemory())
     model = open_model("planner")
     won = steps = refused = 0
     score = 0.0
@@ -195,9 +195,9 @@ def alfworld(args: argparse.Namespace) -> None:
     for steps in map(int, str(args.steps or "20000,2000,200").split(",")):
         out = args.out / f"alfworld-{steps}.yaml"
         result, seconds = learned_with(world, setting, explored, steps, out)
-        sources = Sources(choose_manual(out))
-        played = play_all(world, setting, seen[: args.games], sources)
-        tally, wrong = check_guard(world, setting, other, manual_of(world, sources.manual), args.checked)
+        manual = manual_of(world, choose_manual(out))
+        played = play_all(world, setting, seen[: args.games], manual)
+        tally, wrong = check_guard(world, setting, other, manual, args.checked)
         print(f"\n## {steps:,} steps, {seconds:.0f} s of the processor")
         print(f"planner: {played.won} of {played.games} seen games, {played.steps:.1f} steps, {played.refused} refused")
         print("\n".join(guard_table(tally)))
@@ -241,7 +241,7 @@ def example(args: argparse.Namespace) -> None:
             out = Path(folder, f"{world.name}.yaml")
             _, seconds = learned_with(world, setting, world.tasks(split, setting), steps, out)
             tasks = [task for each in world.splits for task in world.tasks(each, setting)]
-            played = play_all(world, setting, tasks, Sources(choose_manual(out)))
+            played = play_all(world, setting, tasks, manual_of(world, choose_manual(out)))
             print(f"{world.name}: {steps:,} steps, {seconds:.0f} s: {played.won} of {played.games} tasks, "
                   f"{played.steps:.1f} steps")  # fmt: skip
 
@@ -258,16 +258,19 @@ def science(args: argparse.Namespace) -> None:
     tally, _ = check_guard(world, setting, train[len(train) // 2 :], manual, args.checked)
     print("\n".join(guard_table(tally)))
     some = random.Random(7).sample(dev, min(args.games, len(dev)))
-    # the learned schemas over the hand-written manual: its procedures stay, its actions give way
-    text = out.read_text(encoding="utf-8").replace("alone: true\n", "")
-    over = args.out / "scienceworld-over.yaml"
-    over.write_text(text, encoding="utf-8")
-    for title, choice in (
-        ("hand-written alone", ManualChoice()),
-        ("learned schemas, hand-written procedures", choose_manual(over)),
-        ("nothing hand-written", choose_manual(out)),
+    hand = manual_of(world)
+    mixed = replace(
+        hand,
+        actions=manual.actions,
+        predicates={**hand.predicates, **manual.predicates},
+        lore=replace(hand.lore, kinds=manual.lore.kinds),
+    )
+    for title, chosen in (
+        ("all hand-written", hand),
+        ("learned schemas, hand-written procedures", mixed),
+        ("nothing hand-written", manual),
     ):
-        played = play_all(world, setting, some, Sources(choice))
+        played = play_all(world, setting, some, chosen)
         print(f"{title}: average score {played.score:.1f} on {played.games} dev variations, {played.steps:.1f} steps")
 
 

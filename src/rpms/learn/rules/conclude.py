@@ -157,14 +157,13 @@ def _makeable(models: Iterable[ActionModel], predicates: Mapping[str, Predicate]
     """What actions make. Where the agent is, as plans see it, is what actions make that change nothing else."""
     facts: set[str] = set()
     positional: set[str] = set()
-    beside: set[str] = set()
     for model in models:
         literals = [fact.clause.literals[0] for fact in model.effects]
         made = {each.atom.predicate for each in literals if not each.negated}
         facts |= made
         moving = all(not each.negated and predicates[each.atom.predicate].exclusive for each in literals)
-        (positional if moving else beside).update(made)
-    return Makeable(frozenset(facts), frozenset(positional), frozenset(positional & beside))
+        positional |= made if moving else set()
+    return Makeable(frozenset(facts), frozenset(positional))
 
 
 def _localities(sights: Iterable[Sights]) -> dict[str, tuple[tuple[str, int, int], ...]]:

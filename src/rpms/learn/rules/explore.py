@@ -47,6 +47,10 @@ class Exploring:
     """Actions that are imagined at a step."""
     pursued: int = 10
     """Steps that an experiment, or a guess at a goal, may take to prepare."""
+    goals: float = 0.6
+    """How many of the episodes whose goal type is not settled are about the goal."""
+    astray: float = 0.15
+    """How many steps are not what was planned."""
     listing: float = 0.5
     """How often the game is asked which commands it takes, to find actions that were never seen."""
     growth: float = 1.2

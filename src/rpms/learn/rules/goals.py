@@ -41,8 +41,6 @@ class Makeable:
     facts: frozenset[str]
     positional: frozenset[str]
     """Of these, where the agent is."""
-    beside: frozenset[str]
-    """Of those, what also comes of an action that does something else: putting a thing down where one is."""
 
 
 def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
@@ -105,14 +103,13 @@ def _stages(wins: Sequence[Win], wanted: State, made: Makeable) -> tuple[Atom, .
 
 
 def _about(state: State, variables: set[str], made: Makeable) -> State:
-    """What actions have made of some things. That a thing is near since it was put down here is not worth a word."""
-    return frozenset(
-        atom
-        for atom in state
-        if variables.issuperset(atom.args)
-        and atom.predicate in made.facts
-        and not (atom.predicate in made.beside and set(FIELDS["object"]).issuperset(atom.args))
-    )
+    """What actions have made of some things.
+
+    That the goal's object is near, since it was put down here, is only worth a word where there is nothing else to say.
+    """
+    facts = frozenset(atom for atom in state if variables.issuperset(atom.args) and atom.predicate in made.facts)
+    near = {atom for atom in facts if atom.predicate in made.positional and set(FIELDS["object"]) >= set(atom.args)}
+    return facts - near if any(atom.predicate not in made.positional for atom in facts) else facts
 
 
 _SWAP = {"x": "y", "y": "x"}

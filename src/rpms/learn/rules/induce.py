@@ -76,9 +76,12 @@ class Needs:
 
     @cached_property
     def tested(self) -> int:
-        """Of the safe bound, what was false in some attempt: of the rest nothing is known."""
+        """Of the safe bound, what was false in some attempt: of the rest nothing is known.
+
+        Of an action that was never refused, what is false elsewhere: who only did what works has had his reasons.
+        """
         ever = 0
-        for _, _, false in self.losses:
+        for false in [row[2] for row in self.losses] or [row[1] for row in self._drawn]:
             ever |= false
         return self.safe & ever
 

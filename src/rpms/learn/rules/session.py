@@ -52,7 +52,7 @@ class Session:
     about_goal: bool = False
 
     def __post_init__(self) -> None:
-        self.about_goal = not self.explorer.settled(self.diary.goal) and self.dice.random() < 0.6
+        self.about_goal = not self.explorer.settled(self.diary.goal) and self.dice.random() < self.explorer.how.goals
 
     @property
     def situation(self) -> Situation:
@@ -72,15 +72,19 @@ class Session:
         if command := self._novelty():
             return command
         if explorer.questions:
-            if self.about_goal and self.dice.random() < 0.9 and (command := self._towards_goal()):
+            if self.about_goal and not self._astray() and (command := self._towards_goal()):
                 return command
-            if self.dice.random() < 0.85:
+            if not self._astray():
                 command = self._experiment() or self._towards_target()
                 if command:
                     return command
-        if self.dice.random() < 0.8 and (listed := self.game.admissible()):
+        if not self._astray() and (listed := self.game.admissible()):
             return self.dice.choice(self.dice.choice(by_verb(listed)))
         return self._anything()
+
+    def _astray(self) -> bool:
+        """Whether to leave the plan for once, so that what no plan foresees can come about."""
+        return self.dice.random() < self.explorer.how.astray
 
     def _novelty(self) -> str:
         """A command that the game lists of an action that has hardly ever been seen."""
