@@ -20,6 +20,8 @@ _MOST_RENAMINGS = 720
 """Ways to match the variables of two goals that are tried."""
 _MOST_KINDS = 200_000
 """Combinations of kinds that are looked at for one action."""
+_EXAMPLES = 3
+"""Kinds that a line names."""
 
 
 class Relation(StrEnum):
@@ -126,7 +128,7 @@ def _actions(
 ) -> Entry:
     """What two schemas of one command have to do with each other. `other` has the names of `one` already."""
     told = [_of_kinds(one.preconditions, first), _of_kinds(other.preconditions, second)]
-    kinds = None if equivalent(*told) and not _tables(told) else _kinds_compared(*told, world)
+    kinds = None if equivalent(*told) and not _tables(told) else _kinds_compared(world, *told)
     left = [
         tuple(clause for clause in schema.preconditions if kinds is None or clause not in mine)
         for schema, mine in zip((one, other), told, strict=True)
@@ -215,37 +217,42 @@ class _Nothing:
         return Truth.UNKNOWN
 
 
-def _kinds_compared(first: tuple[Clause, ...], second: tuple[Clause, ...], world: Facts | None) -> Part | None:
+def _kinds_compared(world: Facts | None, first: tuple[Clause, ...], second: tuple[Clause, ...]) -> Part | None:
     """For which kinds the two block a command; None where no table names any kinds."""
-    kinds: dict[str, set[str]] = {}
-    for clause in (*first, *second):
-        for literal in clause.literals:
-            for row in (*literal.kinds.yes, *literal.kinds.no) if literal.kinds else ():
-                for arg, kind in zip(literal.atom.args, row, strict=False):
-                    kinds.setdefault(arg, set()).add(kind)
+    kinds = _kinds_named((*first, *second))
     if not kinds:
         return None
     facts = world or _Nothing()
-    counts = {(one, other): 0 for one in (False, True) for other in (False, True)}
-    examples: dict[tuple[bool, bool], list[str]] = {}
+    found: dict[tuple[bool, bool], list[str]] = {}
     for row in islice(product(*(sorted(names) for names in kinds.values())), _MOST_KINDS):
         binding = {arg: f"{kind} ?" for arg, kind in zip(kinds, row, strict=True)}
         blocked = (_blocks(first, binding, facts), _blocks(second, binding, facts))
-        counts[blocked] += 1
-        if len(examples.setdefault(blocked, [])) < 3:  # noqa: PLR2004  as many as one line holds
-            examples[blocked].append(" with ".join(row))
-    lines = [Line("-", str(clause), "told from kinds") for clause in first]
-    lines += [Line("+", str(clause), "told from kinds") for clause in second]
-    if [line.text for line in lines[: len(first)]] == [line.text for line in lines[len(first) :]]:
-        lines = [Line("=", str(clause), "told from kinds") for clause in first]
-    words = {(True, True): "both block", (True, False): "only A blocks", (False, True): "only B blocks"}
-    for blocked, word in words.items():
-        if counts[blocked]:
-            sign = {(True, False): "-", (False, True): "+"}.get(blocked, "=")
-            shown = f", such as {'; '.join(examples[blocked])}" if blocked != (True, True) else ""
-            lines.append(Line(sign, f"{word} {counts[blocked]:,} of {sum(counts.values()):,} kinds{shown}"))
-    relation = _relation(first_holds=not counts[True, False], second_holds=not counts[False, True])
+        found.setdefault(blocked, []).append(" with ".join(row))
+    every = sum(map(len, found.values()))
+    texts = [str(clause) for clause in first], [str(clause) for clause in second]
+    lines = [Line("=" if text in texts[1] else "-", text, "told from kinds") for text in texts[0]]
+    lines += [Line("+", text, "told from kinds") for text in texts[1] if text not in texts[0]]
+    for sign, word, blocked in (
+        ("=", "both block", (True, True)),
+        ("-", "only A blocks", (True, False)),
+        ("+", "only B blocks", (False, True)),
+    ):
+        if rows := found.get(blocked):
+            such = f", such as {'; '.join(rows[:_EXAMPLES])}" if sign != "=" else ""
+            lines.append(Line(sign, f"{word} {len(rows):,} of {every:,} kinds{such}"))
+    relation = _relation(first_holds=(True, False) not in found, second_holds=(False, True) not in found)
     return Part("kinds", relation, tuple(lines))
+
+
+def _kinds_named(clauses: Iterable[Clause]) -> dict[str, set[str]]:
+    """By parameter, the kinds that tables name."""
+    kinds: dict[str, set[str]] = {}
+    told = [literal for clause in clauses for literal in clause.literals]
+    for literal in told:
+        for row in (*literal.kinds.yes, *literal.kinds.no) if literal.kinds else ():
+            for arg, kind in zip(literal.atom.args, row, strict=False):
+                kinds.setdefault(arg, set()).add(kind)
+    return kinds
 
 
 def _blocks(clauses: Iterable[Clause], binding: Mapping[str, str], facts: Facts) -> bool:
@@ -285,11 +292,9 @@ def _prohibitions(first: RuleManual, second: RuleManual, pairs: Pairs) -> Iterat
     """What is forbidden of each action, whichever rule says it."""
     for one in first.actions:
         others = [each for each in second.actions if any(a.name == one.name and b.name == each.name for a, b in pairs)]
-        for other in others or [None]:
-            here = _bans(first, one.name, {})
-            there = _bans(second, other.name, renaming(one, other) or {}) if other else []
-            if here or there:
-                yield _forbidden(one.syntax[0], here, there)
+        here = _bans(first, one.name, {})
+        bans = [_bans(second, other.name, renaming(one, other) or {}) for other in others] or [[]]
+        yield from (_forbidden(one.syntax[0], here, there) for there in bans if here or there)
     matched = {other.name for _, other in pairs}
     for other in second.actions:
         if other.name not in matched and (bans := _bans(second, other.name, {})):
