@@ -24,6 +24,7 @@ app = typer.Typer(help="Look at a world's rule manual, and check one of your own
 app.command("learn")(rules_learn.learn)
 app.command("verify")(rules_learn.check_against)
 app.command("diff")(rules_audit.diff)
+app.command("review")(rules_audit.review)
 MOST_MISTAKES = 20
 """Mistakes printed at once: more are seldom read, and often follow from these."""
 

@@ -25,6 +25,8 @@ from rpms.store.manuals import manual_text, read_manual
 from rpms.worlds.registry import find_world
 
 _STEPS = 20_000
+_MOST_SAID = 20
+"""Lines about what is blocked wrongly."""
 
 
 def learn(
@@ -113,6 +115,11 @@ def _report(result: RulesLearned, out: Path) -> list[str]:
     lines += [
         f"edited: {'/'.join((*claim.at, claim.key))}: {claim.text or 'it'} {claim.note}" for claim in result.edits
     ]
+    lines += [f"decided by a person: {line}" for line in result.decisions]
+    lines += [
+        f"kept though wrong: {each.clause} blocks `{each.command}`, which the world allowed"
+        for each in result.verification.blocked[:_MOST_SAID]
+    ]
     lines.append(f"evidence: {evidence_file(out)}. On {evidence.kept_aside} episodes kept aside:")
     return lines
 
@@ -144,7 +151,7 @@ def check_against(
     console = make_console(soft_wrap=True)
     console.print(f"{manual} on {result.episodes:,} episodes, {result.steps:,} steps", markup=False, highlight=False)
     console.print(_table(result))
-    for blocked in result.blocked[:20]:
+    for blocked in result.blocked[:_MOST_SAID]:
         where = f"{blocked.witness.episode} step {blocked.witness.step}"
         console.print(f"blocked `{blocked.command}` for {blocked.clause} ({where})", markup=False, highlight=False)
     if result.unknown:

@@ -7,6 +7,7 @@ and every claim has steps of episodes that speak for it. The episodes of an expl
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -22,6 +23,8 @@ from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.store.files import read_text, write_whole
 
 SUFFIX = ".evidence.jsonl"
+GUARD = "guard"
+"""Among the settings of evidence: the manual that a guard's log was read with. It is of tools, and of no world."""
 
 
 class Label(StrEnum):
@@ -42,6 +45,10 @@ class Label(StrEnum):
     """Everything that is no precondition: an effect, what was revealed, kinds in a role, a place, a goal's fact."""
     TAKEN_OUT = "taken out"
     """Induced, and then taken out, since on episodes kept aside it was wrong; `note` says how. Not in the manual."""
+    ACCEPTED = "accepted"
+    """A person keeps this line in the manual, whatever is learned (see `store.decisions`)."""
+    REJECTED = "rejected"
+    """A person keeps this line out of the manual, whatever is learned."""
     EDITED = "edited"
     """A person has changed this line of the manual since it was learned; `note` says how. Edits are kept."""
 
@@ -89,7 +96,12 @@ class Claim:
     @property
     def stands(self) -> bool:
         """Whether it is a line of the manual."""
-        return self.label in (Label.NECESSARY, Label.POSSIBLE, Label.SEEN)
+        return self.label in (Label.NECESSARY, Label.POSSIBLE, Label.SEEN, Label.ACCEPTED)
+
+    @property
+    def id(self) -> str:
+        """A short name for it that stays the same from one learning to the next."""
+        return hashlib.sha256(self.place.encode("utf-8", "replace")).hexdigest()[:8]
 
 
 @dataclass(frozen=True)
@@ -114,6 +126,21 @@ class Evidence:
     def of(self, *at: str) -> tuple[Claim, ...]:
         """The claims about one entry of the manual."""
         return tuple(claim for claim in self.claims if claim.at == at)
+
+
+def counts_of(claim: Claim) -> str:
+    """What speaks for a claim and against it, in words."""
+    told = [(claim.confirmed, "steps for it"), (claim.against, "against it"), (claim.unknown, "where it was unknown")]
+    if claim.key in ("preconditions", "plan", "needs"):
+        told[:2] = [
+            (claim.confirmed, "successes with it"),
+            (claim.against, "without it"),
+            (claim.decisive, "refusals that show it"),
+        ]
+    if claim.key == "syntax":
+        told = [(claim.confirmed, "successes"), (claim.against, "refusals")]
+    words = [f"{count:,} {what}" for count, what in told if count]
+    return "; ".join([*words, *filter(None, [claim.note])]) or "no step speaks for it"
 
 
 def evidence_file(manual: Path) -> Path:

@@ -293,8 +293,8 @@ def _prohibitions(first: RuleManual, second: RuleManual, pairs: Pairs) -> Iterat
     for one in first.actions:
         others = [each for each in second.actions if any(a.name == one.name and b.name == each.name for a, b in pairs)]
         here = _bans(first, one.name, {})
-        bans = [_bans(second, other.name, renaming(one, other) or {}) for other in others] or [[]]
-        yield from (_forbidden(one.syntax[0], here, there) for there in bans if here or there)
+        theirs = [_bans(second, other.name, renaming(one, other) or {}) for other in others] or [[]]
+        yield from (_forbidden(one.syntax[0], here, there) for there in theirs if here or there)
     matched = {other.name for _, other in pairs}
     for other in second.actions:
         if other.name not in matched and (bans := _bans(second, other.name, {})):

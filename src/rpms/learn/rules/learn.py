@@ -9,13 +9,15 @@ from pathlib import Path
 from rpms.core.episode import Ending
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Literal, kind_of
-from rpms.learn.rules.conclude import Learned, conclude, manual_from
+from rpms.learn.rules import decided as by_hand
+from rpms.learn.rules.conclude import Excluded, Learned, conclude, manual_from
 from rpms.learn.rules.edits import merged
 from rpms.learn.rules.explore import ASIDE, Explorer, Exploring
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
 from rpms.learn.rules.verify import Verification, verify
 from rpms.learn.rules.write import claims_of, manual_tree, manual_yaml
 from rpms.play.sources import universal_tier
+from rpms.store.decisions import decisions_on, write_decisions
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.evidence import Claim, Evidence, Label, evidence_file, read_evidence, write_evidence
 from rpms.store.files import write_whole
@@ -65,6 +67,8 @@ class RulesLearned:
     verification: Verification
     taken_out: tuple[Claim, ...] = ()
     edits: tuple[Claim, ...] = ()
+    decisions: tuple[str, ...] = ()
+    """What came of what a person decided, in words."""
     traces: tuple[Trace, ...] = ()
 
 
@@ -104,7 +108,7 @@ def learn_rules(
     plan: RulesPlan, out: Path, tell: Callable[[int, int], None] = lambda _episodes, _steps: None
 ) -> RulesLearned:
     """Learn a manual and write it with its evidence. `tell` hears how many episodes and steps there were."""
-    before = _written_before(out)
+    before, known_decisions = _written_before(out), decisions_on(out)
     ledger = Ledger(plan.world, vocabulary_of(plan.world))
     aside: list[Trace] = []
     traces: list[Trace] = []
@@ -125,8 +129,10 @@ def learn_rules(
         aside += explorer.aside
     if not ledger.steps:
         raise InputError("there is nothing to learn from: no episode has a step")
-    learned, verification, taken_out = _verified(ledger, aside)
+    learned, verification, taken_out = _verified(ledger, aside, by_hand.excluded(known_decisions))
     tree = manual_tree(learned)
+    decisions = by_hand.in_names_of(tree, known_decisions)
+    told = [*by_hand.counted(decisions), *by_hand.apply(tree, decisions)]
     if plan.word is not None:
         tree = _worded(tree, plan.word)
     head = [
@@ -136,7 +142,9 @@ def learn_rules(
     written = manual_yaml(tree, head)
     final, edits = _with_edits(out, before, tree)
     text = manual_yaml(final, head) if edits else written
-    _check(out, text, bool(edits))
+    _check(out, text, bool(edits or decisions))
+    if decisions:
+        verification = verify(read_manual(universal_tier(), ManualText(str(out), text, own=True)), plan.world, aside)
     evidence = Evidence(
         plan.world.name,
         (*claims_of(learned), *taken_out, *edits),
@@ -148,14 +156,19 @@ def learn_rules(
         written,
         {"seed": str(plan.how.seed), "runs": ", ".join(run.name for run in plan.runs)},
     )
+    evidence = by_hand.decided(evidence, decisions)
     write_whole(out, text)
     write_evidence(evidence_file(out), evidence)
-    return RulesLearned(learned, evidence, verification, taken_out, tuple(edits), tuple(traces))
+    if decisions != list(known_decisions):
+        write_decisions(out, decisions)
+    return RulesLearned(learned, evidence, verification, taken_out, tuple(edits), tuple(told), tuple(traces))
 
 
-def _verified(ledger: Ledger, aside: Sequence[Trace]) -> tuple[Learned, Verification, tuple[Claim, ...]]:
-    """What was concluded, without what is wrong on the episodes kept aside."""
-    excluded: dict[str, frozenset[Literal]] = {}
+def _verified(
+    ledger: Ledger, aside: Sequence[Trace], rejected: Excluded
+) -> tuple[Learned, Verification, tuple[Claim, ...]]:
+    """What was concluded, without what is wrong on the episodes kept aside and without what a person rejected."""
+    excluded: dict[str, frozenset[Literal]] = dict(rejected)
     wrong: set[tuple[str, tuple[str, ...]]] = set()
     claims: list[Claim] = []
     for _ in range(_ROUNDS):
@@ -250,7 +263,7 @@ def _check(out: Path, text: str, edited: bool) -> None:
         if not edited:
             raise
         raise InputError(
-            f"{out}: with your edits the manual would have a mistake: {error.problem}; correct or undo the edit. "
+            f"{out}: with your edits and decisions the manual would have a mistake: {error.problem}; undo one of them. "
             "Nothing was written"
         ) from None
 

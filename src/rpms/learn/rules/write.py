@@ -47,12 +47,17 @@ def manual_tree(learned: Learned) -> dict[str, Any]:
 
 def manual_yaml(tree: Mapping[str, Any], head: Sequence[str] = ()) -> str:
     """A manual's text, lists on one line as people write them, after some lines of comment."""
+    return "".join(f"# {line}\n" for line in head) + yaml_text(_styled(tree))
+
+
+def yaml_text(tree: Mapping[str, Any]) -> str:
+    """A tree as it is, in the form in which manuals are written."""
     yaml = YAML(typ="rt")
     yaml.width = 118
     yaml.indent(mapping=2, sequence=4, offset=2)
     stream = io.StringIO()
-    yaml.dump(_styled(tree), stream)
-    return "".join(f"# {line}\n" for line in head) + stream.getvalue()
+    yaml.dump(tree, stream)
+    return stream.getvalue()
 
 
 def _styled(value: Any, depth: int = 0) -> Any:
@@ -153,9 +158,8 @@ def _rules(learned: Learned) -> dict[str, Any]:
     places = {}
     for number, (kind, rows) in enumerate(learned.localities.items(), 1):
         id_ = f"D-LOC-{number:03}"
-        listed = ", ".join(place for place, _, _ in rows[:_PLACES_SAID])
         places[id_] = {
-            "text": f"{kind.capitalize()} is commonly in: {listed}",
+            "text": place_sentence(kind, [place for place, _, _ in rows]),
             "category": kind,
             "objects": [kind],
             "places": [place for place, _, _ in rows],
@@ -174,16 +178,28 @@ def _rules(learned: Learned) -> dict[str, Any]:
     return {key: value for key, value in (("ruin", ruin), ("goals", goals), ("places", places)) if value}
 
 
-def goal_sentence(goal: GoalModel, learned: Learned) -> str:
-    """What goals of a type want, in the words of the facts."""
-    names = {"x": "the object", "y": "another such object", "p": "the destination", "q": "another destination"}
+_NAMED = {"x": "the object", "y": "another such object", "p": "the destination", "q": "another destination"}
+
+
+def wanted_sentence(holds: Iterable[Clause], predicates: Mapping[str, Predicate]) -> str:
+    """What is to hold in the end, in the words of the facts."""
     said = []
-    for fact in goal.holds:
-        literal = fact.clause.literals[0].bind(names)
-        predicate = learned.predicates[literal.atom.predicate]
+    for clause in holds:
+        literal = clause.literals[0].bind(_NAMED)
+        predicate = predicates.get(literal.atom.predicate) or Predicate(literal.atom.predicate)
         said.append(predicate.say(literal.atom, Truth.of(not literal.negated)))
-    sentence = f"In the end: {'; '.join(said)}."
-    way = [learned.predicates[atom.predicate].say(atom.bind(names), Truth.TRUE) for atom in goal.stages]
+    return f"In the end: {'; '.join(said)}."
+
+
+def place_sentence(kind: str, places: Sequence[str]) -> str:
+    """Where something is, likeliest first."""
+    return f"{kind.capitalize()} is commonly in: {', '.join(places[:_PLACES_SAID])}"
+
+
+def goal_sentence(goal: GoalModel, learned: Learned) -> str:
+    """What goals of a type want, and what all wins did on the way."""
+    sentence = wanted_sentence((fact.clause for fact in goal.holds), learned.predicates)
+    way = [learned.predicates[atom.predicate].say(atom.bind(_NAMED), Truth.TRUE) for atom in goal.stages]
     return f"{sentence} On the way there, in this order: {'; '.join(way)}." if len(way) > 1 else sentence
 
 
