@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from rpms.cli import rules_audit, rules_learn
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
@@ -20,6 +21,10 @@ from rpms.store.manuals import find_mistakes, manual_text, read_manual
 from rpms.worlds.registry import find_world
 
 app = typer.Typer(help="Look at a world's rule manual, and check one of your own.", no_args_is_help=True)
+app.command("learn")(rules_learn.learn)
+app.command("verify")(rules_learn.check_against)
+app.command("diff")(rules_audit.diff)
+app.command("review")(rules_audit.review)
 MOST_MISTAKES = 20
 """Mistakes printed at once: more are seldom read, and often follow from these."""
 

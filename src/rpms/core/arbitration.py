@@ -263,4 +263,5 @@ def settled(clause: Clause, rules: ActiveRules, facts: Facts) -> str:
     """The fact behind a clause's value, in words: that of the first literal with the same value."""
     value = clause.truth(facts)
     literal = next((each for each in clause.literals if each.truth(facts) is value), clause.literals[0])
-    return rules.say(literal.atom, facts.truth(literal.atom))
+    said = literal.truth(facts)
+    return rules.say(literal.atom, ~said if literal.negated else said)

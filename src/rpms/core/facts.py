@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
 from typing import Protocol
@@ -63,19 +63,34 @@ class Facts(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Kinds:
+    """What a manual says of kinds, with three values: `apple` with `microwave` worked, with `desk` it was refused."""
+
+    yes: frozenset[tuple[str, ...]] = frozenset()
+    no: frozenset[tuple[str, ...]] = frozenset()
+
+    def truth(self, names: tuple[str, ...]) -> Truth:
+        """What holds for things of such names, by their kinds. What was never tried is unknown, not impossible."""
+        kinds = tuple(map(kind_of, names))
+        return Truth.of(True if kinds in self.yes else False if kinds in self.no else None)
+
+
 @dataclass(frozen=True, slots=True)
 class Literal:
     """A fact or its negation."""
 
     atom: Atom
     negated: bool = False
+    kinds: Kinds | None = field(default=None, compare=False, repr=False)
+    """Where the manual itself tells the fact from kinds, so that no belief is asked."""
 
     def truth(self, facts: Facts) -> Truth:
-        value = facts.truth(self.atom)
+        value = facts.truth(self.atom) if self.kinds is None else self.kinds.truth(self.atom.args)
         return ~value if self.negated else value
 
     def bind(self, binding: Mapping[str, str]) -> Literal:
-        return Literal(self.atom.bind(binding), self.negated)
+        return Literal(self.atom.bind(binding), self.negated, self.kinds)
 
     def __str__(self) -> str:
         return f"not {self.atom}" if self.negated else str(self.atom)

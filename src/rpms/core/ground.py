@@ -252,11 +252,11 @@ class Ground:
     def _value(self, predicate: str, args: tuple[str, ...]) -> bool | None:
         key = (predicate, args)
         if key not in self._known:
-            table = self._lore.facts.get(predicate)
+            table, kinds = self._lore.facts.get(predicate), self._lore.kinds.get(predicate)
             if table is not None:
                 self._known[key] = args[1] in table.get(args[0], ())
             else:
-                truth = self._facts.truth(Atom(predicate, args))
+                truth = self._facts.truth(Atom(predicate, args)) if kinds is None else kinds.truth(args)
                 self._known[key] = None if truth is Truth.UNKNOWN else truth is Truth.TRUE
                 companion = self._manual.companion(predicate) if truth is Truth.UNKNOWN else ""
                 if companion and any(self._value(companion, (place, *args)) for place in self._places(predicate)):

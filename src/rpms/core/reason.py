@@ -115,15 +115,15 @@ def likely_places(rules: ActiveRules, experience: Whereabouts | None = None, kin
 class Reasoner(Ways):
     """The manual, ready to plan with."""
 
-    def plan(self, situation: Situation, order: Order | None = None) -> Plan:
-        """What to do in a situation."""
+    def plan(self, situation: Situation, order: Order | None = None, *, seek: bool = True) -> Plan:
+        """What to do in a situation; where no plan reaches the goal, and `seek`, what finds out about anything."""
         order = order if order is not None else likely_places(self.rules)
         purpose = self.rules.purpose
         plan = _Graph(self, situation, order).plan(purpose) if purpose is not None else Plan()
         first = _Graph(self, situation, order).first_things() if self.rules.lore.always else ()
         if first:
             return replace(plan, options=first)
-        return plan if plan.options or plan.cost == 0 else _Graph(self, situation, order).explore()
+        return plan if plan.options or plan.cost == 0 or not seek else _Graph(self, situation, order).explore()
 
     def commands(self, situation: Situation) -> Iterator[str]:
         """Every action over the names that are known, whether it can be done or not."""

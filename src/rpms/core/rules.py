@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
-from rpms.core.facts import Atom, Clause, Facts, Literal, Truth
+from rpms.core.facts import Atom, Clause, Facts, Kinds, Literal, Truth
 
 
 class Tier(StrEnum):
@@ -240,6 +240,8 @@ class Lore:
     """What has to hold before anything else can be done: `not asked`."""
     localities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Where things are usually found, likeliest first."""
+    kinds: Mapping[str, Kinds] = field(default_factory=dict)
+    """What is told of kinds of things, by predicate: what was never tried is unknown."""
 
 
 @dataclass(frozen=True, eq=False)

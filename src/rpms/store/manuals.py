@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
-from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
+from rpms.core.facts import Atom, Clause, Kinds, Literal, parse_clause, parse_literal
 from rpms.core.rules import (
     ANYTHING,
     PARAMETER,
@@ -34,8 +34,8 @@ from rpms.store.pages import Page, PageKind, plain, read_page
 from rpms.store.sections import SectionReader, Strict, entries_at, listed, validate
 
 _TIERS = tuple(tier.value for tier in Tier)
-_LORE = ("processes", "facts", "always", "localities")
-_KEYS = ("world", "predicates", "goals", "procedures", *_LORE, *_TIERS)
+_LORE = ("processes", "facts", "kinds", "always", "localities")
+_KEYS = ("world", "alone", "predicates", "goals", "procedures", *_LORE, *_TIERS)
 MANUAL = PageKind("a manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
 ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
 NAME = re.compile(r"[a-z][a-z_]*")
@@ -93,6 +93,11 @@ class _Process(Strict):
     steps: float = Field(default=1.0, gt=0, le=1_000)
 
 
+class _Kinds(Strict):
+    yes: list[str] | dict[str, list[str]] = Field(default_factory=dict)
+    no: list[str] | dict[str, list[str]] = Field(default_factory=dict)
+
+
 class _Goal(Strict):
     over: dict[str, str]
     holds: list[str] = Field(min_length=1)
@@ -121,8 +126,11 @@ def _bare_words(text: str) -> Iterator[str]:
 
 
 def _give_way(pages: Sequence[Page], own: Page) -> None:
-    """Take out of a world's pages what a user's own page brings instead."""
+    """Take out of a world's pages what a user's own page brings instead: all but tier 1 where it stands alone."""
     for page in pages:
+        if own.tree.get("alone") is True:
+            for key in [key for key in page.tree if key not in (Tier.UNIVERSAL.value, "world")]:
+                page.tree.pop(key)
         for tier in (Tier.UNIVERSAL.value, Tier.DOMAIN.value):
             if tier in own.tree:
                 page.tree.pop(tier, None)
@@ -143,6 +151,7 @@ class _Reader(SectionReader):
     purposes: list[Purpose] = field(default_factory=list)
     processes: list[ActionSchema] = field(default_factory=list)
     facts: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
+    kinds: dict[str, Kinds] = field(default_factory=dict)
     always: list[Clause] = field(default_factory=list)
     localities: dict[str, tuple[str, ...]] = field(default_factory=dict)
     syntax: dict[str, str] = field(default_factory=dict)
@@ -159,13 +168,7 @@ class _Reader(SectionReader):
         for page in pages:
             with self.noting():
                 self._check_keys(page)
-        predicates = list(self.entries(pages, "predicates"))
-        for page, name, value in predicates:
-            with self.noting(name):
-                self._predicate(page, name, value)
-        for page, name, _ in predicates:
-            with self.noting():
-                self._check_exclusive(page, self.predicates.get(name, Predicate(name)))
+        self._declare(pages)
         for page, name, value in self.entries(pages, Tier.ENVIRONMENT):
             with self.noting(name):
                 self._action(page, name, value)
@@ -182,8 +185,21 @@ class _Reader(SectionReader):
             self.predicates,
             self.world,
             tuple(self.purposes),
-            Lore(tuple(self.processes), self.facts, tuple(self.always), self.localities),
+            Lore(tuple(self.processes), self.facts, tuple(self.always), self.localities, self.kinds),
         )
+
+    def _declare(self, pages: Sequence[Page]) -> None:
+        """Read which facts there are, and which of them are told of kinds."""
+        predicates = list(self.entries(pages, "predicates"))
+        for page, name, value in predicates:
+            with self.noting(name):
+                self._predicate(page, name, value)
+        for page, name, _ in predicates:
+            with self.noting():
+                self._check_exclusive(page, self.predicates.get(name, Predicate(name)))
+        for page, name, value in self.entries(pages, "kinds"):
+            with self.noting(name):
+                self._kinds(page, name, value)
 
     def _check_keys(self, page: Page) -> None:
         for key in page.tree:
@@ -192,6 +208,8 @@ class _Reader(SectionReader):
         world = page.tree.get("world")
         if world is not None and not isinstance(world, str):
             raise page.error(("world",), "`world` must be a text")
+        if not isinstance(page.tree.get("alone", False), bool):
+            raise page.error(("alone",), "`alone` must be true or false")
         if world and self.world and str(world) != self.world:
             raise page.error(("world",), f"this is a manual of {world}, not of {self.world}")
         self.world = str(world) if world else self.world
@@ -296,6 +314,24 @@ class _Reader(SectionReader):
             raise page.error(path, f"{predicate!r} is no predicate of two arguments")
         rows = {name: frozenset(self._names(page, (*path, name), others)) for name, others in entries_at(page, path)}
         self.facts[predicate] = {**self.facts.get(predicate, {}), **rows}
+
+    def _kinds(self, page: Page, predicate: str, value: object) -> None:
+        """Read for which kinds a fact holds (`yes`) and for which it does not (`no`); of all others, it is unknown."""
+        path = ("kinds", predicate)
+        declared = self.predicates.get(predicate)
+        if declared is None or len(declared.args) not in (1, 2):
+            raise page.error(path, f"{predicate!r} is no predicate of one or two arguments")
+        read = validate(page, _Kinds, value, path)
+        tables = []
+        for name, table in (("yes", read.yes), ("no", read.no)):
+            if table and isinstance(table, dict) is not (len(declared.args) == 2):
+                form = "a list of kinds" if len(declared.args) == 1 else "a mapping of each kind to a list of kinds"
+                raise page.error((*path, name), f"of a predicate of {len(declared.args)} argument(s), write {form}")
+            rows = {one: [(other,) for other in table[one]] for one in table} if isinstance(table, dict) else {}
+            tables.append(frozenset((one, *other) for one in table for other in rows.get(one, [()])))
+        if both := sorted(tables[0] & tables[1]):
+            raise page.error(path, f"contradicts itself: {', '.join(both[0])} stands under both yes and no")
+        self.kinds[predicate] = Kinds(*tables)
 
     def _process(self, page: Page, name: str, value: object) -> None:
         """Read what a command is good for in particular. Every bare word in its facts is a variable."""
@@ -463,7 +499,7 @@ class _Reader(SectionReader):
                 choice = ", ".join(sorted(names)) or "none here"
                 raise page.error(path, f"{arg!r} is no {role} ({choice}); put a fixed name in double quotes")
             plain.append(arg[1:-1] if quoted else arg)
-        return Literal(Atom(predicate, tuple(plain)), literal.negated)
+        return Literal(Atom(predicate, tuple(plain)), literal.negated, self.kinds.get(predicate))
 
 
 def read_manual(*sources: ManualText) -> RuleManual:

@@ -1,0 +1,292 @@
+"""What a learned manual is worth: the planner with it, the guard with it, and how it agrees with the hand-written one.
+
+    python benchmarks/learn_rules.py alfworld --data DIR [--steps 20000,2000,200] [--games 140] [--checked 40000]
+                                              [--out FOLDER] [--figure curve.png]
+    python benchmarks/learn_rules.py example  [--steps 2000]
+    python benchmarks/learn_rules.py science  [--steps 2000] [--games 30]
+
+`alfworld` learns from training games at each number of steps, plays seen games with the planner and nothing
+hand-written but tier 1, and then holds the guard against walks through other training games. With --figure, the
+learning curve is drawn (needs the extra `report`). `example` learns the worlds of `rpms worlds new` and of
+examples/toolbox and plays all their tasks. `science` learns from train variations of ScienceWorld (needs its extra),
+holds the guard against others, and plays dev variations with the learned schemas and the hand-written procedures, and
+with nothing hand-written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from rpms.core.belief import Belief, Situation
+from rpms.core.condition import RULES_ONLY, compose
+from rpms.core.facts import Truth
+from rpms.core.recall import EpisodicMemory
+from rpms.core.rules import RuleManual
+from rpms.learn.rules.explore import Exploring
+from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
+from rpms.models.base import Decoding
+from rpms.models.catalogue import open_model
+from rpms.play.episode import Play, play
+from rpms.play.setup import knowledge_of, manual_of
+from rpms.play.sources import choose_manual
+from rpms.play.world_walk import by_verb
+from rpms.store.evidence import Label
+from rpms.store.files import write_folder
+from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.new import new_world
+from rpms.worlds.registry import find_world
+
+WALK = 30
+"""Steps of a walk on which the guard is checked."""
+ASKED = 14
+"""Commands that both sides are asked about at a state, as many of those that the game takes as of any others."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """How the planner did."""
+
+    games: int
+    won: int
+    steps: float
+    score: float
+    refused: int
+
+
+def play_all(world: World, setting: Setting, tasks: Sequence[Task], manual: RuleManual) -> Played:
+    """Play tasks with the planner and a manual."""
+    mind = compose(RULES_ONLY, replace(knowledge_of(world), manual=manual), EpisodicMemory())
+    model = open_model("planner")
+    won = steps = refused = 0
+    score = 0.0
+    for task in tasks:
+        game = world.open(task, setting)
+        try:
+            episode = play(
+                Play(world, game, task, mind, model, Decoding(max_tokens=world.max_tokens), world.step_budget)
+            )
+        finally:
+            game.close()
+        won += episode.ending == "won"
+        steps += len(episode.steps)
+        refused += sum(step.infeasible for step in episode.steps)
+        score += max(0.0, episode.score)
+    count = max(1, len(tasks))
+    return Played(len(tasks), won, steps / count, score / count, refused)
+
+
+def candidates(manual: RuleManual, belief: Belief, allowed: Sequence[str], dice: random.Random) -> Iterator[str]:
+    """Commands that the game takes, and commands of every action with any names that are known."""
+    groups = by_verb(allowed)
+    for _ in range(ASKED // 2):
+        if groups:
+            yield dice.choice(dice.choice(groups))
+        schema = dice.choice(manual.actions)
+        command = schema.syntax[0]
+        for name in schema.variables:
+            command = command.replace(f"<{name}>", dice.choice(belief.names.get(name) or ("nothing 1",)))
+        yield command
+
+
+def check_guard(
+    world: World, setting: Setting, tasks: Sequence[Task], manual: RuleManual, most: int, seed: int = 1
+) -> tuple[Counter[tuple[str, str]], list[str]]:
+    """Ask the game and the guard about the same commands, over random walks; what was blocked wrongly, by command."""
+    dice = random.Random(seed)
+    tally: Counter[tuple[str, str]] = Counter()
+    wrong: list[str] = []
+    for task in tasks:
+        game = world.open(task, setting)
+        outcome = game.reset()
+        goal = world.goal(outcome.observation)
+        rules = manual.active(goal.type, goal.object, goal.destination)
+        belief = world.update(world.start(goal), None, outcome.observation)
+        for _ in range(WALK):
+            listed = game.admissible()
+            allowed = frozenset(listed)
+            for command in candidates(manual, belief, listed, dice):
+                instance = rules.instance(command)
+                name = instance.schema.name if instance else "unknown"
+                value = instance.feasible(Situation(belief, goal)) if instance else Truth.UNKNOWN
+                if command in allowed:
+                    tally[name, "allowed"] += 1
+                    tally[name, "blocked"] += value is Truth.FALSE
+                    wrong += [command] if value is Truth.FALSE else []
+                else:
+                    tally[name, "refused"] += 1
+                    tally[name, "recognised"] += value is Truth.FALSE
+            command = dice.choice(dice.choice(by_verb(listed)))
+            outcome = game.step(command)
+            belief = world.update(belief, command, outcome.observation)
+            if outcome.done:
+                break
+        game.close()
+        if sum(count for (_, what), count in tally.items() if what in ("allowed", "refused")) >= most:
+            break
+    return tally, wrong
+
+
+def guard_table(tally: Counter[tuple[str, str]]) -> Iterator[str]:
+    """The lines of a Markdown table."""
+    yield "| action | allowed | blocked | refused | recognised |"
+    yield "| --- | ---: | ---: | ---: | ---: |"
+    names = sorted({name for name, _ in tally})
+    for name in (*names, "all"):
+        count = {
+            what: sum(n for (one, w), n in tally.items() if w == what and name in (one, "all"))
+            for what in ("allowed", "blocked", "refused", "recognised")
+        }
+        share = f"{100 * count['recognised'] / count['refused']:.1f}%" if count["refused"] else "-"
+        yield f"| {name} | {count['allowed']:,} | {count['blocked']:,} | {count['refused']:,} | {share} |"
+
+
+def agreement(result: RulesLearned, world: World) -> Iterator[str]:
+    """Each line of the hand-written schemas, and what became of it in the learned ones."""
+    kinds = {name for name, each in manual_of(world).predicates.items() if each.lasting}
+    learned = {action.syntax: action for action in result.learned.actions}
+    for schema in manual_of(world).actions:
+        action = next((learned[syntax] for syntax in schema.syntax if syntax in learned), None)
+        if action is None:
+            yield f"| {schema.name} | | | not learned |"
+            continue
+        labels = {str(action.bind(fact.clause)): fact.label.value for fact in action.needs}
+        for clause in schema.preconditions:
+            told = labels.get(str(clause), "")
+            if any(literal.atom.predicate in kinds for literal in clause.literals):
+                told = "kinds: " + ", ".join(table.name for table in action.tables) if action.tables else "missing"
+            yield f"| {schema.name} | needs | `{clause}` | {told or 'missing'} |"
+        have = {str(action.bind(fact.clause)) for fact in action.effects}
+        for effect in schema.effects:
+            yield f"| {schema.name} | does | `{effect}` | {'seen' if str(effect) in have else 'missing'} |"
+        shown = {str(action.bind(fact.clause)) for fact in action.observes}
+        for seen in schema.observes:
+            yield f"| {schema.name} | reveals | `{seen}` | {'seen' if str(seen.atom) in shown else 'missing'} |"
+        hand = {str(clause) for clause in schema.preconditions} | {str(effect) for effect in schema.effects}
+        extra = [text for text, label in labels.items() if label == Label.NECESSARY.value and text not in hand]
+        extra += sorted(have - hand)
+        for text in extra:
+            yield f"| {schema.name} | | `{text}` | only in the learned one |"
+
+
+def learned_with(
+    world: World, setting: Setting, tasks: Sequence[Task], steps: int, out: Path, seed: int = 0
+) -> tuple[RulesLearned, float]:
+    """Learn a manual, and how many seconds of the processor it took."""
+    started = time.process_time()
+    plan = RulesPlan(world, tuple(tasks), setting, "train", Exploring(steps=steps, seed=seed))
+    return learn_rules(plan, out), time.process_time() - started
+
+
+def alfworld(args: argparse.Namespace) -> None:
+    """The rows of the table for ALFWorld, and the figure."""
+    world, setting = find_world("alfworld"), Setting(data=args.data)
+    train, seen = list(world.tasks("train", setting)), list(world.tasks("valid_seen", setting))
+    random.Random(7).shuffle(train)
+    explored, other = train[: len(train) // 2], train[len(train) // 2 :]
+    rows = []
+    for steps in map(int, str(args.steps or "20000,2000,200").split(",")):
+        out = args.out / f"alfworld-{steps}.yaml"
+        result, seconds = learned_with(world, setting, explored, steps, out)
+        manual = manual_of(world, choose_manual(out))
+        played = play_all(world, setting, seen[: args.games], manual)
+        tally, wrong = check_guard(world, setting, other, manual, args.checked)
+        print(f"\n## {steps:,} steps, {seconds:.0f} s of the processor")
+        print(f"planner: {played.won} of {played.games} seen games, {played.steps:.1f} steps, {played.refused} refused")
+        print("\n".join(guard_table(tally)))
+        print(f"blocked wrongly: {', '.join(sorted(set(wrong))[:10]) or 'nothing'}")
+        rows.append((steps, played))
+        if len(rows) == 1:
+            print("\n| action | | hand-written | learned |\n| --- | --- | --- | --- |")
+            print("\n".join(agreement(result, world)))
+        sys.stdout.flush()
+    if args.figure:
+        draw(rows, args.figure)
+
+
+def draw(rows: Sequence[tuple[int, Played]], file: Path) -> None:
+    """The learning curve."""
+    import matplotlib as mpl  # noqa: PLC0415
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt  # noqa: PLC0415
+
+    rows = sorted(rows)
+    figure, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
+    axes.plot([steps for steps, _ in rows], [100 * each.won / each.games for _, each in rows], marker="o")
+    axes.set_xscale("log")
+    axes.set_ylim(0, 102)
+    axes.set_xlabel("steps of exploration in training games")
+    axes.set_ylabel(f"won of {rows[0][1].games} seen games, %")
+    axes.grid(visible=True, alpha=0.3)
+    figure.savefig(file, dpi=150)
+
+
+def example(args: argparse.Namespace) -> None:
+    """All tasks of the two example worlds."""
+    with TemporaryDirectory() as folder:
+        place = Path(folder, "lighthouse")
+        write_folder(place, new_world("lighthouse"))
+        for name in (str(place), str(Path(__file__).parents[1] / "examples" / "toolbox")):
+            world, setting = find_world(name), Setting()
+            steps = int(args.steps or 2_000)
+            split = "train" if "train" in world.splits else world.splits[0]
+            out = Path(folder, f"{world.name}.yaml")
+            _, seconds = learned_with(world, setting, world.tasks(split, setting), steps, out)
+            tasks = [task for each in world.splits for task in world.tasks(each, setting)]
+            played = play_all(world, setting, tasks, manual_of(world, choose_manual(out)))
+            print(f"{world.name}: {steps:,} steps, {seconds:.0f} s: {played.won} of {played.games} tasks, "
+                  f"{played.steps:.1f} steps")  # fmt: skip
+
+
+def science(args: argparse.Namespace) -> None:
+    """Blocked and recognised by action, and the score on dev variations."""
+    world, setting = find_world("scienceworld"), Setting()
+    train, dev = list(world.tasks("train", setting)), list(world.tasks("dev", setting))
+    random.Random(7).shuffle(train)
+    steps, out = int(args.steps or 2_000), args.out / "scienceworld.yaml"
+    result, seconds = learned_with(world, setting, train[: len(train) // 2], steps, out)
+    print(f"{steps:,} steps, {seconds:.0f} s: {len(result.learned.actions)} actions, {len(result.learned.goals)} goals")
+    manual = manual_of(world, choose_manual(out))
+    tally, _ = check_guard(world, setting, train[len(train) // 2 :], manual, args.checked)
+    print("\n".join(guard_table(tally)))
+    some = random.Random(7).sample(dev, min(args.games, len(dev)))
+    hand = manual_of(world)
+    mixed = replace(
+        hand,
+        actions=manual.actions,
+        predicates={**hand.predicates, **manual.predicates},
+        lore=replace(hand.lore, kinds=manual.lore.kinds),
+    )
+    for title, chosen in (
+        ("all hand-written", hand),
+        ("learned schemas, hand-written procedures", mixed),
+        ("nothing hand-written", manual),
+    ):
+        played = play_all(world, setting, some, chosen)
+        print(f"{title}: average score {played.score:.1f} on {played.games} dev variations, {played.steps:.1f} steps")
+
+
+def main() -> None:
+    """Learn, play, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("alfworld", "example", "science"))
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--steps")
+    parser.add_argument("--games", type=int, default=140)
+    parser.add_argument("--checked", type=int, default=40_000)
+    parser.add_argument("--out", type=Path, default=Path("learned"))
+    parser.add_argument("--figure", type=Path)
+    args = parser.parse_args()
+    {"alfworld": alfworld, "example": example, "science": science}[args.what](args)
+
+
+if __name__ == "__main__":
+    main()

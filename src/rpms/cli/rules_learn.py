@@ -1,0 +1,160 @@
+"""`rpms rules learn` and `rpms rules verify`: a manual out of interaction, and a manual held against episodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from rpms.cli import options
+from rpms.cli.screen import complain, make_console
+from rpms.core.errors import InputError
+from rpms.learn.rules.explore import Exploring
+from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
+from rpms.learn.rules.memory import write_experience
+from rpms.learn.rules.verify import Verification, table, verify
+from rpms.learn.rules.wording import wording_by
+from rpms.models.catalogue import ModelOptions, open_model
+from rpms.play.setup import manual_of
+from rpms.play.sources import choose_manual, universal_tier
+from rpms.store.answers import FolderOfAnswers
+from rpms.store.evidence import Label, evidence_file
+from rpms.store.manuals import manual_text, read_manual
+from rpms.worlds.registry import find_world
+
+_STEPS = 20_000
+_MOST_SAID = 20
+"""Lines about what is blocked wrongly."""
+
+
+def learn(
+    world: options.WorldName,
+    out: Annotated[
+        Path, typer.Option(help="The manual to write, such as manual.yaml; its evidence is kept beside it.")
+    ],
+    split: Annotated[str | None, typer.Option(help="The split to explore; train where there is one.")] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(min=0, help=f"Steps of exploration; {_STEPS:,}, or none with --from.", show_default=False),
+    ] = None,
+    from_: Annotated[
+        list[Path] | None,
+        typer.Option("--from", help="Runs to learn from: folders of `rpms run`, or an exploration's .episodes.jsonl."),
+    ] = None,
+    memory: Annotated[
+        Path | None, typer.Option(help="Also write what the episodes teach as a memory: snippets, lessons, schemas.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="A model that words the rules. It decides nothing: names have to stay.")
+    ] = None,
+    base_url: options.BaseUrl = None,
+    seed: Annotated[int, typer.Option(help="For everything that is drawn.")] = 0,
+    data: options.DataFolder = None,
+    engine: options.EngineName = "native",
+    option: options.WorldOptions = None,
+) -> None:
+    """Learn a world's manual by experiment, or from recorded runs; each line with the steps that speak for it.
+
+    No LLM is asked. An exploration that was stopped goes on when the same command is given again; a manual that was
+    edited by hand since keeps the edits.
+    """
+    found = find_world(world)
+    setting = options.make_setting(found, data, engine, option)
+    runs = tuple(from_ or ())
+    wanted = steps if steps is not None else 0 if runs else _STEPS
+    chosen = split or ("train" if "train" in found.splits else found.splits[0])
+    tasks = tuple(found.tasks(chosen, setting)) if wanted else ()
+    if not tasks and not runs:
+        raise InputError("there is nothing to learn from: give --steps above 0, or runs with --from")
+    plan = RulesPlan(
+        found,
+        tasks,
+        setting,
+        chosen if tasks else "",
+        Exploring(steps=wanted, seed=seed),
+        runs,
+        wording_by(open_model(model, ModelOptions(base_url=base_url), open_answers=FolderOfAnswers)) if model else None,
+    )
+    console = make_console(soft_wrap=True)
+    with console.status("exploring") as status:
+        result = learn_rules(
+            plan, out, lambda episodes, done: status.update(f"{episodes:,} episodes, {done:,} of {wanted:,} steps")
+        )
+    for line in _report(result, out):
+        console.print(line, markup=False, highlight=False)
+    console.print(_table(result.verification))
+    if memory is not None:
+        count = write_experience(memory, found, read_manual(universal_tier(), manual_text(out)), result.traces)
+        console.print(f"{count} entries in {memory}", markup=False, highlight=False)
+
+
+def _report(result: RulesLearned, out: Path) -> list[str]:
+    """What was learned, and what stays open, in lines."""
+    learned, evidence = result.learned, result.evidence
+    found = (
+        f"{len(learned.actions)} actions, {len(learned.goals)} goal types, {len(learned.localities)} kinds with places"
+    )
+    lines = [f"{out}: {found}, from {evidence.episodes:,} episodes with {evidence.steps:,} steps"]
+    for action in learned.actions:
+        sure, unsure = (len(action.labelled(label)) for label in (Label.NECESSARY, Label.POSSIBLE))
+        line = f"  {action.syntax}: {action.successes} successes, {action.refusals} refusals; {sure} needs are certain"
+        line += f", {unsure} possible" if unsure else ""
+        line += "; it was never refused, so that nothing is known of what it needs" if not action.refusals else ""
+        line += f"; {action.unexplained} refusals are unexplained" if action.unexplained else ""
+        lines.append(line)
+    lines += [
+        f"  goal {goal.type}: {' and '.join(str(fact.clause) for fact in goal.holds)} ({goal.wins} wins)"
+        for goal in learned.goals
+    ]
+    if evidence.undetermined:
+        share = 100 * evidence.undetermined / evidence.steps
+        lines.append(f"contradictory: {evidence.undetermined} attempts ({share:.1f}%) went both ways on the same facts")
+    lines += [f"taken out: {claim.place}: {claim.note}" for claim in result.taken_out]
+    lines += [
+        f"edited: {'/'.join((*claim.at, claim.key))}: {claim.text or 'it'} {claim.note}" for claim in result.edits
+    ]
+    lines += [f"decided by a person: {line}" for line in result.decisions]
+    lines += [
+        f"kept though wrong: {each.clause} blocks `{each.command}`, which the world allowed"
+        for each in result.verification.blocked[:_MOST_SAID]
+    ]
+    lines.append(f"evidence: {evidence_file(out)}. On {evidence.kept_aside} episodes kept aside:")
+    return lines
+
+
+def _table(found: Verification) -> Table:
+    head, *rows = table(found)
+    shown = Table()
+    for place, name in enumerate(head):
+        shown.add_column(name, justify="right" if place else "left")
+    for row in rows:
+        shown.add_row(*row)
+    return shown
+
+
+def check_against(
+    manual: Annotated[str, typer.Argument(help="A manual's file, or the name of a world for its own.")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders of `rpms run`, or .episodes.jsonl of an exploration.")],
+    world: Annotated[str | None, typer.Option(help="The world, where the manual does not name it.")] = None,
+) -> None:
+    """Hold any manual against episodes: what it would have blocked, what it recognised, which effects it predicted."""
+    file = Path(manual)
+    text = manual_text(file) if file.is_file() else None
+    name = world or (read_manual(universal_tier(), text).world if text is not None else manual)
+    if not name:
+        raise InputError(f"{manual}: does not say whose manual it is; give --world")
+    found = find_world(name)
+    whole = manual_of(found, choose_manual(file)) if text is not None else manual_of(found)
+    result = verify(whole, found, recorded(found, runs))
+    console = make_console(soft_wrap=True)
+    console.print(f"{manual} on {result.episodes:,} episodes, {result.steps:,} steps", markup=False, highlight=False)
+    console.print(_table(result))
+    for blocked in result.blocked[:_MOST_SAID]:
+        where = f"{blocked.witness.episode} step {blocked.witness.step}"
+        console.print(f"blocked `{blocked.command}` for {blocked.clause} ({where})", markup=False, highlight=False)
+    if result.unknown:
+        words = ", ".join(f"{word} {count}" for word, count in result.unknown.most_common(8) if count)
+        if words:
+            complain(f"note: the world took commands that are no action of the manual: {words}")

@@ -1,0 +1,204 @@
+"""What was tried: each attempt of an action with the facts before and after it, as bits, so that counting is quick.
+
+A fact about an action's slots is one bit; a second set of bits, shifted by the number of facts, stands for its
+negation. A bit that is set neither among what was true nor among what was false was unknown then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+from random import Random
+from typing import NamedTuple
+
+from rpms.core.belief import Belief
+from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.rules import ANYTHING, Predicate
+from rpms.learn.rules.words import Names, Reading
+from rpms.store.evidence import Witness
+
+MOST_CONSTANTS = 16
+"""Names without a number that facts may be about: in a world with more, they are things like any other."""
+_PROBES = 2
+"""Kinds of things that are asked about at a step, to see whether anything is known of such."""
+
+
+class Attempt(NamedTuple):
+    """One time that an action was tried."""
+
+    witness: Witness
+    names: tuple[str, ...]
+    kinds: tuple[str, ...]
+    refused: bool
+    true: int
+    false: int
+    true_after: int
+    false_after: int
+    known: int
+    """What was known of all such things, by the action's revelations."""
+    known_after: int
+    lost: bool = False
+    """Whether the task was over for good after it."""
+
+
+class Probe(NamedTuple):
+    """What is asked about to see whether all is known of some things."""
+
+    name: str
+    since: int
+    """How many attempts there were before it was settled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The facts that a world's belief answers, without those that follow from kinds: these are to be learned."""
+
+    predicates: Mapping[str, Predicate]
+
+    @property
+    def companions(self) -> frozenset[str]:
+        """The predicates that only say which facts of another one hold together."""
+        return frozenset(each.exclusive for each in self.predicates.values()) - {"", "always"}
+
+
+@dataclass
+class Book:
+    """All attempts of one action."""
+
+    template: str
+    vocabulary: Vocabulary
+    slots: list[set[str]] = field(default_factory=list)
+    """For each slot, the roles that names in it have had."""
+    facts: list[Atom] = field(default_factory=list)
+    """What may matter, over slots written as `0`, `1`, and constants."""
+    revelations: list[Atom] = field(default_factory=list)
+    """What may become known of many things at once, with `_` in place of these."""
+    attempts: list[Attempt] = field(default_factory=list)
+    imagined: list[tuple[int, int]] = field(default_factory=list)
+    """What was true and false of names that were drawn at random in states that came up, whether it was tried or not:
+    it tells which facts go together."""
+    worked: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    """The kinds in its slots with which it succeeded."""
+    refused: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    roles: list[set[str] | None] = field(default_factory=list)
+    """For each slot, the roles that all names had with which it succeeded."""
+    probes: dict[Atom, Probe] = field(default_factory=dict)
+    _known: set[Atom] = field(default_factory=set)
+
+    def measure(self, belief: Belief, names: Sequence[str]) -> tuple[int, int]:
+        """Which facts are true and which are false of some names."""
+        true = false = 0
+        bit = 1
+        for fact in self.facts:
+            value = belief.truth(Atom(fact.predicate, _bound(fact.args, names)))
+            if value is Truth.TRUE:
+                true |= bit
+            elif value is Truth.FALSE:
+                false |= bit
+            bit <<= 1
+        return true, false
+
+    def widen(self, reading: Reading, names: Names) -> None:
+        """Take in the facts that names in new roles may have, and constants that were not known before."""
+        arity = len(reading.names)
+        if not self.slots:
+            self.slots = [set() for _ in range(arity)]
+            self.roles = [None] * arity
+        roles = [names.roles.get(name, set()) for name in reading.names]
+        if self._known and all(known <= slot for known, slot in zip(roles, self.slots, strict=True)):
+            return
+        self.slots = [slot | known for known, slot in zip(roles, self.slots, strict=True)]
+        constants = names.constants
+        every: list[str] = [*map(str, range(arity)), *(constants if len(constants) <= MOST_CONSTANTS else ())]
+        known_roles = {role for roles in names.roles.values() for role in roles}
+        for predicate in self.vocabulary.predicates.values():
+            for args in permutations(every, len(predicate.args)):
+                if sum(not arg.isdigit() for arg in args) > (len(args) == 1):
+                    continue  # constants stand alone: `holding(oil can)`
+                if all(
+                    self._suits(arg, role, known_roles, names) for arg, role in zip(args, predicate.args, strict=True)
+                ):
+                    self._take_in(self.facts, Atom(predicate.name, args))
+            for place in range(len(predicate.args)):
+                for others in permutations(map(str, range(arity)), len(predicate.args) - 1):
+                    args = (*others[:place], ANYTHING, *others[place:])
+                    if all(
+                        arg == ANYTHING or self._suits(arg, role, known_roles, names)
+                        for arg, role in zip(args, predicate.args, strict=True)
+                    ):
+                        self._take_in(self.revelations, Atom(predicate.name, args))
+
+    def _suits(self, arg: str, role: str, roles: set[str], names: Names) -> bool:
+        """Whether a fact may be about something: where its argument is called like a role, only about such things."""
+        if role not in roles:
+            return True
+        return role in (self.slots[int(arg)] if arg.isdigit() else names.roles[arg])
+
+    def _take_in(self, facts: list[Atom], atom: Atom) -> None:
+        if atom not in self._known:
+            self._known.add(atom)
+            facts.append(atom)
+
+    def known(self, belief: Belief, names: Sequence[str]) -> int:
+        """Which revelations are known, of those of which it is settled what to ask about."""
+        found = 0
+        for place, atom in enumerate(self.revelations):
+            probe = self.probes.get(atom)
+            if probe is not None and belief.truth(_probing(atom, names, probe.name)) is not Truth.UNKNOWN:
+                found |= 1 << place
+        return found
+
+    def settle_probes(
+        self, before: Belief, after: Belief, names: Sequence[str], kinds: Sequence[str], dice: Random
+    ) -> None:
+        """Find, for each revelation, a kind of which this action has made something known, to ask about from now on.
+
+        Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known.
+        """
+        for atom in self.revelations:
+            for _ in range(_PROBES if kinds and atom not in self.probes else 0):
+                name = f"{dice.choice(kinds)} ?"
+                asked = _probing(atom, names, name)
+                if before.truth(asked) is Truth.UNKNOWN and after.truth(asked) is not Truth.UNKNOWN:
+                    self.probes[atom] = Probe(name, len(self.attempts))
+                    break
+
+    def add(self, attempt: Attempt, names: Names) -> None:
+        """Take over an attempt."""
+        self.attempts.append(attempt)
+        (self.refused if attempt.refused else self.worked)[attempt.kinds] += 1
+        if not attempt.refused:
+            for place, name in enumerate(attempt.names):
+                had, known = self.roles[place], names.roles.get(name, set())
+                self.roles[place] = set(known) if had is None else had & known
+
+    @property
+    def successes(self) -> list[Attempt]:
+        return [attempt for attempt in self.attempts if not attempt.refused]
+
+
+def _bound(args: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    return tuple([names[int(arg)] if arg.isdigit() else arg for arg in args])
+
+
+def _probing(atom: Atom, names: Sequence[str], probe: str) -> Atom:
+    return Atom(atom.predicate, tuple([probe if arg == ANYTHING else arg for arg in _bound(atom.args, names)]))
+
+
+@dataclass
+class Sights:
+    """Where things were found: how often a kind of place was looked into, and how often it held a kind of thing."""
+
+    looked: Counter[str] = field(default_factory=Counter)
+    found: Counter[tuple[str, str]] = field(default_factory=Counter)
+    witnesses: dict[tuple[str, str], list[Witness]] = field(default_factory=dict)
+
+    def add(self, place: str, things: Iterator[str], witness: Witness) -> None:
+        """Take over what a place was seen to hold."""
+        where = kind_of(place)
+        self.looked[where] += 1
+        for kind in {kind_of(thing) for thing in things}:
+            self.found[kind, where] += 1
+            self.witnesses.setdefault((kind, where), []).append(witness)

@@ -1,0 +1,263 @@
+"""From all that was seen to a manual: actions, kinds, goals, and where things are found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.rules import (
+    ActionSchema,
+    Lore,
+    Predicate,
+    Prohibition,
+    Purpose,
+    Revelation,
+    Rule,
+    RuleManual,
+    Step,
+    Tier,
+)
+from rpms.learn.rules.attempts import Book, Sights
+from rpms.learn.rules.goals import GoalModel, Makeable, goal_model
+from rpms.learn.rules.induce import Needs, bits
+from rpms.learn.rules.ledger import Ledger
+from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, KindTable, literal_of
+from rpms.learn.rules.outcomes import Outcomes
+from rpms.learn.rules.words import SLOT, Names
+from rpms.store.evidence import Label
+
+_WORD = re.compile(r"[a-z]+")
+_NAME = re.compile(r"[a-z][a-z_]*")
+FEW = 25
+"""Successes below which all that may be needed is the best guess at what is needed."""
+FEWEST = 2
+"""Successes of a command with which it is taken for an action."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Everything that was concluded."""
+
+    world: str
+    predicates: Mapping[str, Predicate]
+    actions: tuple[ActionModel, ...]
+    goals: tuple[GoalModel, ...]
+    localities: Mapping[str, tuple[tuple[str, int, int], ...]] = field(default_factory=dict)
+    """Kind → kinds of places, likeliest first, each with how often one held it and how many were looked into."""
+    sights: Mapping[str, Sights] = field(default_factory=dict)
+
+    def action(self, template: str) -> ActionModel | None:
+        """The action that is written so."""
+        return next((action for action in self.actions if action.template == template), None)
+
+
+Excluded = Mapping[str, frozenset[Literal]]
+"""By template, what verification has taken out of an action's preconditions."""
+
+
+def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
+    """What follows from all that was seen."""
+    excluded = excluded or {}
+    actions: dict[str, ActionModel] = {}
+    for book in _actions(ledger.books.values()):
+        model = _action(book, ledger.names, actions, excluded.get(book.template, frozenset()))
+        if model is not None:
+            actions[model.name] = model
+    models = tuple(actions.values())
+    made = _makeable(models, ledger.vocabulary.predicates)
+    goals = [goal_model(book, made) for book in ledger.goals.values()]
+    return Learned(
+        ledger.world.name,
+        ledger.vocabulary.predicates,
+        models,
+        tuple(goal for goal in goals if goal is not None and goal.holds),
+        _localities(ledger.sights.values()),
+        ledger.sights,
+    )
+
+
+def _actions(books: Iterable[Book]) -> list[Book]:
+    """The books of actions: not those of an action with a name in it that nobody knows for one, `disconnect air`."""
+    every = [(book, _pattern(book.template), len(book.successes)) for book in books]
+    return [
+        book
+        for book, _, count in every
+        if not any(
+            other is not book
+            and len(other.slots) > len(book.slots)
+            and most >= count
+            and pattern.fullmatch(book.template)
+            for other, pattern, most in every
+        )
+    ]
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    return re.compile(".+".join(map(re.escape, template.split(SLOT))))
+
+
+def _action(
+    book: Book, names: Names, known: Mapping[str, ActionModel], excluded: frozenset[Literal]
+) -> ActionModel | None:
+    words = _WORD.findall(book.template.partition(SLOT)[0])
+    wins = book.successes
+    parameters = _parameters(book, names)
+    if len(wins) < FEWEST or any(sign.isdigit() for sign in book.template) or parameters is None or not words:
+        return None
+    choices = ["_".join(words[:count]) for count in range(1, len(words) + 1)]
+    choices += [f"{choices[-1]}_{letter}" for letter in "bcdefgh"]
+    if book.slots:
+        name = next((name for name in choices if name not in known), None)
+    else:
+        name = next((name for name in (choices[len(words) - 1], *choices) if name not in known), None)
+    if name is None or not _NAME.fullmatch(name):
+        return None
+    needs = Needs(book, excluded)
+    outcomes = Outcomes(book, frozenset(literal.atom for literal in needs.weighed))
+    tables = tuple(
+        replace(table, name=f"{name}_{'_'.join(parameters[slot] for slot in table.slots)}")
+        for table in needs.tables(name)
+    )
+    return ActionModel(
+        name,
+        book.template,
+        parameters,
+        len(wins),
+        len(book.attempts) - len(wins),
+        needs.unexplained(tables),
+        tuple(needs.facts()),
+        tables,
+        tuple(outcomes.effects()),
+        tuple(outcomes.conditional()),
+        tuple(outcomes.observes()),
+        sum(attempt.lost for attempt in wins),
+        outcomes.ruinous(),
+        tuple(attempt.witness for attempt in wins[:MOST_WITNESSES]),
+        tuple(literal_of(book.facts, bit) for bit in bits(needs.required if len(wins) < FEW else needs.explaining)),
+        needs.safe_literals,
+    )
+
+
+def _parameters(book: Book, names: Names) -> tuple[str, ...] | None:
+    """What each slot is called: the narrowest role that all names in it had and that no other slot has yet."""
+    count = {role: sum(role in roles for roles in names.roles.values()) for role in names.order}
+    chosen: list[str] = []
+    for roles in book.roles:
+        fit = sorted(roles or (), key=lambda role: (count[role], names.order[role]))
+        role = next((role for role in fit if role not in chosen and _NAME.fullmatch(role)), None)
+        if role is None:
+            return None
+        chosen.append(role)
+    return tuple(chosen)
+
+
+def _makeable(models: Iterable[ActionModel], predicates: Mapping[str, Predicate]) -> Makeable:
+    """What actions make. Where the agent is, as plans see it, is what actions make that change nothing else."""
+    facts: set[str] = set()
+    positional: set[str] = set()
+    for model in models:
+        literals = [fact.clause.literals[0] for fact in model.effects]
+        made = {each.atom.predicate for each in literals if not each.negated}
+        facts |= made
+        moving = all(not each.negated and predicates[each.atom.predicate].exclusive for each in literals)
+        positional |= made if moving else set()
+    return Makeable(frozenset(facts), frozenset(positional))
+
+
+def _localities(sights: Iterable[Sights]) -> dict[str, tuple[tuple[str, int, int], ...]]:
+    """Where each kind of thing is found, by how often one such place held it."""
+    rows: dict[str, list[tuple[str, int, int]]] = {}
+    for sight in sights:
+        for (kind, place), count in sight.found.items():
+            rows.setdefault(kind, []).append((place, count, sight.looked[place]))
+    return {
+        kind: tuple(sorted(places, key=lambda row: (-row[1] / (row[2] + 1), row[0])))
+        for kind, places in sorted(rows.items())
+    }
+
+
+def table_atom(table: KindTable, parameters: tuple[str, ...]) -> Atom:
+    """The fact that a table of kinds tells."""
+    return Atom(table.name, tuple(parameters[slot] for slot in table.slots))
+
+
+def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
+    """An action as the manual has it. Guessing: it needs what explains refusals, whether that is certain or not."""
+    told = [Clause((Literal(table_atom(table, action.parameters), kinds=table.kinds),)) for table in action.tables]
+    necessary = [action.bind(fact.clause) for fact in action.labelled(Label.NECESSARY)]
+    if guessing:
+        pairs = [action.bind(fact.clause) for fact in action.needs if len(fact.clause.literals) > 1 and not fact.note]
+        necessary = [*(action.bind(Clause((literal,))) for literal in action.explaining), *pairs]
+    return ActionSchema(
+        action.name,
+        (action.syntax,),
+        (*necessary, *told),
+        tuple(action.bind(fact.clause).literals[0] for fact in action.effects),
+        observes=tuple(
+            Revelation(action.bind(fact.clause).literals[0].atom, (action.bind(fact.given),) if fact.given else ())
+            for fact in action.observes
+        ),
+        plan=() if guessing else tuple(plan_of(action)),
+    )
+
+
+def plan_of(action: ActionModel) -> list[Clause]:
+    """What a plan sees to beyond what is known to be needed: the rest of the safe bound."""
+    possible = [action.bind(fact.clause) for fact in action.labelled(Label.POSSIBLE)]
+    doubtful = [fact.clause for fact in action.labelled(Label.NECESSARY) if fact.note and len(fact.clause.literals) > 1]
+    return [*possible, *(action.bind(Clause(clause.literals[:1])) for clause in doubtful)]
+
+
+def processes_of(action: ActionModel) -> list[ActionSchema]:
+    """What an action does only where something holds, as processes: plans use them."""
+    schema = schema_of(action)
+    return [
+        ActionSchema(
+            f"{action.name}_{place}",
+            schema.syntax,
+            (*schema.preconditions, *schema.plan, action.bind(fact.given)),
+            action.bind(fact.clause).literals,
+        )
+        for place, fact in enumerate(action.conditional, 1)
+        if fact.given is not None
+    ]
+
+
+def prohibitions_of(learned: Learned) -> list[Rule]:
+    """What ended tasks for good, as rules that forbid it."""
+    rules = []
+    for number, action in enumerate((each for each in learned.actions if each.ruinous is not None), 1):
+        assert action.ruinous is not None
+        clause = action.bind(action.ruinous.clause)
+        literal = clause.literals[0]
+        said = learned.predicates[literal.atom.predicate].say(literal.atom, Truth.of(not literal.negated))
+        text = f"Never {action.name} while {said}: it ended the task for good."
+        ban = Prohibition(action.name, (clause,))
+        rules.append(Rule(f"D-RUIN-{number:03}", Tier.DOMAIN, "ruin", text, forbids=(ban,)))
+    return rules
+
+
+def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
+    """The manual, ready to be used. What is written as YAML reads as this, with the sentences that go with it."""
+    predicates = dict(learned.predicates)
+    for action in learned.actions:
+        for table in action.tables:
+            predicates[table.name] = Predicate(table.name, table_atom(table, action.parameters).args)
+    purposes = [
+        Purpose(
+            goal.type,
+            goal.over,
+            tuple(Step("", (fact.clause,)) for fact in goal.holds),
+            frozenset({goal.type}),
+        )
+        for goal in learned.goals
+    ]
+    lore = Lore(
+        tuple(process for action in learned.actions for process in processes_of(action)),
+        localities={kind: tuple(place for place, _, _ in rows) for kind, rows in learned.localities.items()},
+        kinds={table.name: table.kinds for action in learned.actions for table in action.tables},
+    )
+    actions = tuple(schema_of(action, guessing=guessing) for action in learned.actions)
+    return RuleManual(tuple(prohibitions_of(learned)), actions, predicates, learned.world, tuple(purposes), lore)

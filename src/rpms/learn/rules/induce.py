@@ -1,0 +1,350 @@
+"""From attempts to an action: what it needs in two bounds, with which kinds it works.
+
+The *safe* bound is every literal that was never false in a success and was true in one. Of these, `explaining` keeps
+the fewest that account for all refusals. One of them is *necessary* if some refusal had all the others true and it
+alone false; where other facts of the safe bound were false in all such refusals too, nobody can tell which of them was
+needed, and the guard only refuses when all of them are false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from rpms.core.facts import Clause, Literal
+from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.model import MOST_WITNESSES, Fact, KindTable, literal_of
+from rpms.store.evidence import Label, Witness
+
+DECISIVE = 2
+"""Refusals with only one fact false that make it necessary. One would do in a world without hidden causes."""
+REFUSED_KINDS = 3
+"""Refusals with nothing else missing after which kinds are taken not to work."""
+ALIKE = 12
+"""Attempts in which two facts agreed and never disagreed, after which they are taken for one."""
+ALTERNATIVES = 3
+"""Facts of which one may have been what was needed; of more, nothing is concluded."""
+BY_CHANCE = 0.01
+"""How likely it may be that a fact was true in all successes by chance, for one that explains nothing."""
+EITHER = 4
+"""Refusals that a precondition of two facts, of which one must hold, has to account for, and half of all that is
+unexplained: where a hidden cause is at work, some pair always fits a few."""
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The places of the bits that are set."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
+@dataclass(eq=False)
+class Needs:
+    """What an action needs, from its attempts."""
+
+    book: Book
+    excluded: frozenset[Literal] = frozenset()
+    """What verification has taken out."""
+
+    def __post_init__(self) -> None:
+        self.size = len(self.book.facts)
+        self.rows = [
+            (attempt, attempt.true | attempt.false << self.size, attempt.false | attempt.true << self.size)
+            for attempt in self.book.attempts
+        ]
+        self.wins = [row for row in self.rows if not row[0].refused]
+        self.losses = [row for row in self.rows if row[0].refused]
+
+    @cached_property
+    def safe(self) -> int:
+        """The safe bound, as bits."""
+        once = never = 0
+        for _, true, false in self.wins:
+            once |= true
+            never |= false
+        for bit in bits(once & ~never):
+            if literal_of(self.book.facts, bit) in self.excluded:
+                never |= 1 << bit
+        return once & ~never
+
+    @property
+    def safe_literals(self) -> frozenset[Literal]:
+        return frozenset(literal_of(self.book.facts, bit) for bit in bits(self.safe))
+
+    @cached_property
+    def tested(self) -> int:
+        """Of the safe bound, what was false in some attempt: of the rest nothing is known.
+
+        Of an action that was never refused, what is false elsewhere: who only did what works has had his reasons.
+        """
+        ever = 0
+        for false in [row[2] for row in self.losses] or [row[1] for row in self._drawn]:
+            ever |= false
+        return self.safe & ever
+
+    @property
+    def weighed(self) -> frozenset[Literal]:
+        """What may be needed, alone or as one of two."""
+        pairs = [literal for fact in self.either for literal in fact.clause.literals]
+        return frozenset((*(literal_of(self.book.facts, bit) for bit in bits(self.tested)), *pairs))
+
+    @cached_property
+    def _fit(self) -> list[set[str]]:
+        """For each slot, the kinds that have worked in it."""
+        return [{kinds[slot] for kinds in self.book.worked} for slot in range(len(self.book.slots))]
+
+    @cached_property
+    def paired(self) -> bool:
+        """Whether kinds that worked each were refused together, with nothing else missing: pillows in a fridge."""
+        return any(
+            row[0].kinds not in self.book.worked and self._each_fits(row[0])
+            for row in self.losses
+            if row[1] & self.tested == self.tested and not row[2] & self.safe
+        )
+
+    def _each_fits(self, attempt: Attempt) -> bool:
+        return all(kind in fit for kind, fit in zip(attempt.kinds, self._fit, strict=True))
+
+    @cached_property
+    def _explainable(self) -> list[tuple[Attempt, int, int]]:
+        """Refusals with kinds that have worked: these cannot be what was wrong."""
+        if self.paired:
+            return [row for row in self.losses if row[0].kinds in self.book.worked]
+        return [row for row in self.losses if self._each_fits(row[0])]
+
+    @cached_property
+    def explaining(self) -> int:
+        """The fewest tested facts that account for every refusal that any of them accounts for.
+
+        Facts go one by one, those that are seldomest known first, as long as each refusal keeps a fact that was false.
+        """
+        kept = self.tested
+        rows = {false & kept for _, _, false in self._explainable} - {0}
+        for bit in sorted(bits(kept), key=self._worth):
+            without = kept & ~(1 << bit)
+            if all(row & without for row in rows):
+                kept = without
+        used = 0
+        for row in rows:
+            used |= row
+        return kept & used
+
+    def _worth(self, bit: int) -> tuple[int, bool, int, int]:
+        known = sum((true | false) >> bit & 1 for _, true, false in self.rows)
+        literal = literal_of(self.book.facts, bit)
+        return known, not literal.negated, len(literal.atom.args), -bit
+
+    @cached_property
+    def required(self) -> int:
+        """All that an action may need as far as anybody knows: what explains refusals, and what nothing implies."""
+        return self.explaining | sum(1 << bit for bit in bits(self.tested & ~self.explaining) if not self._implied(bit))
+
+    def decisive(self, bit: int) -> list[tuple[Attempt, int, int]]:
+        """Refusals in which one of the explaining facts alone was false, and all the others were true."""
+        rest = self.explaining & ~(1 << bit)
+        return [row for row in self._explainable if row[2] >> bit & 1 and row[1] & rest == rest]
+
+    def suspects(self, bit: int) -> tuple[int, list[tuple[Attempt, int, int]]]:
+        """The fewest facts, one of which was needed for certain: in some refusals nothing else was missing.
+
+        With the refusals that show it; none where there are too few. What was unknown may have been missing.
+        """
+        rows = [(self.required & ~row[1], row) for row in self._explainable if row[2] >> bit & 1]
+        for some in sorted({missing for missing, _ in rows}, key=lambda mask: (mask.bit_count(), mask)):
+            shown = [row for missing, row in rows if not missing & ~some]
+            if len(shown) >= DECISIVE:
+                return some, shown
+        return 0, []
+
+    def _same(self, bit: int, some: int) -> int:
+        """Of some suspects, those that were never told apart from one where all else held, and so count as that one."""
+        rest = self.required & ~some
+        where = [row for row in self.rows if row[1] & rest == rest]
+        same = 0
+        for other in bits(some & ~(1 << bit)):
+            both = [row for row in where if (row[1] | row[2]) >> bit & (row[1] | row[2]) >> other & 1]
+            true = sum(row[1] >> bit & 1 for row in both)
+            apart = any((row[1] >> bit ^ row[1] >> other) & 1 for row in both)
+            if not apart and len(both) >= ALIKE and 0 < true < len(both):
+                same |= 1 << other
+        return same
+
+    @cached_property
+    def _certain(self) -> dict[int, tuple[int, list[tuple[Attempt, int, int]], int]]:
+        """For each explaining fact: its suspects, the refusals that show it, and which suspects are the same as it."""
+        found = {}
+        for bit in bits(self.explaining):
+            some, rows = self.suspects(bit)
+            if rows:
+                same = self._same(bit, some)
+                found[bit] = (some & ~same, rows, same)
+        return found
+
+    def facts(self) -> Iterator[Fact]:
+        """Every literal with its label, and preconditions of two."""
+        for bit in range(2 * self.size):
+            literal = literal_of(self.book.facts, bit)
+            confirmed = [row[0].witness for row in self.wins if row[1] >> bit & 1]
+            against = [row[0].witness for row in self.wins if row[2] >> bit & 1]
+            unknown = len(self.wins) - len(confirmed) - len(against)
+            if not confirmed:
+                continue
+            label, rows, note, clause = Label.REFUTED, list[Witness](), "", Clause((literal,))
+            if literal in self.excluded:
+                label, note = Label.TAKEN_OUT, "it was false where the action succeeded in an episode kept aside"
+            elif self.safe >> bit & 1:
+                label, rows, note, clause = self._labelled(bit, literal)
+            witnesses = (*rows, *confirmed)[:MOST_WITNESSES]
+            yield Fact(
+                clause, label, len(confirmed), len(against), len(rows), unknown, witnesses,
+                tuple(against[:MOST_WITNESSES]), note,
+            )  # fmt: skip
+        yield from self.either
+
+    def _labelled(self, bit: int, literal: Literal) -> tuple[Label, list[Witness], str, Clause]:
+        alone = Clause((literal,))
+        if not self.tested >> bit & 1:
+            return Label.UNTESTED, [], "", alone
+        if not self.explaining >> bit & 1:
+            same = next((one for one, (_, _, same) in self._certain.items() if same >> bit & 1), None)
+            if same is not None:
+                return Label.IMPLIED, [], f"never told apart from {literal_of(self.book.facts, same)}", alone
+            return (Label.POSSIBLE if self.required >> bit & 1 else Label.IMPLIED), [], "", alone
+        some, rows, _ = self._certain.get(bit, (0, [], 0))
+        others = [literal_of(self.book.facts, other) for other in bits(some & ~(1 << bit))]
+        witnesses = [row[0].witness for row in rows]
+        known = any(
+            1 << other == self._certain[other][0] for other in bits(some & ~(1 << bit)) if other in self._certain
+        )
+        if not rows or known or len(others) > ALTERNATIVES:
+            return Label.POSSIBLE, witnesses, "", alone
+        note = "nobody can tell which of these it is" if others else ""
+        return Label.NECESSARY, witnesses, note, Clause((literal, *others))
+
+    def _implied(self, bit: int) -> bool:
+        """Whether a fact that explains nothing is sure to hold where one or two of the others do.
+
+        Successes do not tell, since in these it was true as all the others were; what was drawn at random does.
+        """
+        known = [row for row in self._drawn if (row[0] | row[1]) >> bit & 1]
+        needed = list(bits(self.explaining))
+        for some in (*((one,) for one in needed), *combinations(needed, 2)):
+            mask = sum(1 << each for each in some)
+            there = [row for row in known if row[0] & mask == mask]
+            if any(row[1] >> bit & 1 for row in there) or len(there) == len(known):
+                continue
+            often = sum(row[1] >> bit & 1 for row in known) / (len(known) - len(there))
+            if (1 - often) ** len(there) < BY_CHANCE:
+                return True
+        return False
+
+    @cached_property
+    def _drawn(self) -> list[tuple[int, int]]:
+        """What was true and what was false of names drawn at random, as literals."""
+        return [(true | false << self.size, false | true << self.size) for true, false in self.book.imagined]
+
+    @cached_property
+    def _left(self) -> list[tuple[Attempt, int, int]]:
+        """Refusals of kinds that have worked, with no fact of the safe bound known to be false."""
+        return [row for row in self._explainable if not row[2] & self.safe]
+
+    @cached_property
+    def either(self) -> tuple[Fact, ...]:
+        """Preconditions of two facts, of which one must hold, for refusals that no single fact explains."""
+        left, found = self._left, list[Fact]()
+        while len(left) >= EITHER:
+            ever = 0
+            for _, _, false in left:
+                ever |= false
+            pairs = [pair for pair in combinations(bits(ever), 2) if self._one_always(*pair)]
+            best = max(pairs, key=lambda pair: (_both(left, *pair), *map(self._worth, pair)), default=None)
+            if best is None or _both(left, *best) < max(EITHER, len(left) / 2):
+                break
+            clause = Clause(tuple(literal_of(self.book.facts, bit) for bit in best))
+            rows = [row for row in left if row[2] >> best[0] & row[2] >> best[1] & 1]
+            known = [row[0].witness for row in self.wins if (row[1] >> best[0] | row[1] >> best[1]) & 1]
+            witnesses = (*(row[0].witness for row in rows), *known)[:MOST_WITNESSES]
+            unknown = len(self.wins) - len(known)
+            if not self.excluded.intersection(clause.literals):
+                found.append(Fact(clause, Label.NECESSARY, len(known), 0, len(rows), unknown, witnesses))
+            left = [row for row in left if row not in rows]
+        return tuple(found)
+
+    def _one_always(self, one: int, other: int) -> bool:
+        """Whether in no success both are false, each alone held in some, and they are not each other's opposite."""
+        if abs(one - other) == self.size or not self.wins:
+            return False
+        alone = [0, 0]
+        for _, true, false in self.wins:
+            if false >> one & false >> other & 1:
+                return False
+            alone[0] += true >> one & false >> other & 1
+            alone[1] += true >> other & false >> one & 1
+        return min(alone) > 0
+
+    # Kinds.
+
+    @cached_property
+    def faultless(self) -> list[Attempt]:
+        """Refusals for which no fact accounts: all that explains other refusals is known to be true."""
+        needed = self.explaining
+        rows = [row for row in self.losses if row[1] & needed == needed]
+        index = {literal_of(self.book.facts, bit): bit for bit in range(2 * self.size)}
+        pairs = [sum(1 << index[literal] for literal in fact.clause.literals) for fact in self.either]
+        return [row[0] for row in rows if all(row[1] & pair for pair in pairs)]
+
+    def tables(self, name: str) -> tuple[KindTable, ...]:
+        """What the kinds in the slots have to do with refusals: of single slots where that suffices, else of two."""
+        worked = self.book.worked
+        refusals = [attempt for attempt in self.faultless if attempt.kinds not in worked]
+        arity = len(self.book.slots)
+        if not refusals or not arity:
+            return ()
+        fit = self._fit
+        single = [
+            attempt for attempt in refusals if any(kind not in fit[slot] for slot, kind in enumerate(attempt.kinds))
+        ]
+        tables = [self._of_slot(name, slot, single, fit) for slot in range(arity)]
+        rest = [attempt for attempt in refusals if attempt not in single]
+        if arity == 2 and rest:
+            tables.append(self._table(f"{name}_both", (0, 1), refusals))
+        return tuple(table for table in tables if table is not None)
+
+    def _of_slot(self, name: str, slot: int, refusals: Sequence[Attempt], fit: Sequence[set[str]]) -> KindTable | None:
+        """The kinds of one slot, where those in all others have worked."""
+        own = [
+            attempt
+            for attempt in refusals
+            if attempt.kinds[slot] not in fit[slot]
+            and all(kind in fit[other] for other, kind in enumerate(attempt.kinds) if other != slot)
+        ]
+        return self._table(f"{name}_{slot}", (slot,), own)
+
+    def _table(self, name: str, slots: tuple[int, ...], refusals: Sequence[Attempt]) -> KindTable | None:
+        worked = _by_kinds(self.book.successes, slots)
+        refused = {kinds: steps for kinds, steps in _by_kinds(refusals, slots).items() if kinds not in worked}
+        refused = {kinds: steps for kinds, steps in refused.items() if len(steps) >= REFUSED_KINDS}
+        return KindTable(name, slots, worked, refused) if refusals else None
+
+    def unexplained(self, tables: Iterable[KindTable]) -> int:
+        """Refusals for which neither facts nor kinds account."""
+        told = [(table.slots, table.refused) for table in tables]
+        return sum(
+            not any(tuple(attempt.kinds[slot] for slot in slots) in refused for slots, refused in told)
+            for attempt in self.faultless
+            if attempt.kinds in self.book.worked or self.book.refused[attempt.kinds] >= REFUSED_KINDS
+        )
+
+
+def _both(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) -> int:
+    return sum(false >> one & false >> other & 1 for _, _, false in rows)
+
+
+def _by_kinds(attempts: Iterable[Attempt], slots: Sequence[int]) -> dict[tuple[str, ...], list[Witness]]:
+    found: dict[tuple[str, ...], list[Witness]] = {}
+    for attempt in attempts:
+        found.setdefault(tuple(attempt.kinds[slot] for slot in slots), []).append(attempt.witness)
+    return found

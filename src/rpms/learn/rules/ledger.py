@@ -1,0 +1,160 @@
+"""All that was seen, taken over step by step, from an exploration as it goes on or from episodes on record."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from random import Random
+
+from rpms.core.belief import Belief
+from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.goal import Goal
+from rpms.core.rules import ANYTHING
+from rpms.learn.rules.attempts import Attempt, Book, Sights, Vocabulary
+from rpms.learn.rules.wins import GoalBook
+from rpms.learn.rules.words import Names, draw
+from rpms.play.setup import manual_of
+from rpms.store.evidence import Witness
+from rpms.store.traces import Spoken, Trace
+from rpms.worlds.base import World
+
+_ASKED = Atom("asked", ())
+"""The fact of a world that asks back: its question is neither a success nor a refusal."""
+_IMAGINED = 2
+"""Actions that are looked at after a step without being tried."""
+_MOST_IMAGINED = 1_000
+"""Of one action: enough to tell which facts go together."""
+
+
+def vocabulary_of(world: World) -> Vocabulary:
+    """What is taken over of a world's manual: which facts there are and how to say them, not what they follow from."""
+    return Vocabulary({name: each for name, each in manual_of(world).predicates.items() if not each.lasting})
+
+
+@dataclass
+class Ledger:
+    """What was seen in all episodes so far."""
+
+    world: World
+    vocabulary: Vocabulary
+    names: Names = field(default_factory=Names)
+    books: dict[str, Book] = field(default_factory=dict)
+    sights: dict[str, Sights] = field(default_factory=dict)
+    """By the predicate that says what is where."""
+    goals: dict[str, GoalBook] = field(default_factory=dict)
+    kinds: list[str] = field(default_factory=list)
+    episodes: int = 0
+    steps: int = 0
+    changing: set[str] = field(default_factory=set)
+    """The predicates that some action has made true."""
+
+    def read(self, trace: Trace) -> None:
+        """Take over a whole episode."""
+        diary = self.begin(trace.episode, trace.opening)
+        for step in trace.steps:
+            diary.add(step)
+
+    def begin(self, episode: str, opening: str) -> Diary:
+        """Begin to take over an episode."""
+        self.episodes += 1
+        return Diary(self, episode, opening)
+
+    def know(self, belief: Belief) -> None:
+        """Take over the names that a belief knows."""
+        before = len(self.names.roles)
+        self.names.learn(belief.names)
+        if len(self.names.roles) != before:
+            self.kinds = list(dict.fromkeys(map(kind_of, self.names.roles)))
+
+
+class Diary:
+    """One episode as it is taken over."""
+
+    def __init__(self, ledger: Ledger, episode: str, opening: str) -> None:
+        world = ledger.world
+        self._ledger = ledger
+        self.episode = episode
+        self.goal: Goal = world.goal(opening)
+        self.belief: Belief = world.update(world.start(self.goal), None, opening)
+        self.steps: list[Spoken] = []
+        self._dice = Random(int.from_bytes(hashlib.sha256(episode.encode()).digest()[:8]))  # noqa: S311  no secret
+        self._goal_book = ledger.goals.setdefault(self.goal.type, GoalBook(self.goal.type, ledger.vocabulary))
+        self._story = self._goal_book.begin(self.goal, episode)
+        ledger.know(self.belief)
+
+    def add(self, step: Spoken) -> bool:
+        """Take over a step; whether the world refused it."""
+        ledger, before = self._ledger, self.belief
+        self.steps.append(step)
+        ledger.steps += 1
+        after: Belief = ledger.world.update(before, step.command, step.answer)
+        self.belief = after
+        ledger.know(after)
+        refused = ledger.world.infeasible(step.answer)
+        if before.truth(_ASKED) is Truth.TRUE or after.truth(_ASKED) is Truth.TRUE:
+            return refused
+        self._imagine(after)
+        witness = Witness(self.episode, len(self.steps))
+        self._attempt(step, before, after, witness, refused=refused)
+        self._story.add(after, step, witness, ledger.changing, ledger.names, refused=refused)
+        return refused
+
+    def _attempt(self, step: Spoken, before: Belief, after: Belief, witness: Witness, *, refused: bool) -> None:
+        ledger = self._ledger
+        reading = ledger.names.read(step.command)
+        book = ledger.books.get(reading.template)
+        if book is None:
+            if refused:
+                return  # nonsense is no action
+            book = ledger.books[reading.template] = Book(reading.template, ledger.vocabulary)
+        names = reading.names
+        if not refused:
+            book.widen(reading, ledger.names)
+        known_before = book.known(before, names)
+        if not refused:
+            book.settle_probes(before, after, names, ledger.kinds, self._dice)
+        attempt = Attempt(
+            witness,
+            names,
+            tuple(map(kind_of, names)),
+            refused,
+            *book.measure(before, names),
+            *((0, 0) if refused else book.measure(after, names)),
+            known_before,
+            book.known(after, names),
+            step.lost,
+        )
+        book.add(attempt, ledger.names)
+        if not refused:
+            made = attempt.false & attempt.true_after
+            ledger.changing |= {fact.predicate for place, fact in enumerate(book.facts) if made >> place & 1}
+            self._sight(book, attempt, after)
+
+    def _imagine(self, belief: Belief) -> None:
+        """Look at actions that could be tried now, with what is held or with any names in their roles."""
+        books = list(self._ledger.books.values())
+        for _ in range(_IMAGINED):
+            book = self._dice.choice(books) if books else None
+            if book is None or not book.slots or len(book.imagined) >= _MOST_IMAGINED:
+                continue
+            names = draw(belief, [roles or () for roles in book.roles], self._dice)
+            if names is not None:
+                book.imagined.append(book.measure(belief, names))
+
+    def _sight(self, book: Book, attempt: Attempt, after: Belief) -> None:
+        """Count what was found where, at the moment in which it became known."""
+        fresh = attempt.known_after & ~attempt.known
+        for place, atom in enumerate(book.revelations):
+            if not fresh >> place & 1 or len(atom.args) != 2 or atom.predicate in self._ledger.vocabulary.companions:
+                continue
+            where = next(attempt.names[int(arg)] for arg in atom.args if arg != ANYTHING)
+            things = self._inside(atom, where, after)
+            self._ledger.sights.setdefault(atom.predicate, Sights()).add(where, things, attempt.witness)
+
+    def _inside(self, atom: Atom, where: str, belief: Belief) -> Iterator[str]:
+        known = dict.fromkeys(name for names in belief.names.values() for name in names)
+        for thing in known:
+            args = tuple(thing if arg == ANYTHING else where for arg in atom.args)
+            if thing != where and belief.truth(Atom(atom.predicate, args)) is Truth.TRUE:
+                yield thing

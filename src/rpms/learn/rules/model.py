@@ -1,0 +1,92 @@
+"""What was learned of one action, as values: facts over its slots, each with what speaks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rpms.core.facts import Atom, Clause, Kinds, Literal
+from rpms.store.evidence import Label, Witness
+
+MOST_WITNESSES = 5
+"""Steps that are kept with a claim, of each sort."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A clause over slots, and what speaks for it."""
+
+    clause: Clause
+    label: Label = Label.SEEN
+    confirmed: int = 0
+    against: int = 0
+    decisive: int = 0
+    unknown: int = 0
+    witnesses: tuple[Witness, ...] = ()
+    counterexamples: tuple[Witness, ...] = ()
+    note: str = ""
+    given: Clause | None = None
+    """Only where this holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindTable:
+    """The kinds with which an action worked, and those with which it was refused though nothing else was missing."""
+
+    name: str
+    slots: tuple[int, ...]
+    worked: Mapping[tuple[str, ...], Sequence[Witness]]
+    refused: Mapping[tuple[str, ...], Sequence[Witness]]
+
+    @property
+    def kinds(self) -> Kinds:
+        return Kinds(frozenset(self.worked), frozenset(self.refused))
+
+
+@dataclass(frozen=True)
+class ActionModel:
+    """One action."""
+
+    name: str
+    template: str
+    parameters: tuple[str, ...]
+    """What its slots are called: roles of the belief's names."""
+    successes: int
+    refusals: int
+    unexplained: int
+    """Refusals for which no fact and no kind accounts."""
+    needs: tuple[Fact, ...] = ()
+    """Every fact that was true in all successes, and every one that was not, by its label."""
+    tables: tuple[KindTable, ...] = ()
+    effects: tuple[Fact, ...] = ()
+    conditional: tuple[Fact, ...] = ()
+    observes: tuple[Fact, ...] = ()
+    losses: int = 0
+    """How often the task was over for good after it."""
+    ruinous: Fact | None = None
+    """What held whenever it was the end, and never when it was not."""
+    witnesses: tuple[Witness, ...] = ()
+    explaining: tuple[Literal, ...] = ()
+    """The best guess at what is needed: the fewest facts that account for all refusals, once there were enough."""
+    safe: frozenset[Literal] = field(default_factory=frozenset)
+    """All literals that were true in every success: the safe bound, which nothing here goes beyond."""
+
+    @property
+    def syntax(self) -> str:
+        """As the manual writes it."""
+        pieces = self.template.split("<>")
+        names = (*(f"<{name}>" for name in self.parameters), "")
+        return "".join(piece + name for piece, name in zip(pieces, names, strict=True))
+
+    def labelled(self, *labels: Label) -> tuple[Fact, ...]:
+        """The preconditions with some labels."""
+        return tuple(fact for fact in self.needs if fact.label in labels)
+
+    def bind(self, clause: Clause) -> Clause:
+        """A clause with the parameters' names in place of the slots."""
+        return clause.bind({str(place): name for place, name in enumerate(self.parameters)})
+
+
+def literal_of(facts: Sequence[Atom], bit: int) -> Literal:
+    """The literal that a bit stands for."""
+    return Literal(facts[bit % len(facts)], bit >= len(facts))

@@ -1,0 +1,170 @@
+"""From attempts to what an action does: effects, effects under a condition, and what it makes known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rpms.core.facts import Atom, Clause, Literal
+from rpms.core.rules import ANYTHING
+from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.induce import bits
+from rpms.learn.rules.model import MOST_WITNESSES, Fact, literal_of
+
+MOSTLY = 0.9
+"""Share of the successes in which what an action does, or makes known, has to show."""
+SEVERAL = 3
+"""Successes in which something has to become known."""
+TELLING = 8
+"""Successes that a condition has to be seen in, with it and without it."""
+
+
+@dataclass(eq=False)
+class Outcomes:
+    """What an action does, from its successes."""
+
+    book: Book
+    needed: frozenset[Atom] = frozenset()
+    """What the action may need: that it worked tells as much, and so it is not for finding out."""
+
+    def __post_init__(self) -> None:
+        self.size = len(self.book.facts)
+        self.rows = [
+            (
+                attempt,
+                attempt.true | attempt.false << self.size,
+                attempt.false | attempt.true << self.size,
+                attempt.true_after | attempt.false_after << self.size,
+                attempt.false_after | attempt.true_after << self.size,
+            )
+            for attempt in self.book.successes
+        ]
+
+    def effects(self) -> list[Fact]:
+        """What was so after every success, and was not so before some.
+
+        That a thing is near once it was put down here follows from where the agent is, and is no way to get anywhere.
+        """
+        found, predicates = list(self._certain()), self.book.vocabulary.predicates
+        exclusive = [predicates[fact.clause.literals[0].atom.predicate].exclusive for fact in found]
+        moving = all(exclusive)
+        return [fact for fact, how in zip(found, exclusive, strict=True) if moving or how in ("", "always")]
+
+    def _certain(self) -> Iterator[Fact]:
+        for bit in self._made():
+            literal = literal_of(self.book.facts, bit)
+            changed = [row[0].witness for row in self.rows if row[2] >> bit & row[3] >> bit & 1]
+            seen = sum(row[3] >> bit & 1 for row in self.rows)
+            against = [row[0].witness for row in self.rows if row[4] >> bit & 1]
+            if not against and seen >= MOSTLY * len(self.rows):
+                yield Fact(
+                    Clause((literal,)),
+                    confirmed=len(changed),
+                    unknown=len(self.rows) - seen,
+                    witnesses=tuple(changed[:MOST_WITNESSES]),
+                )
+
+    def _made(self) -> Iterator[int]:
+        ever = 0
+        for _, _, false, true_after, _ in self.rows:
+            ever |= false & true_after
+        yield from bits(ever)
+
+    def conditional(self) -> Iterator[Fact]:
+        """What came about in some successes and not in others, where one fact before tells which."""
+        certain = {fact.clause.literals[0] for fact in self._certain()}
+        for bit in self._made():
+            literal = literal_of(self.book.facts, bit)
+            if literal in certain or _fixed(literal.atom):
+                continue
+            could = [row for row in self.rows if row[2] >> bit & (row[3] | row[4]) >> bit & 1]
+            did = [row for row in could if row[3] >> bit & 1]
+            kept = [row for row in could if row[4] >> bit & 1]
+            given = self._telling(did, kept, lambda row: (row[1], row[2]), {bit, (bit + self.size) % (2 * self.size)})
+            if given is not None:
+                yield Fact(
+                    Clause((literal,)),
+                    confirmed=len(did),
+                    witnesses=tuple(row[0].witness for row in did[:MOST_WITNESSES]),
+                    given=Clause((given,)),
+                )
+
+    def _telling(
+        self,
+        with_it: Sequence[tuple[Attempt, int, int, int, int]],
+        without: Sequence[tuple[Attempt, int, int, int, int]],
+        facts: Callable[[tuple[Attempt, int, int, int, int]], tuple[int, int]],
+        own: set[int],
+    ) -> Literal | None:
+        """The fact that was true in all of some rows and false in all others, if there is one."""
+        if len(with_it) < TELLING or len(without) < TELLING:
+            return None
+        every = (1 << 2 * self.size) - 1
+        for row in with_it:
+            every &= facts(row)[0]
+        for row in without:
+            every &= facts(row)[1]
+        found = [bit for bit in bits(every) if bit not in own]
+        return literal_of(self.book.facts, found[0]) if found else None
+
+    def ruinous(self) -> Fact | None:
+        """What held before every success that ended the task for good, and before no other."""
+        lost = [row for row in self.rows if row[0].lost]
+        survived = [row for row in self.rows if not row[0].lost]
+        every = (1 << 2 * self.size) - 1
+        for row in lost:
+            every &= row[1]
+        for row in survived:
+            every &= row[2]
+        found = sorted(bits(every), key=lambda bit: (bit >= self.size, bit))
+        if not lost or not survived or not found:
+            return None
+        witnesses = tuple(row[0].witness for row in lost[:MOST_WITNESSES])
+        return Fact(Clause((literal_of(self.book.facts, found[0]),)), confirmed=len(lost), witnesses=witnesses)
+
+    def observes(self) -> Iterator[Fact]:
+        """What was unknown before and is known after, of the action's own things, and of all such things."""
+        made = {fact.clause.literals[0].atom for fact in self._certain()}
+        half = (1 << self.size) - 1
+        for place, atom in enumerate(self.book.facts):
+            place_of_agent = self.book.vocabulary.predicates[atom.predicate].exclusive
+            if atom in made or atom in self.needed or _fixed(atom) or place_of_agent:
+                continue
+            before = [row for row in self.rows if not (row[1] | row[2]) & half & 1 << place]
+            known = [row for row in before if (row[3] | row[4]) & half & 1 << place]
+            yield from self._revealed(atom, before, known, {place, place + self.size})
+        for place, atom in enumerate(self.book.revelations):
+            probe = self.book.probes.get(atom)
+            if probe is None:
+                continue
+            counted = {attempt.witness for attempt in self.book.attempts[probe.since :]}
+            rows = [row for row in self.rows if row[0].witness in counted and not row[0].known >> place & 1]
+            yield from self._revealed(atom, rows, [row for row in rows if row[0].known_after >> place & 1], set())
+
+    def _revealed(
+        self,
+        atom: Atom,
+        before: Sequence[tuple[Attempt, int, int, int, int]],
+        known: Sequence[tuple[Attempt, int, int, int, int]],
+        own: set[int],
+    ) -> Iterator[Fact]:
+        if len(known) < SEVERAL:
+            return
+        given: Literal | None = None
+        if len(known) < MOSTLY * len(before):
+            still = [row for row in before if row not in known]
+            given = self._telling(known, still, lambda row: (row[3], row[4]), own)
+            if given is None:
+                return
+        yield Fact(
+            Clause((Literal(atom),)),
+            confirmed=len(known),
+            unknown=0 if given else len(before) - len(known),
+            witnesses=tuple(row[0].witness for row in known[:MOST_WITNESSES]),
+            given=Clause((given,)) if given else None,
+        )
+
+
+def _fixed(atom: Atom) -> bool:
+    """Whether a fact is about a thing by its name: of one of many, what was seen of the slots says it better."""
+    return any(not arg.isdigit() and arg != ANYTHING for arg in atom.args)

@@ -1,0 +1,78 @@
+"""A person's word on learned lines: it is kept beside the manual, and the manual is changed at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from rpms.core.errors import FileError, InputError
+from rpms.foreign.shown import excerpt
+from rpms.learn.rules.decided import apply
+from rpms.learn.rules.write import yaml_text
+from rpms.play.sources import universal_tier
+from rpms.store.decisions import Decision, Reviewed, decisions_on, reviewed, write_decisions
+from rpms.store.evidence import GUARD, Evidence, Label, evidence_file, evidence_of, write_evidence
+from rpms.store.files import write_whole
+from rpms.store.manuals import MANUAL, ManualText, manual_text, read_manual
+from rpms.store.pages import read_page
+from rpms.store.tool_manuals import read_tool_manual
+
+_SHORTEST_ID = 4
+
+
+def lines_of(manual: Path) -> list[Reviewed]:
+    """Every claim of a learned manual with what was decided of it; an InputError where it was not learned."""
+    rows = reviewed(evidence_of(manual), decisions_on(manual))
+    return [row for row in rows if row.claim.label is not Label.EDITED]
+
+
+def decide(manual: Path, choices: Mapping[str, bool], reason: str = "") -> list[str]:
+    """Accept or reject lines by their ids, or beginnings of them. What was changed in the manual, in words."""
+    evidence = evidence_of(manual)
+    rows = lines_of(manual)
+    known = {each.about: each for each in decisions_on(manual)}
+    made = []
+    for id_, accepted in choices.items():
+        decision = _decision(evidence, _found(rows, id_), accepted, reason)
+        known[decision.about] = decision
+        made.append(decision)
+    text, said = _changed(manual, manual_text(manual).text, made, evidence)
+    written, _ = _changed(manual, evidence.written, made, evidence)
+    write_decisions(manual, known.values())  # the first, since learning keeps to it even if this ends here
+    write_whole(manual, text)
+    write_evidence(evidence_file(manual), replace(evidence, written=written))
+    return said
+
+
+def _found(rows: list[Reviewed], id_: str) -> Reviewed:
+    fit = [row for row in rows if row.claim.id.startswith(id_)] if len(id_) >= _SHORTEST_ID else []
+    if len({row.claim.id for row in fit}) != 1:
+        why = "fits several lines" if fit else "is no line's id"
+        raise InputError(f"{excerpt(id_)!r} {why}; `rpms rules review MANUAL --list` prints them. Nothing was changed")
+    return fit[0]
+
+
+def _decision(evidence: Evidence, row: Reviewed, accepted: bool, reason: str) -> Decision:
+    claim = row.claim
+    syntax = next((each.text for each in evidence.of(*claim.at) if each.key == "syntax"), "")
+    return Decision(claim.at, claim.key, claim.text, accepted, syntax, reason)
+
+
+def _changed(manual: Path, text: str, decisions: list[Decision], evidence: Evidence) -> tuple[str, list[str]]:
+    """A manual's text with decisions, comments and all; one that could not be read then is an InputError."""
+    page = read_page(str(manual), text, MANUAL)
+    said = apply(page.tree, decisions)
+    if not said:
+        return text, said
+    text = yaml_text(page.tree)
+    try:
+        if evidence.settings.get(GUARD):
+            read_tool_manual((str(manual), text))
+        else:
+            read_manual(universal_tier(), ManualText(str(manual), text, own=True))
+    except FileError as error:
+        raise InputError(
+            f"{manual}: without that line it would have a mistake: {error.problem}. Nothing was changed"
+        ) from None
+    return text, said

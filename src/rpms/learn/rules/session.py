@@ -1,0 +1,246 @@
+"""One episode of an exploration: what is being pursued in it, step by step."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import islice
+from random import Random
+from typing import TYPE_CHECKING
+
+from rpms.core.belief import Situation
+from rpms.core.facts import Truth, kind_of
+from rpms.core.reason import Plan
+from rpms.core.rules import Instance
+from rpms.core.ways import command_of
+from rpms.learn.rules.ledger import Diary
+from rpms.learn.rules.question import Question
+from rpms.learn.rules.wins import State
+from rpms.learn.rules.words import draw, fill
+from rpms.play.world_walk import by_verb
+from rpms.worlds.base import Game
+
+if TYPE_CHECKING:
+    from rpms.learn.rules.explore import Explorer
+
+_GUESSES = 60
+"""Guesses at what a goal wants that are weighed against each other."""
+_AGAIN = 5
+"""How many simpler guesses a guess lets go first for each time that it was pursued already."""
+_FAMILIAR = 6
+"""Successes of an action from which on it is no novelty."""
+_WORTH_IT = 0.9
+"""What has to be gained by an experiment for it to be made where nothing prepares it."""
+
+
+@dataclass
+class Session:
+    """One episode of an exploration: what is being pursued in it."""
+
+    explorer: Explorer
+    diary: Diary
+    game: Game
+    dice: Random
+    target: Instance | None = None
+    patience: int = 0
+    wanted: State | None = None
+    refused: set[str] = field(default_factory=set)
+    tried: set[State] = field(default_factory=set)
+    failures: Counter[str] = field(default_factory=Counter)
+    ahead: list[str] = field(default_factory=list)
+    """What the plan that was made goes on with."""
+    about_goal: bool = False
+
+    def __post_init__(self) -> None:
+        self.about_goal = not self.explorer.settled(self.diary.goal) and self.dice.random() < self.explorer.how.goals
+
+    @property
+    def situation(self) -> Situation:
+        return Situation(self.diary.belief, self.diary.goal)
+
+    def told(self, command: str, *, refused: bool) -> None:
+        """What became of a command."""
+        if refused:
+            self.refused.add(command)
+            self.failures[command] += 1
+        elif command not in ("look", "inventory"):
+            self.refused.clear()
+
+    def choose(self) -> str:
+        """What to do next."""
+        explorer = self.explorer
+        if command := self._novelty():
+            return command
+        if explorer.questions:
+            if self.about_goal and not self._astray() and (command := self._towards_goal()):
+                return command
+            if not self._astray():
+                command = self._experiment() or self._towards_target()
+                if command:
+                    return command
+        if not self._astray() and (listed := self.game.admissible()):
+            return self.dice.choice(self.dice.choice(by_verb(listed)))
+        return self._anything()
+
+    def _astray(self) -> bool:
+        """Whether to leave the plan for once, so that what no plan foresees can come about."""
+        return self.dice.random() < self.explorer.how.astray
+
+    def _novelty(self) -> str:
+        """A command that the game lists of an action that has hardly ever been seen."""
+        ledger = self.explorer.ledger
+        if self.dice.random() >= self.explorer.how.listing:
+            return ""
+        found = []
+        for commands in by_verb(self.game.admissible()):
+            command = self.dice.choice(commands)
+            book = ledger.books.get(ledger.names.read(command).template)
+            if (book is None or book.worked.total() < _FAMILIAR) and not self._vain(command):
+                found.append(command)
+        return self.dice.choice(found) if found else ""
+
+    # Experiments.
+
+    def _experiment(self) -> str:
+        """What can be done right now that would settle most, if anything would."""
+        best, choice = _WORTH_IT, ("", Counter[object](), object())
+        for _ in range(self.explorer.how.imagined):
+            question = self.dice.choice(self.explorer.questions)
+            if not question.book.slots:
+                continue
+            names = self._imagine(question)
+            if names is None:
+                continue
+            command = fill(question.book.template, names)
+            if self._vain(command):
+                continue
+            gain, about = question.gain(*question.book.measure(self.diary.belief, names), tuple(map(kind_of, names)))
+            if gain > best:
+                best, choice = gain, (command, question.asked, about)
+        command, asked, about = choice
+        asked[about] += 1
+        return command
+
+    def _vain(self, command: str) -> bool:
+        """Whether a command was refused since anything changed, or again and again."""
+        return command in self.refused or self.failures[command] > 1
+
+    def _imagine(self, question: Question) -> tuple[str, ...] | None:
+        """Names for an action, with kinds that have worked as often as with any."""
+        names = draw(self.diary.belief, [(role,) for role in question.schema.variables], self.dice)
+        if names is None or self.dice.random() < 0.5:
+            return names
+        slot = self.dice.randrange(len(names))
+        known = self.diary.belief.names.get(question.schema.variables[slot], ())
+        fit = [name for name in known if kind_of(name) in question.fit[slot] and name not in names]
+        return (*names[:slot], self.dice.choice(fit), *names[slot + 1 :]) if fit else names
+
+    def _towards_target(self) -> str:
+        """The next step towards an experiment that cannot be done yet."""
+        for _ in range(3):
+            if self.target is None or self.patience <= 0:
+                self.target, self.patience = self._new_target(), self.explorer.how.pursued
+            if self.target is None:
+                break
+            self.patience -= 1
+            if self.target.feasible(self.situation) is Truth.TRUE:
+                target, self.target = self.target, None
+                return command_of(target.schema, target.binding)
+            command = self.explorer.reasoner(frozenset()).remedy(self.target, self.situation).command
+            if command and not self._vain(command):
+                return command
+            self.target = None
+        return self._look()
+
+    def _look(self) -> str:
+        """Something that can be done and makes known what is not: rarely seen states are reached by the unknown."""
+        belief = self.diary.belief
+        seeing = [question for question in self.explorer.questions if question.schema.observes and question.book.slots]
+        for _ in range(self.explorer.how.imagined if seeing else 0):
+            question = self.dice.choice(seeing)
+            names = [self.dice.choice(belief.names.get(role) or ("",)) for role in question.schema.variables]
+            known = question.book.known(belief, names) if all(names) else -1
+            if known.bit_count() < len(question.book.probes):
+                binding = dict(zip(question.schema.variables, names, strict=True))
+                command = fill(question.book.template, names)
+                if not self._vain(command) and (
+                    Instance(question.schema, binding).feasible(self.situation) is not Truth.FALSE
+                ):
+                    return command
+        return ""
+
+    def _new_target(self) -> Instance | None:
+        """An action with kinds that were never tried together, of the actions that succeeded least."""
+        best, found = 0.0, None
+        for _ in range(self.explorer.how.imagined):
+            question = self.dice.choice(self.explorer.questions)
+            names = self._imagine(question) if question.book.slots else None
+            if names is None:
+                continue
+            kinds = tuple(map(kind_of, names))
+            tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
+            new = sum(kind not in fit for kind, fit in zip(kinds, question.fit, strict=True))
+            worth = (2.0 if not tried else 0.5 / tried) / (1 + len(question.book.successes) / 40) / max(1, new)
+            if worth > best:
+                binding = dict(zip(question.schema.variables, names, strict=True))
+                best, found = worth, Instance(question.schema, binding)
+        return found
+
+    # The goal.
+
+    def _towards_goal(self) -> str:
+        """The next step towards a guess at what the goal wants; nothing where there is none left."""
+        explorer = self.explorer
+        for _ in range(4):
+            if self.wanted is None or self.patience <= 0:
+                if self.wanted is not None:
+                    self.tried.add(self.wanted)
+                self.wanted, self.patience = self._new_guess(), 2 * explorer.how.pursued
+            if self.wanted is None:
+                return ""
+            self.patience -= 1
+            if (command := self._go_on()) is not None:
+                return command
+            plan: Plan = explorer.reasoner(self.wanted).plan(self.situation, seek=False)
+            options = [option for option in plan.options if not self._vain(option.command)]
+            if plan.cost > 0 and options:
+                self.ahead = [link.command for link in options[0].chain[1:]] if not options[0].chain[0].reveals else []
+                return options[0].command
+            self.tried.add(self.wanted)
+            self.wanted = None
+        return ""
+
+    def _go_on(self) -> str | None:
+        """The next action of the plan that was made, where it can be done; no new plan is needed then."""
+        if not self.ahead:
+            return None
+        command, self.ahead = self.ahead[0], self.ahead[1:]
+        instance = self.explorer.instance(command)
+        if instance is None or self._vain(command) or instance.feasible(self.situation) is not Truth.TRUE:
+            self.ahead = []
+            return None
+        return command
+
+    def _new_guess(self) -> State | None:
+        """The simplest guess, but for those that were pursued before."""
+        goal = self.diary.goal
+        some = islice(self.explorer.guesses(goal), _GUESSES)
+        left = [(number, state) for number, state in enumerate(some) if state not in self.tried]
+        if not left:
+            return None
+        _, state = min(left, key=lambda item: item[0] + _AGAIN * self.explorer.pursued[goal.type, item[1]])
+        self.explorer.pursued[goal.type, state] += 1
+        return state
+
+    def _anything(self) -> str:
+        """A command of some action with any names that were ever seen, known to be here or not."""
+        names = self.explorer.ledger.names.roles
+        books = [book for book in self.explorer.ledger.books.values() if len(book.successes) > 1]
+        if not books:
+            return next(iter(self.game.admissible()), "look")
+        book = self.dice.choice(books)
+        chosen = []
+        for roles in book.roles:
+            fit = [name for name in names if not roles or roles <= names[name]]
+            chosen.append(self.dice.choice(fit or list(names)))
+        return fill(book.template, chosen)

@@ -1,0 +1,261 @@
+"""What was learned as YAML and as evidence: the form of a manual that people write, its texts made of its facts."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+from rpms.core.facts import Clause, Truth
+from rpms.core.rules import Predicate
+from rpms.learn.rules.conclude import Learned, plan_of, processes_of, prohibitions_of, table_atom
+from rpms.learn.rules.goals import GoalModel
+from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, Fact, KindTable
+from rpms.store.evidence import Claim, Label
+
+_PLACES_SAID = 6
+"""Places that the sentence about where something is names."""
+
+
+def manual_tree(learned: Learned) -> dict[str, Any]:
+    """The manual as a tree of plain values."""
+    tree: dict[str, Any] = {
+        "world": learned.world,
+        "alone": True,
+        "predicates": {**_vocabulary(learned), **_told_of_kinds(learned)},
+        "kinds": {table.name: _kinds(table) for action in learned.actions for table in action.tables},
+        "goals": {goal.type: _goal(goal) for goal in learned.goals},
+        "environment": {action.name: _entry(action) for action in learned.actions},
+        "processes": {
+            process.name: {
+                "command": process.syntax[0],
+                "needs": [_quoted(action, clause) for clause in process.preconditions],
+                "effects": [_quoted(action, Clause((literal,))) for literal in process.effects],
+            }
+            for action in learned.actions
+            for process in processes_of(action)
+        },
+        "localities": {kind: [place for place, _, _ in rows] for kind, rows in learned.localities.items()},
+        "domain": _rules(learned),
+    }
+    return {key: value for key, value in tree.items() if value}
+
+
+def manual_yaml(tree: Mapping[str, Any], head: Sequence[str] = ()) -> str:
+    """A manual's text, lists on one line as people write them, after some lines of comment."""
+    return "".join(f"# {line}\n" for line in head) + yaml_text(_styled(tree))
+
+
+def yaml_text(tree: Mapping[str, Any]) -> str:
+    """A tree as it is, in the form in which manuals are written."""
+    yaml = YAML(typ="rt")
+    yaml.width = 118
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    stream = io.StringIO()
+    yaml.dump(tree, stream)
+    return stream.getvalue()
+
+
+def _styled(value: Any, depth: int = 0) -> Any:
+    """Ruamel's types: lists in brackets, texts in quotes where they hold a comma."""
+    if isinstance(value, Mapping):
+        found = CommentedMap((key, _styled(item, depth + 1)) for key, item in value.items())
+        if depth > 1 and all(not isinstance(item, Mapping) for item in value.values()) and "args" in value:
+            found.fa.set_flow_style()
+        return found
+    if isinstance(value, list):
+        items = CommentedSeq(_styled(item, depth + 1) for item in value)
+        if all(not isinstance(item, Mapping) for item in value):
+            items.fa.set_flow_style()
+        return items
+    if isinstance(value, str) and ("," in value or '"' in value):
+        return DoubleQuotedScalarString(value)
+    return value
+
+
+def _vocabulary(learned: Learned) -> dict[str, Any]:
+    """The facts that the belief answers, as its world declares them."""
+    return {name: _declared(each) for name, each in learned.predicates.items()}
+
+
+def _declared(predicate: Predicate) -> dict[str, Any]:
+    told = {"args": list(predicate.args), "yes": predicate.yes, "no": predicate.no, "exclusive": predicate.exclusive}
+    return {key: value for key, value in told.items() if value}
+
+
+def _told_of_kinds(learned: Learned) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for action in learned.actions:
+        for table in action.tables:
+            args = list(table_atom(table, action.parameters).args)
+            names = " and ".join(f"<{name}>" for name in args)
+            found[table.name] = {
+                "args": args,
+                "yes": f"{action.name} works with {names}",
+                "no": f"{action.name} never worked with such as {names}",
+                "lasting": True,
+            }
+    return found
+
+
+def _kinds(table: KindTable) -> dict[str, Any]:
+    return {"yes": _listed(table.worked), "no": _listed(table.refused)}
+
+
+def _listed(kinds: Iterable[tuple[str, ...]]) -> Any:
+    rows = sorted(kinds)
+    if not rows or len(rows[0]) == 1:
+        return [row[0] for row in rows]
+    found: dict[str, list[str]] = {}
+    for one, other in rows:
+        found.setdefault(one, []).append(other)
+    return found
+
+
+def _goal(goal: GoalModel) -> dict[str, Any]:
+    return {"over": dict(goal.over), "holds": [str(fact.clause) for fact in goal.holds]}
+
+
+def _quoted(action: ActionModel, clause: Clause) -> str:
+    """A clause of an action with fixed names in quotes."""
+    names = {
+        arg: f'"{arg}"' for literal in clause.literals for arg in literal.atom.args if arg not in action.parameters
+    }
+    return str(clause.bind({name: quoted for name, quoted in names.items() if name != "_"}))
+
+
+def _entry(action: ActionModel) -> dict[str, Any]:
+    bound = action.bind
+    told = [str(table_atom(table, action.parameters)) for table in action.tables]
+    entry = {
+        "syntax": action.syntax,
+        "preconditions": [*(_quoted(action, bound(fact.clause)) for fact in action.labelled(Label.NECESSARY)), *told],
+        "plan": [_quoted(action, clause) for clause in plan_of(action)],
+        "effects": [_quoted(action, bound(fact.clause)) for fact in action.effects],
+        "observes": [observed(action, fact) for fact in action.observes],
+    }
+    if action.losses and action.ruinous is None:
+        entry["critical"] = f"It ended the task for good {action.losses} times of {action.successes}."
+    return {key: value for key, value in entry.items() if value}
+
+
+def observed(action: ActionModel, fact: Fact) -> str:
+    """What an action reveals, as a manual writes it."""
+    given = f" if {_quoted(action, action.bind(fact.given))}" if fact.given else ""
+    return _quoted(action, action.bind(fact.clause)) + given
+
+
+def _rules(learned: Learned) -> dict[str, Any]:
+    """Tier 2: what goals want and where things are, as sentences made of the facts."""
+    goals = {}
+    for number, goal in enumerate(learned.goals, 1):
+        id_ = f"D-GOAL-{number:03}"
+        goals[id_] = {"text": goal_sentence(goal, learned), "goals": [goal.type]}
+    places = {}
+    for number, (kind, rows) in enumerate(learned.localities.items(), 1):
+        id_ = f"D-LOC-{number:03}"
+        places[id_] = {
+            "text": place_sentence(kind, [place for place, _, _ in rows]),
+            "category": kind,
+            "objects": [kind],
+            "places": [place for place, _, _ in rows],
+        }
+    actions = {action.name: action for action in learned.actions}
+    ruin = {
+        rule.id: {
+            "text": rule.text,
+            "forbids": [
+                {"action": ban.action, "when": [_quoted(actions[ban.action], clause) for clause in ban.when]}
+                for ban in rule.forbids
+            ],
+        }
+        for rule in prohibitions_of(learned)
+    }
+    return {key: value for key, value in (("ruin", ruin), ("goals", goals), ("places", places)) if value}
+
+
+_NAMED = {"x": "the object", "y": "another such object", "p": "the destination", "q": "another destination"}
+
+
+def wanted_sentence(holds: Iterable[Clause], predicates: Mapping[str, Predicate]) -> str:
+    """What is to hold in the end, in the words of the facts."""
+    said = []
+    for clause in holds:
+        literal = clause.literals[0].bind(_NAMED)
+        predicate = predicates.get(literal.atom.predicate) or Predicate(literal.atom.predicate)
+        said.append(predicate.say(literal.atom, Truth.of(not literal.negated)))
+    return f"In the end: {'; '.join(said)}."
+
+
+def place_sentence(kind: str, places: Sequence[str]) -> str:
+    """Where something is, likeliest first."""
+    return f"{kind.capitalize()} is commonly in: {', '.join(places[:_PLACES_SAID])}"
+
+
+def goal_sentence(goal: GoalModel, learned: Learned) -> str:
+    """What goals of a type want, and what all wins did on the way."""
+    sentence = wanted_sentence((fact.clause for fact in goal.holds), learned.predicates)
+    way = [learned.predicates[atom.predicate].say(atom.bind(_NAMED), Truth.TRUE) for atom in goal.stages]
+    return f"{sentence} On the way there, in this order: {'; '.join(way)}." if len(way) > 1 else sentence
+
+
+def claims_of(learned: Learned) -> Iterator[Claim]:
+    """What speaks for every line, and for those that did not make it into the manual."""
+    for action in learned.actions:
+        yield from _claims_of_action(action)
+    for goal in learned.goals:
+        yield from (_claim(("goals", goal.type), "holds", str(fact.clause), fact) for fact in goal.holds)
+    for kind, rows in learned.localities.items():
+        for place, found, looked in rows:
+            steps = [witness for sight in learned.sights.values() for witness in sight.witnesses.get((kind, place), ())]
+            note = f"{found} of {looked} looked into"
+            yield Claim(
+                ("localities",), kind, place, confirmed=found, witnesses=tuple(steps[:MOST_WITNESSES]), note=note
+            )
+
+
+def _claims_of_action(action: ActionModel) -> Iterator[Claim]:
+    at = ("environment", action.name)
+    yield Claim(
+        at,
+        "syntax",
+        action.syntax,
+        confirmed=action.successes,
+        against=action.refusals,
+        witnesses=action.witnesses,
+        note=f"{action.unexplained} refusals have no explanation" if action.unexplained else "",
+    )
+    for fact in action.needs:
+        key = "plan" if fact.label is Label.POSSIBLE else "preconditions"
+        yield _claim(at, key, _quoted(action, action.bind(fact.clause)), fact)
+    yield from (_claim(at, "effects", _quoted(action, action.bind(fact.clause)), fact) for fact in action.effects)
+    yield from (_claim(at, "observes", observed(action, fact), fact) for fact in action.observes)
+    for process, fact in zip(processes_of(action), action.conditional, strict=True):
+        yield _claim(("processes", process.name), "effects", _quoted(action, action.bind(fact.clause)), fact)
+    for table in action.tables:
+        yield from _claims_of_kinds(table)
+    if action.ruinous is not None:
+        yield _claim(at, "forbids", _quoted(action, action.bind(action.ruinous.clause)), action.ruinous)
+
+
+def _claim(at: tuple[str, ...], key: str, text: str, fact: Fact) -> Claim:
+    return Claim(
+        at, key, text, fact.label, fact.confirmed, fact.against, fact.decisive, fact.unknown, fact.witnesses,
+        fact.counterexamples, fact.note,
+    )  # fmt: skip
+
+
+def _claims_of_kinds(table: KindTable) -> Iterator[Claim]:
+    for key, rows in (("yes", table.worked), ("no", table.refused)):
+        for kinds, steps in sorted(rows.items()):
+            yield Claim(
+                ("kinds", table.name),
+                key,
+                ", ".join(kinds),
+                confirmed=len(steps),
+                witnesses=tuple(steps[:MOST_WITNESSES]),
+            )

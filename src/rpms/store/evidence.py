@@ -1,0 +1,227 @@
+"""What speaks for each line of a learned manual, in a file beside it: `manual.yaml` has `manual.evidence.jsonl`.
+
+The first line is the header, every other line a claim. A claim that stands in the manual has the place where it stands,
+and every claim has steps of episodes that speak for it. The episodes of an exploration are kept in
+`manual.episodes.jsonl` (see `store.traces`); those of recorded runs are in the runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from rpms.core.errors import FileError, InputError
+from rpms.foreign.json_text import Count, NotJson, Text, first_mistake, loads
+from rpms.foreign.limits import LARGEST_MEMORY
+from rpms.store.files import read_text, write_whole
+
+SUFFIX = ".evidence.jsonl"
+GUARD = "guard"
+"""Among the settings of evidence: the manual that a guard's log was read with. It is of tools, and of no world."""
+
+
+class Label(StrEnum):
+    """How sure a claim is."""
+
+    NECESSARY = "necessary"
+    """A precondition: an action was refused with this false and all else that it may need true. The guard uses it."""
+    POSSIBLE = "possible"
+    """A precondition that was true in every success, and false only where something else was missing too. Plans see
+    to it (`plan` in the manual); the guard lets pass what breaks it."""
+    UNTESTED = "untested"
+    """True in every attempt, so that nothing is known of it. Not in the manual."""
+    IMPLIED = "implied"
+    """True whenever another precondition was: it adds nothing. Not in the manual; `note` names the other one."""
+    REFUTED = "refuted"
+    """No precondition: an action succeeded with this false. Not in the manual."""
+    SEEN = "seen"
+    """Everything that is no precondition: an effect, what was revealed, kinds in a role, a place, a goal's fact."""
+    TAKEN_OUT = "taken out"
+    """Induced, and then taken out, since on episodes kept aside it was wrong; `note` says how. Not in the manual."""
+    ACCEPTED = "accepted"
+    """A person keeps this line in the manual, whatever is learned (see `store.decisions`)."""
+    REJECTED = "rejected"
+    """A person keeps this line out of the manual, whatever is learned."""
+    EDITED = "edited"
+    """A person has changed this line of the manual since it was learned; `note` says how. Edits are kept."""
+
+
+class Witness(NamedTuple):
+    """A step that speaks for or against a claim."""
+
+    episode: str
+    """The episode's id: of an exploration, its number and task; of a run, the run's folder and the task."""
+    step: int
+    """From 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One line of a learned manual, or one that did not make it into the manual, with what speaks for it."""
+
+    at: tuple[str, ...]
+    """The mapping where it stands, or would: `("environment", "heat")`, `("kinds", "heat_place")`."""
+    key: str
+    """What of it: `syntax`, `preconditions`, `plan`, `effects`, `observes`, `holds`, `yes`, `no`, `places`, `steps`."""
+    text: str
+    """As the manual writes it: `holding(object)`."""
+    label: Label = Label.SEEN
+    confirmed: int = 0
+    """Steps that speak for it. Of a precondition: successes in which it was true."""
+    against: int = 0
+    """Steps that speak against it. Of a precondition: successes in which it was false."""
+    decisive: int = 0
+    """Of a precondition: refusals in which this alone was false."""
+    unknown: int = 0
+    """Steps in which nobody knew whether it was so."""
+    witnesses: tuple[Witness, ...] = ()
+    """Some of the steps that speak for it, the decisive ones first."""
+    counterexamples: tuple[Witness, ...] = ()
+    """Some of the steps that speak against it."""
+    note: str = ""
+    """What else there is to say, in words."""
+
+    @property
+    def place(self) -> str:
+        """Where it stands in one text: `environment/heat/preconditions/holding(object)`. Unique in its file."""
+        return "/".join((*self.at, self.key, self.text))
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is a line of the manual."""
+        return self.label in (Label.NECESSARY, Label.POSSIBLE, Label.SEEN, Label.ACCEPTED)
+
+    @property
+    def id(self) -> str:
+        """A short name for it that stays the same from one learning to the next."""
+        return hashlib.sha256(self.place.encode("utf-8", "replace")).hexdigest()[:8]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that a learned manual rests on."""
+
+    world: str
+    claims: tuple[Claim, ...] = ()
+    split: str = ""
+    """The split that was explored; nothing where only runs were read."""
+    episodes: int = 0
+    steps: int = 0
+    kept_aside: int = 0
+    """Episodes that nothing was learned from: the manual was verified on them."""
+    undetermined: int = 0
+    """Attempts of which another one, with the same action and the same facts, went the other way."""
+    written: str = ""
+    """The manual's text as it was written: what differs from it in the manual by now, a person has changed."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What else decides the result, such as the seed."""
+
+    def of(self, *at: str) -> tuple[Claim, ...]:
+        """The claims about one entry of the manual."""
+        return tuple(claim for claim in self.claims if claim.at == at)
+
+
+def counts_of(claim: Claim) -> str:
+    """What speaks for a claim and against it, in words."""
+    told = [(claim.confirmed, "steps for it"), (claim.against, "against it"), (claim.unknown, "where it was unknown")]
+    if claim.key in ("preconditions", "plan", "needs"):
+        told[:2] = [
+            (claim.confirmed, "successes with it"),
+            (claim.against, "without it"),
+            (claim.decisive, "refusals that show it"),
+        ]
+    if claim.key == "syntax":
+        told = [(claim.confirmed, "successes"), (claim.against, "refusals")]
+    words = [f"{count:,} {what}" for count, what in told if count]
+    return "; ".join([*words, *filter(None, [claim.note])]) or "no step speaks for it"
+
+
+def evidence_file(manual: Path) -> Path:
+    """Where the evidence of a manual is."""
+    return manual.with_suffix("").with_name(manual.with_suffix("").name + SUFFIX)
+
+
+class _Header(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    type: Literal["evidence"]
+    version: Literal[1]
+    world: Text
+    split: Text = ""
+    episodes: Count = 0
+    steps: Count = 0
+    kept_aside: Count = 0
+    undetermined: Count = 0
+    written: Text = ""
+    settings: dict[Text, Text] = {}
+
+
+class _Claim(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    type: Literal["claim"]
+    at: tuple[Text, ...]
+    key: Text
+    text: Text
+    label: Label
+    confirmed: Count = 0
+    against: Count = 0
+    decisive: Count = 0
+    unknown: Count = 0
+    witnesses: tuple[tuple[Text, Count], ...] = ()
+    counterexamples: tuple[tuple[Text, Count], ...] = ()
+    note: Text = ""
+
+
+def write_evidence(file: Path, evidence: Evidence) -> None:
+    """Write the file, whole or not at all."""
+    header = {name: value for name, value in vars(evidence).items() if name != "claims"}
+    rows: list[dict[str, object]] = [{"type": "evidence", "version": 1, **header, "settings": dict(evidence.settings)}]
+    rows += [{"type": "claim", **_told(claim)} for claim in evidence.claims]
+    write_whole(file, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def _told(claim: Claim) -> dict[str, object]:
+    """A claim without what it does not say."""
+    return {name: value for name, value in asdict(claim).items() if value or name in ("at", "key", "text")}
+
+
+def read_evidence(file: Path) -> Evidence:
+    """Read the file; a mistake is a FileError with its line."""
+    header: _Header | None = None
+    claims: list[Claim] = []
+    for number, line in enumerate(read_text(file, LARGEST_MEMORY).splitlines(), 1):
+        try:
+            row = loads(line)
+            if header is None:
+                header = _Header.model_validate(row)
+                continue
+            form = _Claim.model_validate(row)
+        except NotJson as error:
+            raise FileError(file, number, f"is no evidence: {error}") from None
+        except ValidationError as error:
+            raise FileError(file, number, f"is no evidence: {first_mistake(error)}") from None
+        values = {**dict(form), "witnesses": _steps(form.witnesses), "counterexamples": _steps(form.counterexamples)}
+        values.pop("type")
+        claims.append(Claim(**values))
+    if header is None:
+        raise FileError(file, 1, "is empty: `rpms rules learn` writes it with a manual")
+    rest = {name: value for name, value in dict(header).items() if name not in ("type", "version")}
+    return Evidence(claims=tuple(claims), **rest)
+
+
+def evidence_of(manual: Path) -> Evidence:
+    """The evidence beside a manual; an InputError where it has none."""
+    file = evidence_file(manual)
+    if not file.is_file():
+        raise InputError(f"{manual}: was not learned: there is no {file.name} beside it")
+    return read_evidence(file)
+
+
+def _steps(pairs: Iterable[tuple[str, int]]) -> tuple[Witness, ...]:
+    return tuple(Witness(*pair) for pair in pairs)

@@ -1,0 +1,170 @@
+"""From interaction to a manual on disk: what is written, what is kept of edits, what goes on after a crash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rpms.core.errors import FileError, InputError
+from rpms.core.facts import Atom, Literal
+from rpms.learn.rules.edits import merged
+from rpms.learn.rules.explore import Exploring
+from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
+from rpms.learn.rules.wording import keeps_names
+from rpms.play.sources import universal_tier
+from rpms.store.evidence import Label, evidence_file, read_evidence
+from rpms.store.manuals import manual_text, read_manual
+from rpms.store.traces import read_traces, traces_file
+from rpms.worlds.base import Setting
+from tests.cli.command import Rpms, rpms  # noqa: F401  a fixture
+from tests.learn.made_up import Action, Domain, MadeUp
+from tests.own_world import new  # noqa: F401  a fixture
+
+RED, WARM, DARK = Atom("red", ("x",)), Atom("warm", ("x",)), Atom("dark")
+WORLD = MadeUp(
+    Domain(
+        (
+            Action("paint", (Literal(WARM),), (Literal(RED),)),
+            Action("chill", (), (Literal(WARM, True),)),
+            Action("heat", (Literal(DARK, True),), (Literal(WARM), Literal(RED, True))),
+        )
+    )
+)
+
+
+def learn(out: Path, steps: int = 250, **how: object) -> RulesLearned:
+    tasks = tuple(WORLD.tasks("train", Setting()))
+    return learn_rules(RulesPlan(WORLD, tasks, Setting(), "train", Exploring(steps=steps), **how), out)  # type: ignore[arg-type]
+
+
+def test_the_manual_says_what_the_world_needs_with_the_steps_that_show_it(tmp_path: Path) -> None:
+    out = tmp_path / "manual.yaml"
+    learn(out)
+    manual = read_manual(universal_tier(), manual_text(out))
+    needs = {action.name: {str(clause) for clause in action.preconditions} for action in manual.actions}
+    assert needs["paint"] == {"warm(thing)"}
+    assert needs["heat"] == {"not dark"}
+    claim = next(
+        claim
+        for claim in read_evidence(evidence_file(out)).of("environment", "paint")
+        if claim.key == "preconditions" and claim.text == "warm(thing)"
+    )
+    assert claim.label is Label.NECESSARY
+    assert claim.against == 0
+    traces = {trace.episode: trace for trace in read_traces(traces_file(out))[1]}
+    first = claim.witnesses[0]
+    shown = traces[first.episode].steps[first.step - 1]
+    assert shown.command.startswith("paint")
+    assert WORLD.infeasible(shown.answer)
+
+
+def test_an_exploration_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    out = tmp_path / "manual.yaml"
+    learn(out, 60)
+    before = read_traces(traces_file(out))[1]
+    with traces_file(out).open("a", encoding="utf-8") as stream:
+        stream.write('{"type": "episode", "epi')  # a line that a crash cut off
+    result = learn(out, 120)
+    after = read_traces(traces_file(out))[1]
+    assert after[: len(before)] == before
+    assert sum(len(trace.steps) for trace in after) >= 120
+    assert result.evidence.kept_aside == len(after) // 10
+
+
+def test_an_exploration_with_another_seed_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "manual.yaml"
+    learn(out, 30)
+    other = RulesPlan(WORLD, tuple(WORLD.tasks("train", Setting())), Setting(), "train", Exploring(steps=30, seed=1))
+    with pytest.raises(InputError, match="another seed"):
+        learn_rules(other, out)
+
+
+def test_edits_by_hand_are_kept_and_said(tmp_path: Path) -> None:
+    out = tmp_path / "manual.yaml"
+    learn(out, 200)
+    text = out.read_text(encoding="utf-8")
+    assert "preconditions: [warm(thing)]" in text
+    out.write_text(text.replace("preconditions: [warm(thing)]", "preconditions: [warm(thing), loud]"), encoding="utf-8")
+    result = learn(out, 260)
+    assert [(claim.text, claim.note) for claim in result.edits] == [("loud", "added by hand")]
+    assert "preconditions: [warm(thing), loud]" in out.read_text(encoding="utf-8")
+    again = learn(out, 260)
+    assert again.edits == result.edits
+
+
+def test_an_edit_that_breaks_the_manual_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    out = tmp_path / "manual.yaml"
+    learn(out, 60)
+    text = out.read_text(encoding="utf-8").replace("effects: [red(thing)]", "effects: [purple(thing)]")
+    out.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="purple"):
+        learn(out, 80)
+    assert out.read_text(encoding="utf-8") == text
+
+
+def test_a_manual_that_people_wrote_is_not_overwritten(tmp_path: Path) -> None:
+    out = tmp_path / "manual.yaml"
+    out.write_text("world: made up\n", encoding="utf-8")
+    with pytest.raises(InputError, match="was not learned"):
+        learn(out, 30)
+
+
+def test_edits_of_trees() -> None:
+    written = {"a": [1, 2], "b": {"c": "x"}, "gone": 1}
+    edited = {"a": [1, 3], "b": {"c": "y", "d": "new"}}
+    learned = {"a": [1, 2, 4], "b": {"c": "z", "e": 5}, "gone": 2, "f": 6}
+    tree, notes = merged(written, edited, learned)
+    assert tree == {"a": [1, 4, 3], "b": {"c": "y", "d": "new", "e": 5}, "f": 6}
+    assert len(notes) == 5
+
+
+def test_runs_of_another_world_are_refused(tmp_path: Path) -> None:
+    out = tmp_path / "manual.yaml"
+    learn(out, 30)
+    other = MadeUp(WORLD.domain)
+    other.name = "elsewhere"
+    with pytest.raises(InputError, match="played in made up, not in elsewhere"):
+        list(recorded(other, [traces_file(out)]))
+
+
+def test_evidence_that_was_damaged_is_a_mistake_with_its_line(tmp_path: Path) -> None:
+    out = tmp_path / "manual.yaml"
+    learn(out, 30)
+    file = evidence_file(out)
+    lines = file.read_text(encoding="utf-8").splitlines()
+    file.write_text("\n".join([lines[0], '{"type": "claim"}']), encoding="utf-8")
+    with pytest.raises(FileError, match="2"):
+        read_evidence(file)
+
+
+@pytest.mark.parametrize(
+    ("after", "kept"),
+    [
+        ("You will find mugs in: desk, shelf", True),
+        ("Mugs: shelf, desk", False),
+        ("desk", False),
+        ("desk\n, shelf", False),
+    ],
+)
+def test_a_model_may_word_a_rule_and_change_no_name(after: str, kept: bool) -> None:
+    assert keeps_names("Mug is commonly in: desk, shelf", after) is kept
+
+
+def test_a_new_world_is_learned_and_all_its_tasks_are_won(rpms: Rpms, new: Path) -> None:  # noqa: F811
+    """The lighthouse: what lamps need, what ends the keeper, what each duty wants."""
+    out = new.parent / "manual.yaml"
+    memory = new.parent / "memory.jsonl"
+    learned = rpms("rules", "learn", str(new), "--steps", "900", "--out", str(out), "--memory", str(memory))
+    assert learned.code == 0, learned.err
+    manual = read_manual(universal_tier(), manual_text(out))
+    ban = next(rule for rule in manual.rules if rule.forbids).forbids[0]
+    assert (ban.action, [str(clause) for clause in ban.when]) == ("light", ["holding(oil can)"])
+    played = rpms(
+        "run", str(new), "--split", "test", "--manual", str(out), "--memory", str(memory), "--model", "planner",
+        "--out", str(new.parent / "run"),
+    )  # fmt: skip
+    assert "6 won" in played.out
+    table = rpms("rules", "verify", str(out), str(new.parent / "run"), "--world", str(new))
+    assert table.code == 0
+    assert rpms("rules", "verify", str(new), str(new.parent / "run")).code == 0
