@@ -48,7 +48,7 @@ def check(
     if log is None:
         return
     table = Table("", "call", "ruling", "rule", "fact", "what to do")
-    counts = {"allow": 0, "warn": 0, "refuse": 0}
+    counts = dict.fromkeys(("allow", "warn", "modify", "refuse"), 0)
     changed = 0
     for number, step in enumerate(replay(_guard(manual, python), log), start=1):
         counts[step.now.word] += 1

@@ -25,7 +25,7 @@ from rpms.foreign.json_text import NotJson
 from rpms.foreign.limits import LARGEST_MESSAGE, MOST_WAITING
 from rpms.guard import mcp_messages as mcp
 from rpms.guard.guard import Guard
-from rpms.guard.rulings import Refuse, Ruling, Warn
+from rpms.guard.rulings import Modify, Refuse
 
 _CHUNK = 1 << 16
 _GRACE = 2.0
@@ -52,7 +52,8 @@ class _Waiting:
 
     id: Any
     call: Call
-    ruling: Ruling
+    notice: str
+    """What the model should read with the result."""
     until: float
 
 
@@ -253,11 +254,15 @@ class Proxy:
         if _key(id_) in self._waiting:
             self._to_client.put(mcp.invalid(id_, "another call with this id is under way"))
             return
-        ruling = self._guard.check(mcp.call_of(message))
+        ruling = self._guard.check(mcp.call_of(message), can_modify=True)
         if isinstance(ruling, Refuse):
             self._to_client.put(mcp.refusal(id_, ruling))
             return
-        self._waiting[_key(id_)] = _Waiting(id_, mcp.as_call(message), ruling, time.monotonic() + self._patience)
+        call = mcp.as_call(message)
+        if isinstance(ruling, Modify):
+            call = ruling.call
+            line = mcp.with_arguments(message, call.arguments)
+        self._waiting[_key(id_)] = _Waiting(id_, call, ruling.notice, time.monotonic() + self._patience)
         self._to_server.put(line if line.endswith(b"\n") else line + b"\n")
 
     def _give_up(self) -> None:
@@ -305,9 +310,7 @@ class Proxy:
             return line
         result, failed = mcp.outcome_of(answer)
         self._guard.observe(waited.call, result, failed=failed)
-        if isinstance(waited.ruling, Warn):
-            return mcp.with_warning(answer, waited.ruling) or line
-        return line
+        return (mcp.with_notice(answer, waited.notice) if waited.notice else None) or line
 
     def _compare(self, answer: dict[str, Any]) -> None:
         """Say where the manual and the server's tools do not agree, once the list is whole."""

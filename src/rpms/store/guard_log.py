@@ -50,11 +50,13 @@ class CheckLine(_OfCall):
     """A call that was checked, and the ruling."""
 
     type: Literal["check"] = "check"
-    ruling: Literal["allow", "warn", "refuse"]
+    ruling: Literal["allow", "warn", "modify", "refuse"]
     rule: Text = ""
     reason: Text = ""
     fact: Text = ""
     remedy: Text = ""
+    made: dict[Text, Any] | None = None
+    """The arguments that a modified call was made with."""
 
 
 class ResultLine(_OfCall):
