@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rpms.guard import Call, Guard
+from tests.guard.git_server import server
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "guard"
@@ -30,6 +31,13 @@ def installed(tmp_path) -> Path:
     return tmp_path
 
 
+def run(example: str, *path: Path) -> subprocess.CompletedProcess[str]:
+    found = os.pathsep.join(filter(None, (*map(str, path), os.environ.get("PYTHONPATH"))))
+    command = [sys.executable, str(EXAMPLES / f"{example}.py")]
+    environment = {**os.environ, "PYTHONPATH": found}
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=280, env=environment)
+
+
 @pytest.mark.parametrize(
     ("example", "needs"),
     [
@@ -42,21 +50,23 @@ def installed(tmp_path) -> Path:
 def test_an_example_ends_with_a_refused_call(example, needs, installed):
     if needs and importlib.util.find_spec(needs) is None:
         pytest.skip(f"{needs} is not installed")
-    path = os.pathsep.join(filter(None, (str(installed), os.environ.get("PYTHONPATH"))))
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / f"{example}.py")],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-        env={**os.environ, "PYTHONPATH": path},
-    )
+    done = run(example, installed)
     assert done.returncode == 0, done.stderr
     said = done.stdout
     assert LOOK_FIRST in said
     assert REFUSED in said
     assert said.index(LOOK_FIRST) < said.index(REFUSED)
     assert "cancelled W1 of mia" not in said
+
+
+def test_the_mcp_example_lets_a_client_look_and_refuses_it_a_write():
+    if importlib.util.find_spec("mcp") is None or server() is None:
+        pytest.skip("mcp and mcp-server-git are not both installed")
+    done = run("mcp_client")
+    assert done.returncode == 0, done.stderr
+    looked, refused = done.stdout.split("git_add: ")
+    assert "No commits yet" in looked
+    assert refused.startswith("Not done. P-FOLDER-001: Nothing is written outside the workspace")
 
 
 @pytest.mark.parametrize("manual", sorted(EXAMPLES.glob("*.yaml")), ids=lambda file: file.name)
