@@ -243,6 +243,8 @@ def test_no_process_stays_behind(session, how):
     pids = client.receive()["params"]
     if how == "terminate":
         client.process.terminate()
+        time.sleep(0.2)
+        client.process.terminate()  # a client that loses patience, while the server is given time to end
     client.end()
     for _ in range(100):
         if not any(map(_runs, pids)):

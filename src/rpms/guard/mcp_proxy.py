@@ -28,8 +28,11 @@ from rpms.guard.guard import Guard
 from rpms.guard.rulings import Modify, Refuse
 
 _CHUNK = 1 << 16
-_GRACE = 2.0
-"""Seconds that a server has to end when its input has ended, and again after it was told to."""
+_GRACE = 0.6
+"""Seconds that a server has to end when its input has ended, and again after it was told to.
+
+Clients give a server about two seconds before they kill it, and a proxy that is killed cannot end what it started.
+"""
 
 
 class _Side(Enum):
@@ -166,9 +169,12 @@ class Proxy:
         server.stdin.close()
         server.stdout.close()
         try:
-            self._serve(events)
-        finally:
-            code = self._end(server, events)
+            try:
+                self._serve(events)
+            finally:
+                code = self._end(server, events)
+        finally:  # a second Ctrl-C, while it was given time to end
+            _signal(server, signal.SIGKILL)
         return code
 
     def _serve(self, events: queue.Queue[_Event]) -> None:
@@ -199,8 +205,7 @@ class Proxy:
                 if event.side is _Side.SERVER and event.line:
                     self._from_server(event)
         for sign in (signal.SIGTERM, signal.SIGKILL):
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(server.pid, sign)
+            _signal(server, sign)
             if server.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
                     server.wait(_GRACE)
@@ -324,6 +329,12 @@ class Proxy:
             if missing:
                 self._complain(f"the manual declares tools that the server does not have: {', '.join(missing)}")
             self._tools.clear()
+
+
+def _signal(server: subprocess.Popen[bytes], sign: signal.Signals) -> None:
+    """Send a signal to a server and all that it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(server.pid, sign)
 
 
 def _key(id_: Any) -> str:
