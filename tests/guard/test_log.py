@@ -127,6 +127,7 @@ def test_no_call_and_no_result_breaks_the_guard(arguments, result):
     "call",
     [
         {"name": "x", "arguments": "[" * 100_000},
+        {"name": "x", "arguments": '{"a": 1, "a": 2}'},
         {"name": "x", "arguments": {"a": "y" * 3_000_000}},
         {"name": "x", "arguments": {"a": float("nan")}},
         {"name": "x", "arguments": {"a": object()}},

@@ -8,7 +8,7 @@ from typing import Any
 
 from rpms.core.readings import MISSING, Path, text_of
 from rpms.core.tools import Call, RecordKind
-from rpms.foreign.json_text import NotJson, check_depth, loads
+from rpms.foreign.json_text import NotJson, check_depth, loads, loads_once
 from rpms.foreign.limits import LARGEST_CALL, LARGEST_RESULT
 from rpms.foreign.shown import excerpt
 
@@ -31,7 +31,7 @@ def as_call(call: Call | Mapping[str, Any]) -> Call:
         if isinstance(arguments, str):
             if len(arguments) > LARGEST_CALL:
                 raise NotJson(f"its arguments have more than {LARGEST_CALL:,} characters")
-            arguments = loads(arguments) if arguments.strip() else {}
+            arguments = loads_once(arguments) if arguments.strip() else {}
         id_ = call.get("id", "")
         call = Call(name, arguments, id_ if isinstance(id_, str) else text_of(id_))
     if not isinstance(call.tool, str) or not call.tool:

@@ -20,13 +20,6 @@ _INVALID: Final = -32600
 _PARSE_ERROR: Final = -32700
 
 
-def read_message(line: bytes) -> Any:
-    """A message, or a batch of them. A name that stands twice in an object is refused: readers differ."""
-    value = loads(line)
-    json.loads(line, object_pairs_hook=_each_once)
-    return value
-
-
 def read_answer(line: bytes) -> Any:
     """What a server sent. Of what cannot be read safely, only which call it answers; None for no JSON."""
     try:
@@ -40,13 +33,6 @@ def read_answer(line: bytes) -> Any:
     if not isinstance(known, dict) or "method" in known or "id" not in known:
         return None
     return {"id": known["id"], "result": UNREADABLE}
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise NotJson("a name stands twice in one object")
-    return found
 
 
 def written(message: Any) -> bytes:

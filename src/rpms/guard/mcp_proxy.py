@@ -21,7 +21,7 @@ from typing import Any
 
 from rpms.core.errors import InputError
 from rpms.core.tools import Call
-from rpms.foreign.json_text import NotJson
+from rpms.foreign.json_text import NotJson, loads_once
 from rpms.foreign.limits import LARGEST_MESSAGE, MOST_WAITING
 from rpms.guard import mcp_messages as mcp
 from rpms.guard.guard import Guard
@@ -229,7 +229,7 @@ class Proxy:
         if not event.line.strip():
             return
         try:
-            message = mcp.read_message(event.line)
+            message = loads_once(event.line)
         except NotJson as error:
             self._complain(f"a message that is not JSON was not passed on: {error}")
             self._to_client.put(mcp.parse_error(str(error)))
