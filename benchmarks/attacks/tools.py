@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 from attacks.mutate import NASTY_TEXTS, NASTY_VALUES, as_json, bomb, changed_bytes, changed_tree
+from rpms.foreign.json_text import loads_once
 from rpms.guard import Call, Guard, Refuse, find_tool_mistakes, open_tool_manual
 from rpms.guard import mcp_messages as mcp
 from rpms.guard.replay import replay, tried
@@ -89,7 +90,7 @@ def mcp_lines(dice: Random, _folder: Path, _samples: object) -> None:
     for message in (asked, {"id": 1, "result": content}, {"id": 2, "result": listed}, {"id": 3, "error": {"code": 1}}):
         line = changed_bytes(as_json(message), dice) if dice.random() < 0.5 else as_json(changed_tree(message, dice))
         with contextlib.suppress(ValueError):  # what it cannot read is answered, not passed on
-            read = mcp.read_message(line)
+            read = loads_once(line)
             for each in read if isinstance(read, list) else [read]:
                 if mcp.is_call(each) and isinstance(ruling := guard.check(mcp.call_of(each)), Refuse):
                     mcp.refusal(each.get("id"), ruling)

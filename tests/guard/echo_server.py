@@ -2,11 +2,13 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 
-if "--stubborn" in sys.argv:  # does not end with its input, and has a child that does not either
+if "--stubborn" in sys.argv:  # ends neither with its input nor when told to, and has a child that does not either
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     print(json.dumps({"jsonrpc": "2.0", "method": "pids", "params": [os.getpid(), child.pid]}), flush=True)
 for line in sys.stdin:

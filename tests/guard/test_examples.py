@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import os
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rpms.guard import Call, Guard
+from tests.guard.git_server import server
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "guard"
@@ -20,16 +21,36 @@ REFUSED = "P-CANCEL-001: Only pending orders that were placed within a day are c
 
 
 @pytest.fixture
-def installed(tmp_path) -> Path:
-    """A folder that declares this package's entry points for Inspect, whether or not it is installed with them."""
+def run(monkeypatch, tmp_path, capfd):
+    """Run an example as a script is run, in this process, which has loaded the frameworks for other tests already."""
+
+    def running(example: str) -> str:
+        monkeypatch.syspath_prepend(EXAMPLES)
+        monkeypatch.chdir(tmp_path)
+        runpy.run_path(str(EXAMPLES / f"{example}.py"), run_name="__main__")
+        return capfd.readouterr().out
+
+    return running
+
+
+@pytest.fixture
+def registered(monkeypatch, tmp_path) -> None:
+    """This package's entry points for Inspect, whether or not it is installed with them, and no other package's."""
     folder = tmp_path / "rpms_entry_points-0.dist-info"
     folder.mkdir()
     points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["inspect_ai"]
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: rpms-entry-points\nVersion: 0\n")
     (folder / "entry_points.txt").write_text("[inspect_ai]\n" + "".join(f"{k} = {v}\n" for k, v in points.items()))
-    return tmp_path
+    monkeypatch.syspath_prepend(tmp_path)
+    if importlib.util.find_spec("inspect_ai") is not None:
+        entry_points = importlib.import_module("inspect_ai._util.entrypoints")
+        entry_points.clear_entry_points_state()
+        entry_points.ensure_entry_points("rpms")
+        monkeypatch.setattr(entry_points, "_inspect_ai_eps_loaded_all", True)  # some take half a minute
 
 
+@pytest.mark.filterwarnings("ignore")  # what the frameworks warn of is not ours
+@pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize(
     ("example", "needs"),
     [
@@ -39,24 +60,25 @@ def installed(tmp_path) -> Path:
         ("inspect_task", "inspect_ai"),
     ],
 )
-def test_an_example_ends_with_a_refused_call(example, needs, installed):
+def test_an_example_ends_with_a_refused_call(example, needs, run):
     if needs and importlib.util.find_spec(needs) is None:
         pytest.skip(f"{needs} is not installed")
-    path = os.pathsep.join(filter(None, (str(installed), os.environ.get("PYTHONPATH"))))
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / f"{example}.py")],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=280,
-        env={**os.environ, "PYTHONPATH": path},
-    )
-    assert done.returncode == 0, done.stderr
-    said = done.stdout
+    said = run(example)
     assert LOOK_FIRST in said
     assert REFUSED in said
     assert said.index(LOOK_FIRST) < said.index(REFUSED)
     assert "cancelled W1 of mia" not in said
+
+
+def test_the_mcp_example_lets_a_client_look_and_refuses_it_a_write():
+    if importlib.util.find_spec("mcp") is None or server() is None:
+        pytest.skip("mcp and mcp-server-git are not both installed")
+    example = [sys.executable, str(EXAMPLES / "mcp_client.py")]
+    done = subprocess.run(example, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    looked, refused = done.stdout.split("git_add: ")
+    assert "No commits yet" in looked
+    assert refused.startswith("Not done. P-FOLDER-001: Nothing is written outside the workspace")
 
 
 @pytest.mark.parametrize("manual", sorted(EXAMPLES.glob("*.yaml")), ids=lambda file: file.name)
@@ -71,7 +93,7 @@ def test_the_command_replays_a_log_and_reports_it(rpms, tmp_path):
     guard = Guard(EXAMPLES / "shop.yaml", log=log)
     guard.check(Call("cancel_order", {"order_id": "W1", "user_id": "mia"}))
     replayed = rpms("guard", "check", "--manual", EXAMPLES / "shop.yaml", log)
-    assert "0 allow, 0 warn, 1 refuse; 0 other than in the log" in replayed.out
+    assert "0 allow, 0 warn, 0 modify, 1 refuse; 0 other than in the log" in replayed.out
     assert "P-CONFIRM-001" in replayed.out
     reported = rpms("report", log)
     assert reported.code == 0

@@ -84,6 +84,9 @@ def test_a_cut_off_end_is_left_out_and_a_wrong_line_is_named(log, tmp_path):
     cut = tmp_path / "cut.jsonl"
     cut.write_text(text[:-20])
     assert len(list(read_guard_log(cut))) == len(whole) - 1
+    Guard(SHOP, log=cut, session="three").check(CANCEL)  # goes on where the other was cut off
+    assert [event.session for event in read_guard_log(cut)][-2:] == [whole[-2].session, "three"]
+    assert len(list(read_guard_log(cut))) == len(whole)
     cut.write_text(text.replace('"ruling":"allow"', '"ruling":"maybe"', 1))
     with pytest.raises(FileError, match=r"cut.jsonl:\d+: is no line of a guard's log: check.ruling"):
         list(read_guard_log(cut))
@@ -124,6 +127,7 @@ def test_no_call_and_no_result_breaks_the_guard(arguments, result):
     "call",
     [
         {"name": "x", "arguments": "[" * 100_000},
+        {"name": "x", "arguments": '{"a": 1, "a": 2}'},
         {"name": "x", "arguments": {"a": "y" * 3_000_000}},
         {"name": "x", "arguments": {"a": float("nan")}},
         {"name": "x", "arguments": {"a": object()}},

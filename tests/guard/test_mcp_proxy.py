@@ -22,13 +22,16 @@ MANUAL = """
 guard: files
 facts:
   was_read: {args: [path], initially: false, yes: <path> was read, no: <path> was not read}
+  shallow: {args: [depth], path: <depth>, at_most: 1}
 tools:
   read: {args: [path], effects: [was_read(path)]}
   delete: [path]
   touch: [path]
+  list: [path, depth]
 policies:
   P-READ-001: {text: Only what was read is deleted., tools: delete, requires: was_read(path), instead: read it first}
   P-TOUCH-001: {text: Better not touch what was not read., tools: touch, requires: was_read(path), warns: true}
+  P-DEPTH-001: {text: One folder at a time., tools: list, requires: shallow(depth), sets: {depth: 1}}
 """
 
 
@@ -144,6 +147,14 @@ def test_one_session_from_first_message_to_last(session, tmp_path):
     client.call("touch", 3, path="b.txt")
     assert "[warning] P-TOUCH-001" in text_of(client.answer())
 
+    client.send(
+        b'{"jsonrpc":"2.0","id":40,"method":"tools/call",'
+        b'"params":{"_meta":{"t":1},"name":"list","arguments":{"path":"b","depth":9}}}'
+    )
+    made = json.loads(client.got())
+    assert made["params"] == {"_meta": {"t": 1}, "name": "list", "arguments": {"path": "b", "depth": 1}}
+    assert text_of(client.answer()).startswith("done\n[changed] P-DEPTH-001")
+
     client.call("read", 4, path="c.txt", fail=True)
     assert client.answer()["result"]["isError"] is True
     client.call("delete", 5, path="c.txt")
@@ -232,6 +243,8 @@ def test_no_process_stays_behind(session, how):
     pids = client.receive()["params"]
     if how == "terminate":
         client.process.terminate()
+        time.sleep(0.2)
+        client.process.terminate()  # a client that loses patience, while the server is given time to end
     client.end()
     for _ in range(100):
         if not any(map(_runs, pids)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +13,9 @@ import pytest
 mcp = pytest.importorskip("mcp", reason="the MCP client is not installed: pip install 'rpms[mcp]'")
 from mcp.client.stdio import stdio_client  # noqa: E402
 
-SERVER = shutil.which("mcp-server-git", path=f"{Path(sys.executable).parent}:{sys.exec_prefix}/bin") or shutil.which(
-    "mcp-server-git"
-)
+from tests.guard.git_server import server  # noqa: E402
+
+SERVER = server()
 pytestmark = pytest.mark.skipif(SERVER is None, reason="mcp-server-git is not installed: pip install mcp-server-git")
 MANUAL = Path(__file__).parents[2] / "examples" / "guard" / "git.yaml"
 

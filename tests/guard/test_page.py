@@ -39,10 +39,11 @@ def test_the_keys_that_the_page_explains_make_a_manual():
   returned: {args: [order], initially: false}
   was_read: {args: [path], initially: false}
   seen: {args: [path], initially: false}
+  same_method: {args: [order, method], of: order, path: paid_with, is: <method>}
   agrees: {args: [text], path: <text>, is: "yes"}
 """
     settings, records, facts, tools, policies = parts
     tools = tools.replace("args: [order_id, items, method]", "args: [order_id, items, method, user_id]")
     manual = read_tool_manual(("page", settings + records + facts + more.lstrip("\n") + tools + policies))
-    assert len(manual.policies) == 1
+    assert len(manual.policies) == 2
     assert len(manual.facts) > 12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -47,8 +48,10 @@ def check(
     say(f"ok: {', '.join(f'{len(each)} {name}' for name, each in parts.items())}")
     if log is None:
         return
-    table = Table("", "call", "ruling", "rule", "fact", "what to do")
-    counts = {"allow": 0, "warn": 0, "refuse": 0}
+    table = Table("")
+    for title in ("call", "ruling", "rule", "fact", "what to do"):
+        table.add_column(title, overflow="fold")
+    counts = dict.fromkeys(("allow", "warn", "modify", "refuse"), 0)
     changed = 0
     for number, step in enumerate(replay(_guard(manual, python), log), start=1):
         counts[step.now.word] += 1
@@ -92,5 +95,7 @@ def mcp(
     """Stand before an MCP server over stdio: calls are checked, all else passes through unchanged."""
     if not command:
         raise InputError("name the server to start after `--`, such as `-- mcp-server-git`")
+    if hasattr(signal, "SIGHUP"):  # a terminal that is closed: as Ctrl-C, so that the server ends too
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
     proxy = Proxy(_guard(manual, python, log), lambda text: complain(f"rpms guard: {text}"), patience=timeout)
     raise typer.Exit(min(abs(proxy.run(command)), 255))

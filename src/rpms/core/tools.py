@@ -133,6 +133,8 @@ class Policy:
     """What to do instead."""
     warns: bool = False
     """Whether breaking it is only warned of."""
+    sets: Mapping[str, Any] = field(default_factory=dict)
+    """What a call that breaks it is made with instead: `{limit: 100}`."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,8 @@ class ToolManual:
 
     def say(self, atom: Atom, value: Truth) -> str:
         """One fact in the manual's words."""
+        if atom.predicate == GIVEN:
+            return f"{atom.args[0].strip('<>')} is {'' if value is Truth.TRUE else 'not '}given"
         fact = self.facts.get(atom.predicate)
         return (fact.predicate if fact else Predicate(atom.predicate)).say(atom, value)
 
@@ -262,6 +266,10 @@ class CallFacts:
         """Facts that are unknown for want of a record, and that record."""
         self.under_way: set[Atom] = set()
         """Facts that are unknown since a call that changes them has not returned."""
+
+    def about(self, call: Call) -> CallFacts:
+        """The same knowledge, to judge another call by."""
+        return CallFacts(call, self.manual, self.belief, self.now, self._python, self._pending)
 
     def name(self, value: object) -> str:
         """The text that stands for a value in facts, which gives the value back when a reading asks for it."""

@@ -58,6 +58,20 @@ def loads(text: str | bytes) -> Any:
     return value
 
 
+def loads_once(text: str | bytes) -> Any:
+    """Read JSON in which a name that stands twice in an object is refused: readers differ on which of them counts."""
+    value = loads(text)
+    json.loads(text, object_pairs_hook=_each_once)
+    return value
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise NotJson("a name stands twice in one object")
+    return found
+
+
 def check_depth(value: object, deepest: int = DEEPEST_JSON) -> None:
     """Raise NotJson where lists and objects stand in each other too deeply for the code behind to walk."""
     level = [value]

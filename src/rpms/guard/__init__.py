@@ -2,7 +2,7 @@
 
 from rpms.core.tools import Call, Look, ToolBelief, ToolManual, Unknown
 from rpms.guard.guard import USER, Guard
-from rpms.guard.rulings import Allow, Refuse, Ruling, Warn
+from rpms.guard.rulings import Allow, Modify, Refuse, Ruling, Warn
 from rpms.store.tool_manuals import find_tool_mistakes, open_tool_manual, read_tool_manual
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Call",
     "Guard",
     "Look",
+    "Modify",
     "Refuse",
     "Ruling",
     "ToolBelief",

@@ -9,7 +9,7 @@ from typing import Any
 
 from rpms.core.tools import Call
 from rpms.guard.guard import Guard
-from rpms.guard.rulings import Ruling
+from rpms.guard.rulings import Modify, Ruling
 
 _MOST_CONVERSATIONS = 1_000
 """Conversations that are remembered; one that is taken up again after that is read anew from its messages."""
@@ -38,15 +38,23 @@ class Conversations:
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
         self._live: dict[str, tuple[Guard, set[str]]] = {}
+        self._made: dict[tuple[str, str], Call] = {}
         self._lock = RLock()
 
     def check(self, session: str, past: Iterable[Said | Returned], call: Call) -> Ruling:
-        """Judge a call after all that was said and returned before it."""
+        """Judge a call after all that was said and returned before it. Whoever asks can make a modified call.
+
+        What a modified call returns may be told under the call as it was asked for: the two have the same id.
+        """
         with self._lock:
             for event in past:
                 self.learn(session, event)
             guard, _ = self._of(session)
-        return guard.check(call)
+        ruling = guard.check(call, can_modify=True)
+        if isinstance(ruling, Modify) and call.id:
+            with self._lock:
+                self._made[session, call.id] = ruling.call
+        return ruling
 
     def learn(self, session: str, event: Said | Returned) -> None:
         """Learn of an event, unless it is known already."""
@@ -59,11 +67,15 @@ class Conversations:
         if isinstance(event, Said):
             guard.hear(event.text)
         else:
-            guard.observe(event.call, event.result, failed=event.failed)
+            with self._lock:
+                made = self._made.pop((session, event.call.id), event.call)
+            guard.observe(made, event.result, failed=event.failed)
 
     def _of(self, session: str) -> tuple[Guard, set[str]]:
         if session not in self._live:
             while len(self._live) >= _MOST_CONVERSATIONS:
-                del self._live[next(iter(self._live))]
+                oldest = next(iter(self._live))
+                del self._live[oldest]
+                self._made = {key: call for key, call in self._made.items() if key[0] != oldest}
             self._live[session] = (self._guard.fresh(session), set())
         return self._live[session]

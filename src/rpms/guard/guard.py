@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import permutations
 from pathlib import Path
@@ -20,13 +19,12 @@ from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
 from rpms.core.loops import find_loop
 from rpms.core.prompt import Turn
 from rpms.core.readings import MISSING, moment_of, text_of
-from rpms.core.readings import Path as Way
-from rpms.core.tools import Absent, Call, CallFacts, OnUnknown, PythonFact, RecordKind, ToolBelief, ToolManual
-from rpms.foreign.json_text import NotJson, check_depth, loads
-from rpms.foreign.limits import LARGEST_CALL, LARGEST_RESULT
+from rpms.core.tools import Absent, Call, CallFacts, OnUnknown, PythonFact, ToolBelief, ToolManual
+from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
+from rpms.guard.json_calls import as_call, as_result, records_in, tool_of
 from rpms.guard.judging import Rulebook, judge
-from rpms.guard.rulings import CIRCLE, ERROR, FORM, REPEAT, Refuse, Ruling, Warn
+from rpms.guard.rulings import CIRCLE, ERROR, FORM, REPEAT, Modify, Refuse, Ruling, Warn
 from rpms.store.guard_log import CheckLine, GuardLog, ResultLine, ToldLine, kept
 from rpms.store.tool_manuals import open_tool_manual
 
@@ -89,19 +87,23 @@ class Guard:
         """Judge as of a moment, in ISO 8601, unless the manual or the host names one."""
         self._clock = moment_of(moment)
 
-    def check(self, call: Call | Mapping[str, Any]) -> Ruling:
-        """Allow, Warn or Refuse; a call that is refused is not to be made. Never raises for what a call holds."""
+    def check(self, call: Call | Mapping[str, Any], *, can_modify: bool = False) -> Ruling:
+        """Allow, Warn or Refuse; a call that is refused is not to be made. Never raises for what a call holds.
+
+        With `can_modify`, which a host says that will make another call in its place, also Modify: its `call` is the
+        one to make and to observe. Without, such a call is refused, and what to call instead is the remedy.
+        """
         with self._lock:
             try:
                 read = as_call(call)
             except NotJson as error:
-                read = Call(_tool_of(call))
+                read = Call(tool_of(call))
                 ruling: Ruling = Refuse(
                     f"the call cannot be read: {error}", FORM, "", "write arguments as a JSON object"
                 )
             else:
                 try:
-                    ruling = self._check(read)
+                    ruling = self._check(read, can_modify=can_modify)
                 except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
                     ruling = self._failed(read, error)
             return self._written(read, ruling)
@@ -110,11 +112,17 @@ class Guard:
         """Put a ruling into the log. Where that fails, the guard has failed."""
         if self._log is None:
             return ruling
-        said: dict[str, Any] = {"ruling": ruling.word, **asdict(ruling)}
+        said: dict[str, Any] = {name: getattr(ruling, name) for name in ("rule", "reason", "fact", "remedy")}
+        said |= {"ruling": ruling.word, "made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None}
         try:
             self._log.add(CheckLine(**self._place(), **_named(call), **said))
         except (FileError, OSError, ValueError) as error:
-            return self._failed(call, error) if ruling.goes_on else ruling
+            if isinstance(ruling, Refuse):
+                return ruling
+            failed = self._failed(call, error)
+            if isinstance(failed, Refuse):
+                self._pending.pop(call.id or call.text, None)
+            return ruling if isinstance(ruling, Modify) and failed.goes_on else failed
         return ruling
 
     def _place(self) -> dict[str, Any]:
@@ -128,14 +136,13 @@ class Guard:
         except (FileError, OSError, ValueError) as error:
             _LOUD.error("the log cannot be written: %s", excerpt(error))
 
-    def _check(self, call: Call) -> Ruling:
-        facts = self._facts(call)
-        ruling = judge(facts, self._rules)
+    def _check(self, call: Call, *, can_modify: bool) -> Ruling:
+        facts, ruling = judge(self._facts(call), self._rules, can_modify=can_modify)
         if not isinstance(ruling, Refuse):
-            ruling = self._circling(call, ruling)
+            ruling = self._circling(facts.call, ruling)
         self._last = (facts, ruling)
-        if ruling.goes_on:
-            self._expect(call, facts)
+        if not isinstance(ruling, Refuse):
+            self._expect(facts.call, facts)
         return ruling
 
     def _failed(self, call: Call, error: Exception) -> Ruling:
@@ -181,7 +188,7 @@ class Guard:
         if not again and sum(turn.action == call.text for turn in history) < 2:
             return ruling  # to read several known things anew, once each, is no circle
         kind, rule = (self.manual.repeats, REPEAT) if again else (self.manual.circles, CIRCLE)
-        if kind is OnUnknown.PASS or (isinstance(ruling, Warn) and kind is OnUnknown.WARN):
+        if kind is OnUnknown.PASS or (isinstance(ruling, Warn | Modify) and kind is OnUnknown.WARN):
             return ruling
         return (Refuse if kind is OnUnknown.REFUSE else Warn)(found, rule, "", "do something else, or ask the user")
 
@@ -321,81 +328,3 @@ def _functions(manual: ToolManual, python: Mapping[str, PythonFact] | ModuleType
 
 def _named(call: Call) -> dict[str, Any]:
     return {"tool": call.tool, "arguments": dict(call.arguments), "id": call.id}
-
-
-def _tool_of(call: object) -> str:
-    """What a call that cannot be read seems to be."""
-    name = getattr(call, "tool", None) or (call.get("tool", call.get("name")) if isinstance(call, Mapping) else None)
-    return excerpt(name) if isinstance(name, str) and name else "(unreadable)"
-
-
-def as_call(call: Call | Mapping[str, Any]) -> Call:
-    """A call in one of the usual forms: a name or tool, arguments as an object or as JSON text, and perhaps an id."""
-    if not isinstance(call, Call):
-        if not isinstance(call, Mapping):
-            raise NotJson("it is not an object")
-        inner = call.get("function", call)
-        inner = inner if isinstance(inner, Mapping) else call
-        name = inner.get("tool", inner.get("name", ""))
-        arguments: Any = next((inner[key] for key in ("arguments", "args", "input") if key in inner), {})
-        if isinstance(arguments, str):
-            if len(arguments) > LARGEST_CALL:
-                raise NotJson(f"its arguments have more than {LARGEST_CALL:,} characters")
-            arguments = loads(arguments) if arguments.strip() else {}
-        id_ = call.get("id", "")
-        call = Call(name, arguments, id_ if isinstance(id_, str) else text_of(id_))
-    if not isinstance(call.tool, str) or not call.tool:
-        raise NotJson("it names no tool")
-    if not isinstance(call.arguments, Mapping) or not all(isinstance(name, str) for name in call.arguments):
-        raise NotJson("its arguments are not an object")
-    check_depth(dict(call.arguments))
-    try:
-        size = len(json.dumps(dict(call.arguments), allow_nan=False))
-    except (TypeError, ValueError):
-        raise NotJson("its arguments are not JSON") from None
-    if size > LARGEST_CALL or len(call.tool) > 1_000:
-        raise NotJson(f"it has more than {LARGEST_CALL:,} characters")
-    return call
-
-
-def as_result(result: object) -> object:
-    """What a tool returned, as JSON; text that does not hold JSON is text."""
-    if isinstance(result, bytes):
-        result = result[: LARGEST_RESULT + 1].decode("utf-8", "replace")
-    if isinstance(result, str):
-        if len(result) > LARGEST_RESULT:
-            raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
-        if result.lstrip()[:1] in ("{", "["):
-            try:
-                return loads(result)
-            except NotJson:
-                return result
-        return result
-    check_depth(result)
-    try:
-        text = json.dumps(result, allow_nan=False)
-    except (TypeError, ValueError):
-        raise NotJson("it is not JSON") from None
-    if len(text) > LARGEST_RESULT:
-        raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
-    return json.loads(text)
-
-
-def records_in(kind: RecordKind, call: Call, result: object) -> dict[tuple[str, ...], Any]:
-    """The records of a kind that a result holds, by kind and key; what has no key is none."""
-    scope: dict[str, Any] = {"arguments": dict(call.arguments), "result": result}
-    items = kind.each.follow(scope[kind.each.head], scope) if kind.each is not None else [MISSING]
-    found: dict[tuple[str, ...], Any] = {}
-    for item in items:
-        here = {**scope, "item": item}
-        keys = [_only(way, here) for way in kind.key]
-        record = _only(kind.at, here) if kind.at is not None else result if kind.each is None else item
-        if MISSING in (*keys, record) or None in keys:
-            continue
-        found[kind.name, *map(text_of, keys)] = record
-    return found
-
-
-def _only(way: Way, scope: Mapping[str, Any]) -> Any:
-    found = way.follow(scope[way.head], scope)
-    return found[0] if len(found) == 1 else MISSING

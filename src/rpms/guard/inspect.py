@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from uuid import uuid4
 
 from rpms.core.errors import InputError
@@ -10,7 +11,7 @@ from rpms.core.tools import Call
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.guard import Guard
 from rpms.guard.loading import load_python
-from rpms.guard.rulings import Refuse, Warn
+from rpms.guard.rulings import Modify, Refuse, Warn
 
 try:
     from inspect_ai.approval import Approval, Approver, approver
@@ -26,7 +27,7 @@ _SESSION = "rpms_guard_session"
 
 @approver(name="guard")
 def guard(manual: str, python: str | None = None, log: str | None = None, warnings: str = "approve") -> Approver:
-    """Approve what the manual allows and reject the rest, with the rule and what to do instead.
+    """Approve what the manual allows, modify what it sets, and reject the rest, with the rule and what to do instead.
 
     `python` is a file with the functions that the manual names. `warnings` says what becomes of a call that is only
     warned of: `approve`, or `escalate` to the next approver.
@@ -48,6 +49,9 @@ def guard(manual: str, python: str | None = None, log: str | None = None, warnin
         facts = {"rule": ruling.rule, "fact": ruling.fact, "remedy": ruling.remedy}
         if isinstance(ruling, Refuse):
             return Approval(decision="reject", explanation=ruling.text, metadata=facts)
+        if isinstance(ruling, Modify):
+            modified = replace(call, arguments=dict(ruling.call.arguments))
+            return Approval(decision="modify", modified=modified, explanation=ruling.notice, metadata=facts)
         if isinstance(ruling, Warn):
             return Approval(
                 decision="escalate" if warnings == "escalate" else "approve", explanation=ruling.text, metadata=facts

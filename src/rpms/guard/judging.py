@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, Final
 
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.readings import MISSING, Path
+from rpms.core.readings import MISSING, Path, text_of
 from rpms.core.tools import Absent, CallFacts, Fact, OnUnknown, Policy, Tool, ToolManual
-from rpms.guard.rulings import OTHER, Allow, Refuse, Ruling, Warn
+from rpms.guard.rulings import CALL_IT_WITH, OTHER, Allow, Modify, Refuse, Ruling, Warn
 
 _SHOWN = 4
 """Facts that are named in a reason."""
@@ -28,6 +28,8 @@ class Finding:
     unknown: OnUnknown = OnUnknown.REFUSE
     instead: str = ""
     warns: bool = False
+    sets: Mapping[str, Any] = field(default_factory=dict)
+    """What the call is to be made with instead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,6 +70,8 @@ class Rulebook:
         self._facts: dict[tuple[Atom, bool], _Asked] = {}
         self._clauses: dict[tuple[tuple[_Asked, bool], ...], _Any] = {}
         self._by_tool: dict[str, list[_Checked]] = {}
+        self.mended = frozenset(name for policy in manual.policies if policy.sets for name in policy.tools)
+        """The tools with a rule that changes their calls."""
         for tool in manual.tools.values():
             for clause in tool.needs:
                 kept = Finding(tool.id, "", Truth.FALSE)
@@ -159,6 +163,11 @@ class _Case:
             found = answers[asked] = (args, self.facts.truth_of(asked.fact, args))
         return found[1]
 
+    def may(self, asked: _Asked, negated: bool) -> bool:
+        """Whether a fact of a clause is, or may be, what makes it hold."""
+        value = self.truth(asked)
+        return value is Truth.UNKNOWN or (value is Truth.TRUE) is not negated
+
     def _answers_to(self, asked: _Asked) -> dict[_Asked, tuple[tuple[str, ...], Truth]]:
         return self._answers if asked.varies else self._whole._answers  # noqa: SLF001  its own kind
 
@@ -218,15 +227,19 @@ def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> Iterable[Ma
 def _found(checked: _Checked, wanted: _Any | None, broken: Truth, case: _Case) -> Finding:
     """What a rule says that is broken, or may be, with the facts that decide it."""
     required = wanted.literals if wanted is not None else ()
-    answers = [case.ask(each) for clause in checked.when for each, _ in clause.literals]
+    answers = [
+        case.ask(each) for clause in checked.when for each, negated in clause.literals if case.may(each, negated)
+    ]
     answers += [case.ask(each) for each, _ in required]
     doubtful = tuple(atom for atom, value in answers if value is Truth.UNKNOWN)
     # what is required and does not hold stands for itself; where nothing is required, what is forbidden does
-    known = tuple(case.ask(each)[0] for each, _ in required) or tuple(atom for atom, _ in answers)
+    known = tuple(case.ask(each)[0] for each, _ in required) or tuple(
+        atom for atom, value in answers if value is not Truth.UNKNOWN
+    )
     atoms = doubtful if broken is Truth.UNKNOWN else known
     by = checked.by
     if isinstance(by, Policy):
-        return Finding(by.rule.id, by.rule.text, broken, atoms, by.unknown, by.instead, by.warns)
+        return Finding(by.rule.id, by.rule.text, broken, atoms, by.unknown, by.instead, by.warns, by.sets)
     wants = " or ".join(_wanted(Literal(case.ask(each)[0], negated), case.facts) for each, negated in required)
     return Finding(by.id, f"{by.name} needs that {wants}", broken, atoms, by.unknown)
 
@@ -235,7 +248,42 @@ def _wanted(literal: Literal, facts: CallFacts) -> str:
     return facts.manual.say(literal.atom, Truth.of(not literal.negated))
 
 
-def judge(facts: CallFacts, rules: Rulebook) -> Ruling:
+def judge(facts: CallFacts, rules: Rulebook, *, can_modify: bool = False) -> tuple[CallFacts, Ruling]:
+    """The ruling on a call, and the facts of the call that it is about: that one, or the one to make in its place.
+
+    Calls are changed first, one rule after another, and what comes of that is judged as any call is. A rule that is
+    broken again after it had its way refuses.
+    """
+    mended: dict[str, Finding] = {}
+    changed = facts
+    while changed.call.tool in rules.mended:
+        broken = (each for each in rules.violations(changed) if each.sets and each.broken is Truth.TRUE)
+        found = next(broken, None)
+        if found is None or found.rule in mended:
+            break
+        mended[found.rule] = found
+        changed = changed.about(replace(changed.call, arguments={**changed.call.arguments, **found.sets}))
+    ruling = _judge(changed, rules)
+    if not mended or isinstance(ruling, Refuse):
+        return changed, ruling
+    first = next(iter(mended.values()))
+    others = (f"{rule}: {each.text.rstrip('.')}" for rule, each in mended.items() if each is not first)
+    warning = [ruling.text] if isinstance(ruling, Warn) else []
+    reason = "; ".join([first.text.rstrip("."), *others, *warning])
+    sets = {name: changed.call.arguments[name] for each in mended.values() for name in each.sets}
+    remedy = CALL_IT_WITH + ", ".join(f"{name}={text_of(value)}" for name, value in sets.items())
+    fact = _said(first, facts)
+    if not can_modify:
+        return facts, Refuse(reason, first.rule, fact, remedy)
+    return changed, Modify(reason, first.rule, fact, remedy, changed.call)
+
+
+def _said(found: Finding, facts: CallFacts) -> str:
+    """The facts that decide, in the manual's words."""
+    return "; ".join(dict.fromkeys(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts[:_SHOWN]))
+
+
+def _judge(facts: CallFacts, rules: Rulebook) -> Ruling:
     """The ruling on a call: a rule that is known to be broken outweighs one of which that is not known."""
     if facts.call.tool not in facts.manual.tools and facts.manual.others is not OnUnknown.PASS:
         reason = f"the manual does not declare the tool {facts.call.tool}"
@@ -247,8 +295,7 @@ def judge(facts: CallFacts, rules: Rulebook) -> Ruling:
         if kind is Allow:
             continue
         remedy = (found.instead or _way_to(found, facts)) if known else _lookup(found, facts) or found.instead
-        fact = "; ".join(dict.fromkeys(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts[:_SHOWN]))
-        ruling = kind(found.text, found.rule, fact, remedy)
+        ruling = kind(found.text, found.rule, _said(found, facts), remedy)
         if known and isinstance(ruling, Refuse):
             return ruling
         if doubt is None or (isinstance(ruling, Refuse) and not isinstance(doubt, Refuse)):

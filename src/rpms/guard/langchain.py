@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,11 @@ from rpms.core.errors import InputError
 from rpms.core.tools import Call
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.guard import Guard
-from rpms.guard.rulings import Refuse, Ruling, Warn
+from rpms.guard.rulings import Modify, Refuse, Ruling
 
 try:
     from langchain.agents.middleware import AgentMiddleware
-    from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+    from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
     from langgraph.prebuilt.tool_node import ToolCallRequest
     from langgraph.types import Command
 except ModuleNotFoundError as error:
@@ -23,6 +24,8 @@ except ModuleNotFoundError as error:
 
 REFUSED = "refused by the guard"
 """What an answer carries that is the guard's and not a tool's."""
+MADE = "rpms_guard_made_with"
+"""Under which an answer keeps the arguments of a call that was modified, for whoever reads the conversation anew."""
 
 
 class GuardMiddleware(AgentMiddleware[Any, Any]):
@@ -36,7 +39,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
     ) -> ToolMessage | Command[Any]:
-        session, call, ruling = self._check(request)
+        session, request, call, ruling = self._check(request)
         if isinstance(ruling, Refuse):
             return _refusal(call, ruling)
         try:
@@ -49,7 +52,7 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
     async def awrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
     ) -> ToolMessage | Command[Any]:
-        session, call, ruling = self._check(request)
+        session, request, call, ruling = self._check(request)
         if isinstance(ruling, Refuse):
             return _refusal(call, ruling)
         try:
@@ -59,22 +62,31 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
             raise
         return self._learned(session, call, ruling, answer)
 
-    def _check(self, request: ToolCallRequest) -> tuple[str, Call, Ruling]:
+    def _check(self, request: ToolCallRequest) -> tuple[str, ToolCallRequest, Call, Ruling]:
+        """The conversation, the request and the call to make, and the ruling."""
         asked = request.tool_call
         call = Call(asked["name"], asked["args"], asked.get("id") or "")
         messages: Sequence[AnyMessage] = request.state["messages"] if isinstance(request.state, dict) else request.state
         thread = (request.runtime.config or {}).get("configurable", {}).get("thread_id")
         session = str(thread or (messages[0].id if messages else "") or "")
-        return session, call, self._conversations.check(session, events(messages), call)
+        ruling = self._conversations.check(session, events(messages), call)
+        if isinstance(ruling, Modify):
+            made: ToolCall = {**asked, "args": dict(ruling.call.arguments)}
+            return session, request.override(tool_call=made), ruling.call, ruling
+        return session, request, call, ruling
 
     def _learned(
         self, session: str, call: Call, ruling: Ruling, answer: ToolMessage | Command[Any]
     ) -> ToolMessage | Command[Any]:
-        """The answer, learned from, with a warning where there is one."""
+        """The answer, learned from, with what the model should know about it."""
         if isinstance(answer, ToolMessage):
             self._conversations.learn(session, _returned(call, answer))
-            if isinstance(ruling, Warn) and isinstance(answer.content, str):
-                return answer.model_copy(update={"content": f"{answer.content}\n[warning] {ruling.text}"})
+            told: dict[str, Any] = {}
+            if ruling.notice and isinstance(answer.content, str):
+                told["content"] = f"{answer.content}\n{ruling.notice}"
+            if isinstance(ruling, Modify):
+                told["additional_kwargs"] = {**answer.additional_kwargs, MADE: dict(call.arguments)}
+            return answer.model_copy(update=told)
         return answer
 
 
@@ -97,4 +109,5 @@ def events(messages: Sequence[AnyMessage]) -> Iterator[Said | Returned]:
         elif isinstance(message, AIMessage):
             asked |= {id_: Call(each["name"], each["args"], id_) for each in message.tool_calls if (id_ := each["id"])}
         elif isinstance(message, ToolMessage) and message.tool_call_id in asked and message.artifact != REFUSED:
-            yield _returned(asked[message.tool_call_id], message)
+            call, made = asked[message.tool_call_id], message.additional_kwargs.get(MADE)
+            yield _returned(replace(call, arguments=made) if isinstance(made, dict) else call, message)

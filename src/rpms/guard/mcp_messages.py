@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, Final
 
 from rpms.core.tools import Call, ToolManual
@@ -19,13 +20,6 @@ _INVALID: Final = -32600
 _PARSE_ERROR: Final = -32700
 
 
-def read_message(line: bytes) -> Any:
-    """A message, or a batch of them. A name that stands twice in an object is refused: readers differ."""
-    value = loads(line)
-    json.loads(line, object_pairs_hook=_each_once)
-    return value
-
-
 def read_answer(line: bytes) -> Any:
     """What a server sent. Of what cannot be read safely, only which call it answers; None for no JSON."""
     try:
@@ -39,13 +33,6 @@ def read_answer(line: bytes) -> Any:
     if not isinstance(known, dict) or "method" in known or "id" not in known:
         return None
     return {"id": known["id"], "result": UNREADABLE}
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise NotJson("a name stands twice in one object")
-    return found
 
 
 def written(message: Any) -> bytes:
@@ -114,14 +101,18 @@ def outcome_of(answer: dict[str, Any]) -> tuple[Any, bool | None]:
     return "\n".join(texts), failed
 
 
-def with_warning(answer: dict[str, Any], ruling: Ruling) -> bytes | None:
-    """An answer with a warning after what the tool returned; None where it has no place for one."""
+def with_arguments(message: dict[str, Any], arguments: Mapping[str, Any]) -> bytes:
+    """The message of a call with other arguments."""
+    return written({**message, "params": {**message["params"], "arguments": dict(arguments)}})
+
+
+def with_notice(answer: dict[str, Any], notice: str) -> bytes | None:
+    """An answer with a line for the model after what the tool returned; None where it has no place for one."""
     result = answer.get("result")
     content = result.get("content") if isinstance(result, dict) else None
     if not isinstance(result, dict) or not isinstance(content, list):
         return None
-    warning = {"type": "text", "text": f"[warning] {ruling.text}"}
-    return written({**answer, "result": {**result, "content": [*content, warning]}})
+    return written({**answer, "result": {**result, "content": [*content, {"type": "text", "text": notice}]}})
 
 
 def differences(manual: ToolManual, answer: dict[str, Any]) -> list[str]:

@@ -21,15 +21,18 @@ from typing import Any
 
 from rpms.core.errors import InputError
 from rpms.core.tools import Call
-from rpms.foreign.json_text import NotJson
+from rpms.foreign.json_text import NotJson, loads_once
 from rpms.foreign.limits import LARGEST_MESSAGE, MOST_WAITING
 from rpms.guard import mcp_messages as mcp
 from rpms.guard.guard import Guard
-from rpms.guard.rulings import Refuse, Ruling, Warn
+from rpms.guard.rulings import Modify, Refuse
 
 _CHUNK = 1 << 16
-_GRACE = 2.0
-"""Seconds that a server has to end when its input has ended, and again after it was told to."""
+_GRACE = 0.6
+"""Seconds that a server has to end when its input has ended, and again after it was told to.
+
+Clients give a server about two seconds before they kill it, and a proxy that is killed cannot end what it started.
+"""
 
 
 class _Side(Enum):
@@ -52,7 +55,8 @@ class _Waiting:
 
     id: Any
     call: Call
-    ruling: Ruling
+    notice: str
+    """What the model should read with the result."""
     until: float
 
 
@@ -165,9 +169,12 @@ class Proxy:
         server.stdin.close()
         server.stdout.close()
         try:
-            self._serve(events)
-        finally:
-            code = self._end(server, events)
+            try:
+                self._serve(events)
+            finally:
+                code = self._end(server, events)
+        finally:  # a second Ctrl-C, while it was given time to end
+            _signal(server, signal.SIGKILL)
         return code
 
     def _serve(self, events: queue.Queue[_Event]) -> None:
@@ -198,8 +205,7 @@ class Proxy:
                 if event.side is _Side.SERVER and event.line:
                     self._from_server(event)
         for sign in (signal.SIGTERM, signal.SIGKILL):
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(server.pid, sign)
+            _signal(server, sign)
             if server.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
                     server.wait(_GRACE)
@@ -223,7 +229,7 @@ class Proxy:
         if not event.line.strip():
             return
         try:
-            message = mcp.read_message(event.line)
+            message = loads_once(event.line)
         except NotJson as error:
             self._complain(f"a message that is not JSON was not passed on: {error}")
             self._to_client.put(mcp.parse_error(str(error)))
@@ -253,11 +259,15 @@ class Proxy:
         if _key(id_) in self._waiting:
             self._to_client.put(mcp.invalid(id_, "another call with this id is under way"))
             return
-        ruling = self._guard.check(mcp.call_of(message))
+        ruling = self._guard.check(mcp.call_of(message), can_modify=True)
         if isinstance(ruling, Refuse):
             self._to_client.put(mcp.refusal(id_, ruling))
             return
-        self._waiting[_key(id_)] = _Waiting(id_, mcp.as_call(message), ruling, time.monotonic() + self._patience)
+        call = mcp.as_call(message)
+        if isinstance(ruling, Modify):
+            call = ruling.call
+            line = mcp.with_arguments(message, call.arguments)
+        self._waiting[_key(id_)] = _Waiting(id_, call, ruling.notice, time.monotonic() + self._patience)
         self._to_server.put(line if line.endswith(b"\n") else line + b"\n")
 
     def _give_up(self) -> None:
@@ -305,9 +315,7 @@ class Proxy:
             return line
         result, failed = mcp.outcome_of(answer)
         self._guard.observe(waited.call, result, failed=failed)
-        if isinstance(waited.ruling, Warn):
-            return mcp.with_warning(answer, waited.ruling) or line
-        return line
+        return (mcp.with_notice(answer, waited.notice) if waited.notice else None) or line
 
     def _compare(self, answer: dict[str, Any]) -> None:
         """Say where the manual and the server's tools do not agree, once the list is whole."""
@@ -321,6 +329,12 @@ class Proxy:
             if missing:
                 self._complain(f"the manual declares tools that the server does not have: {', '.join(missing)}")
             self._tools.clear()
+
+
+def _signal(server: subprocess.Popen[bytes], sign: signal.Signals) -> None:
+    """Send a signal to a server and all that it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(server.pid, sign)
 
 
 def _key(id_: Any) -> str:

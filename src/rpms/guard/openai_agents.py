@@ -59,7 +59,7 @@ class _Check:
     def __call__(self, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
         guard = _of(self._guard, data.context)
         self._hear(guard, data.context.turn_input)
-        ruling = guard.check(_call(data.context))
+        ruling = guard.check(_call(data.context))  # an input guardrail cannot change a call: it is refused, with how
         info = {"ruling": ruling.word, **_words(ruling)}
         if isinstance(ruling, Refuse):
             return ToolGuardrailFunctionOutput.reject_content(f"Not done. {ruling.text}", info)

@@ -57,7 +57,7 @@ def replay(guard: Guard, log: Path) -> Iterator[Replayed]:
         here.at(event.at)
         if isinstance(event, CheckLine):
             call = Call(event.tool, event.arguments, event.id)
-            yield Replayed(event.session, call, here.check(call), event.ruling)
+            yield Replayed(event.session, call, here.check(call, can_modify=event.ruling != "refuse"), event.ruling)
         elif isinstance(event, ResultLine):
             call = Call(event.tool, event.arguments, event.id)
             here.observe(call, None if event.unread else event.result, failed=event.failed)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
+from rpms.core.tools import Call
 from rpms.foreign.shown import excerpt
 
 FORM: Final = "G-FORM"
@@ -17,12 +18,14 @@ OTHER: Final = "G-OTHER"
 """A tool that the manual does not declare."""
 ERROR: Final = "G-ERROR"
 """The guard itself failed."""
+CALL_IT_WITH: Final = "call it with "
+"""How the remedy of a Modify begins."""
 _LONGEST = 600
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """The outcome of a check; one of Allow, Warn and Refuse."""
+    """The outcome of a check; one of Allow, Warn, Modify and Refuse."""
 
     word: ClassVar[str] = ""
     reason: str = ""
@@ -36,17 +39,27 @@ class Ruling:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the call may be made."""
-        return not isinstance(self, Refuse)
+        """Whether the call may be made as it is."""
+        return not isinstance(self, Refuse | Modify)
 
     @property
     def text(self) -> str:
         """The ruling for a model to read: what was refused or warned of, why, and what to do. One bounded line."""
+        remedy = f" What to do: {excerpt(self.remedy, _LONGEST).rstrip('.')}." if self.remedy else ""
+        return f"{self._why}{remedy}"
+
+    @property
+    def notice(self) -> str:
+        """What a model should read along with the result of a call; nothing where it was simply allowed."""
+        return ""
+
+    @property
+    def _why(self) -> str:
+        """The rule and the fact, as a sentence."""
         if not self.reason:
             return ""
         rule, fact = f"{self.rule}: " if self.rule else "", f" ({excerpt(self.fact, _LONGEST)})" if self.fact else ""
-        remedy = f" What to do: {excerpt(self.remedy, _LONGEST).rstrip('.')}." if self.remedy else ""
-        return f"{rule}{excerpt(self.reason, _LONGEST).rstrip('.')}{fact}.{remedy}"
+        return f"{rule}{excerpt(self.reason, _LONGEST).rstrip('.')}{fact}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +74,23 @@ class Warn(Ruling):
     """The call may be made; whoever makes it should know something."""
 
     word: ClassVar[str] = "warn"
+
+    @property
+    def notice(self) -> str:
+        return f"[warning] {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Modify(Ruling):
+    """Another call is to be made in its place. Only a host that says it can do that is told so."""
+
+    word: ClassVar[str] = "modify"
+    call: Call = field(default_factory=lambda: Call(""))
+    """The call to make and to observe: the same tool, with other arguments."""
+
+    @property
+    def notice(self) -> str:
+        return f"[changed] {self._why} It was called with {excerpt(self.remedy.removeprefix(CALL_IT_WITH), _LONGEST)}."
 
 
 @dataclass(frozen=True, slots=True)

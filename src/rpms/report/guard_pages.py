@@ -17,7 +17,7 @@ from rpms.store.swap import folder_beside
 
 _MOST_ROWS = 5_000
 """Calls that a page shows: more are slow to open, and nobody reads them."""
-_COLOURS = {"allow": "good", "warn": "warn", "refuse": "bad"}
+_COLOURS = {"allow": "good", "warn": "warn", "modify": "warn", "refuse": "bad"}
 _LONGEST = 300
 
 
@@ -56,10 +56,8 @@ class _Tally:
     def _check(self, event: CheckLine) -> None:
         self.counts[event.ruling] += 1
         if event.rule:
-            known = self.rules.setdefault(
-                event.rule, {"id": excerpt(event.rule, 60), "text": excerpt(event.reason), "warn": 0, "refuse": 0}
-            )
-            known[event.ruling] = known.get(event.ruling, 0) + 1
+            new = {"id": excerpt(event.rule, 60), "text": excerpt(event.reason), **dict.fromkeys(_COLOURS, 0)}
+            self.rules.setdefault(event.rule, new)[event.ruling] += 1
         row = self._row(
             event,
             call=_call(event),
@@ -70,7 +68,8 @@ class _Tally:
             fact=event.fact,
             remedy=event.remedy,
         )
-        self.open[_key(event)] = row
+        made = event if event.made is None else event.model_copy(update={"arguments": event.made})
+        self.open[_key(made)] = row
 
     def _result(self, event: ResultLine) -> None:
         row = self.open.pop(_key(event), None) or self._row(event, call=_call(event))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from rpms.foreign.files import is_there, open_regular, text_lines
 from rpms.foreign.json_text import NotJson, Text, first_mistake, loads
 
 VERSION: Final = 1
+_BLOCK = 1 << 16
 _LONGEST_RESULT = 200_000
 """Characters of a result that are kept; what is longer is left out, and tells nothing when the log is replayed."""
 
@@ -50,11 +52,13 @@ class CheckLine(_OfCall):
     """A call that was checked, and the ruling."""
 
     type: Literal["check"] = "check"
-    ruling: Literal["allow", "warn", "refuse"]
+    ruling: Literal["allow", "warn", "modify", "refuse"]
     rule: Text = ""
     reason: Text = ""
     fact: Text = ""
     remedy: Text = ""
+    made: dict[Text, Any] | None = None
+    """The arguments that a modified call was made with."""
 
 
 class ResultLine(_OfCall):
@@ -88,6 +92,7 @@ class GuardLog:
         """Write the first line of a file that is not there yet; another file in its place is a FileError."""
         if is_there(self.file) and os.lstat(self.file).st_size:
             next(iter(read_guard_log(self.file)), None)
+            self._drop_cut_off_end()
             return
         self._add(HeadLine(manual=manual))
 
@@ -98,8 +103,28 @@ class GuardLog:
     def _add(self, line: BaseModel) -> None:
         text = json.dumps(line.model_dump(), separators=(",", ":")) + "\n"
         handle = open_regular(self.file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        data = text.encode()
         try:
-            os.write(handle, text.encode())
+            before = os.fstat(handle).st_size
+            if os.write(handle, data) < len(data):  # a full disk; what others have added since then stays
+                if os.fstat(handle).st_size < before + len(data):
+                    os.ftruncate(handle, before)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        finally:
+            os.close(handle)
+
+    def _drop_cut_off_end(self) -> None:
+        """Drop what a process wrote that was killed amid a line, which no reader takes, lest the next line join it."""
+        handle = open_regular(self.file, os.O_RDWR)
+        try:
+            place = size = os.fstat(handle).st_size
+            while place and (block := os.pread(handle, min(place, _BLOCK), max(0, place - _BLOCK))):
+                if (end := block.rfind(b"\n")) >= 0:
+                    keep = max(0, place - _BLOCK) + end + 1
+                    if keep < size:
+                        os.ftruncate(handle, keep)
+                    return
+                place = max(0, place - _BLOCK)
         finally:
             os.close(handle)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -108,6 +109,7 @@ class _Policy(Strict):
     unknown: OnUnknown | None = None
     instead: str = ""
     warns: bool = False
+    sets: dict[str, Any] = Field(default_factory=dict)
 
     _lists = field_validator("tools", "when", "requires", mode="before")(listed)
     _words = field_validator("unknown", mode="before")(_word)
@@ -334,7 +336,27 @@ class _Reader(SectionReader):
         rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
         unknown = read.unknown or self.settings.unknown
         conditions = (tuple(when), tuple(requires))
-        self.policies.append(Policy(rule, tuple(read.tools), *conditions, each, unknown, read.instead, read.warns))
+        sets = self._sets(page, path, read, shared)
+        self.policies.append(
+            Policy(rule, tuple(read.tools), *conditions, each, unknown, read.instead, read.warns, sets)
+        )
+
+    def _sets(self, page: Page, path: tuple[object, ...], read: _Policy, names: frozenset[str]) -> Mapping[str, Any]:
+        """What a call that breaks a policy is made with instead, as JSON."""
+        if read.sets and read.warns:
+            raise page.error((*path, "sets"), "a rule either warns or `sets` arguments; choose one")
+        if read.sets and not (read.when or read.requires):
+            raise page.error((*path, "sets"), "say when they are set: `when` or `requires`")
+        sets = {}
+        for name, value in read.sets.items():
+            if name not in names:
+                choice = ", ".join(sorted(names)) or "none here"
+                raise page.error((*path, "sets", name), f"{excerpt(name)!r} is no argument of these tools ({choice})")
+            try:
+                sets[name] = json.loads(json.dumps(plain(value), allow_nan=False))
+            except (TypeError, ValueError):
+                raise page.error((*path, "sets", name), "is not JSON; put a date in quotes") from None
+        return sets
 
     def _clause(self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Clause:
         try:

@@ -1,0 +1,91 @@
+"""Calls and results as JSON: the usual forms are read, what is too large or no JSON is refused, records are found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rpms.core.readings import MISSING, Path, text_of
+from rpms.core.tools import Call, RecordKind
+from rpms.foreign.json_text import NotJson, check_depth, loads, loads_once
+from rpms.foreign.limits import LARGEST_CALL, LARGEST_RESULT
+from rpms.foreign.shown import excerpt
+
+
+def tool_of(call: object) -> str:
+    """What a call that cannot be read seems to be."""
+    name = getattr(call, "tool", None) or (call.get("tool", call.get("name")) if isinstance(call, Mapping) else None)
+    return excerpt(name) if isinstance(name, str) and name else "(unreadable)"
+
+
+def as_call(call: Call | Mapping[str, Any]) -> Call:
+    """A call in one of the usual forms: a name or tool, arguments as an object or as JSON text, and perhaps an id."""
+    if not isinstance(call, Call):
+        if not isinstance(call, Mapping):
+            raise NotJson("it is not an object")
+        inner = call.get("function", call)
+        inner = inner if isinstance(inner, Mapping) else call
+        name = inner.get("tool", inner.get("name", ""))
+        arguments: Any = next((inner[key] for key in ("arguments", "args", "input") if key in inner), {})
+        if isinstance(arguments, str):
+            if len(arguments) > LARGEST_CALL:
+                raise NotJson(f"its arguments have more than {LARGEST_CALL:,} characters")
+            arguments = loads_once(arguments) if arguments.strip() else {}
+        id_ = call.get("id", "")
+        call = Call(name, arguments, id_ if isinstance(id_, str) else text_of(id_))
+    if not isinstance(call.tool, str) or not call.tool:
+        raise NotJson("it names no tool")
+    if not isinstance(call.arguments, Mapping) or not all(isinstance(name, str) for name in call.arguments):
+        raise NotJson("its arguments are not an object")
+    check_depth(dict(call.arguments))
+    try:
+        size = len(json.dumps(dict(call.arguments), allow_nan=False))
+    except (TypeError, ValueError):
+        raise NotJson("its arguments are not JSON") from None
+    if size > LARGEST_CALL or len(call.tool) > 1_000:
+        raise NotJson(f"it has more than {LARGEST_CALL:,} characters")
+    return call
+
+
+def as_result(result: object) -> object:
+    """What a tool returned, as JSON; text that does not hold JSON is text."""
+    if isinstance(result, bytes):
+        result = result[: LARGEST_RESULT + 1].decode("utf-8", "replace")
+    if isinstance(result, str):
+        if len(result) > LARGEST_RESULT:
+            raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
+        if result.lstrip()[:1] in ("{", "["):
+            try:
+                return loads(result)
+            except NotJson:
+                return result
+        return result
+    check_depth(result)
+    try:
+        text = json.dumps(result, allow_nan=False)
+    except (TypeError, ValueError):
+        raise NotJson("it is not JSON") from None
+    if len(text) > LARGEST_RESULT:
+        raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
+    return json.loads(text)
+
+
+def records_in(kind: RecordKind, call: Call, result: object) -> dict[tuple[str, ...], Any]:
+    """The records of a kind that a result holds, by kind and key; what has no key is none."""
+    scope: dict[str, Any] = {"arguments": dict(call.arguments), "result": result}
+    items = kind.each.follow(scope[kind.each.head], scope) if kind.each is not None else [MISSING]
+    found: dict[tuple[str, ...], Any] = {}
+    for item in items:
+        here = {**scope, "item": item}
+        keys = [_only(way, here) for way in kind.key]
+        record = _only(kind.at, here) if kind.at is not None else result if kind.each is None else item
+        if MISSING in (*keys, record) or None in keys:
+            continue
+        found[kind.name, *map(text_of, keys)] = record
+    return found
+
+
+def _only(way: Path, scope: Mapping[str, Any]) -> Any:
+    found = way.follow(scope[way.head], scope)
+    return found[0] if len(found) == 1 else MISSING
