@@ -101,7 +101,14 @@ class Claim:
     @property
     def id(self) -> str:
         """A short name for it that stays the same from one learning to the next."""
-        return hashlib.sha256(self.place.encode("utf-8", "replace")).hexdigest()[:8]
+        place = "/".join(about(self.at, self.key, self.text))
+        return hashlib.sha256(place.encode("utf-8", "replace")).hexdigest()[:8]
+
+
+def about(at: tuple[str, ...], key: str, text: str) -> tuple[str, ...]:
+    """Which line is spoken of. A condition passes from `plan` to `preconditions` and back, as evidence comes in."""
+    need = at[:1] == ("environment",) and key in ("preconditions", "plan")
+    return (*at, "needs" if need else key, *sorted(text.split(" or ")))
 
 
 @dataclass(frozen=True)

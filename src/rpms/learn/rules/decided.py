@@ -303,11 +303,11 @@ def decided(evidence: Evidence, decisions: Iterable[Decision]) -> Evidence:
     rows = reviewed(evidence, every)
     rejected = [each for each in every if not each.accepted]
     claims = [_labelled(row, rejected) for row in rows]
-    known = {row.decision.about for row in rows if row.decision}
+    known = {row.decision.line for row in rows if row.decision}
     claims += [
         Claim(each.at, each.key, each.text, Label.ACCEPTED, note="accepted by a person; no step speaks for it now")
         for each in every
-        if each.accepted and each.about not in known
+        if each.accepted and each.line not in known
     ]
     return replace(evidence, claims=tuple(claims))
 
@@ -322,5 +322,6 @@ def _labelled(row: Reviewed, rejected: Iterable[Decision]) -> Claim:
     word = f"{'accepted' if decision.accepted else 'rejected'} by a person"
     note = f"{word}: {decision.reason}" if decision.reason else word
     if decision.accepted:
-        return replace(claim, label=Label.ACCEPTED, note="; ".join(filter(None, (claim.note, note))))
-    return replace(claim, label=Label.REJECTED, note=note)
+        return replace(claim, key=decision.key, label=Label.ACCEPTED, note="; ".join(filter(None, (claim.note, note))))
+    key = decision.key if row.decision else claim.key
+    return replace(claim, key=key, label=Label.REJECTED, note=note)

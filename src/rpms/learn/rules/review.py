@@ -31,11 +31,11 @@ def decide(manual: Path, choices: Mapping[str, bool], reason: str = "") -> list[
     """Accept or reject lines by their ids, or beginnings of them. What was changed in the manual, in words."""
     evidence = evidence_of(manual)
     rows = lines_of(manual)
-    known = {each.about: each for each in decisions_on(manual)}
+    known = {each.line: each for each in decisions_on(manual)}
     made = []
     for id_, accepted in choices.items():
         decision = _decision(evidence, _found(rows, id_), accepted, reason)
-        known[decision.about] = decision
+        known[decision.line] = decision
         made.append(decision)
     text, said = _changed(manual, manual_text(manual).text, made, evidence)
     written, _ = _changed(manual, evidence.written, made, evidence)
