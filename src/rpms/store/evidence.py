@@ -95,8 +95,10 @@ class Claim:
 
     @property
     def stands(self) -> bool:
-        """Whether it is a line of the manual."""
-        return self.label in (Label.NECESSARY, Label.POSSIBLE, Label.SEEN, Label.ACCEPTED)
+        """Whether it is a line of the manual. One of tools is for a guard alone, and holds only what is certain."""
+        if self.label is Label.POSSIBLE:
+            return self.at[:1] != ("tools",)
+        return self.label in (Label.NECESSARY, Label.SEEN, Label.ACCEPTED)
 
     @property
     def id(self) -> str:
