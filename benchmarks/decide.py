@@ -1,6 +1,6 @@
 """What one whole decide costs, from 233 memory entries to a million, beside a retrieval that rebuilds its index.
 
-    python benchmarks/decide.py [--sizes 233,449,10000,1000000]
+    python benchmarks/decide.py [--sizes 233,449,10000,1000000] [--preset paper|strict]
 
 The reference does retrieval as ExpeL's published code does: at each step an index over all documents is built anew
 and asked once. Here it is a TF-IDF index in plain Python, which is kind to it: ExpeL embeds every document.
@@ -19,10 +19,12 @@ import time
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 from rpms.core.belief import StateSignature
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide
+from rpms.core.enforcement import PRESETS
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
 from rpms.core.prompt import Turn
@@ -89,7 +91,10 @@ def seconds(action: Callable[[], object], least: float = 0.3, most: int = 2_000)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="233,449,10000,1000000")
-    sizes = [int(size) for size in parser.parse_args().sizes.split(",")]
+    parser.add_argument("--preset", default="paper", choices=sorted(PRESETS), help="strict adapts what it recalls")
+    options = parser.parse_args()
+    sizes = [int(size) for size in options.sizes.split(",")]
+    condition = replace(FULL, enforcement=PRESETS[options.preset])
     world = find_world("alfworld")
     knowledge = knowledge_of(world)
     opening = (
@@ -118,7 +123,7 @@ def main() -> None:
         gc.collect()
         index_bytes = tracemalloc.get_traced_memory()[0] / size
         tracemalloc.stop()
-        mind = compose(FULL, knowledge, memory)
+        mind = compose(condition, knowledge, memory)
         turn = iter(goals * 10_000)
         cost = seconds(lambda: decide(mind, next(turn), prior, "go to countertop 1", arrival, history))  # noqa: B023
         base = cost if size == 449 or not base else base

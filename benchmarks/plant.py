@@ -140,20 +140,20 @@ MISTAKES = {
     "pick_heat_then_place_in_recep": Mistakes(
         "heat",
         ("fridge countertop", "coffeemachine sinkbasin", "toaster stoveburner", "cabinet drawer"),
-        ("countertop shelf", "garbagecan drawer", "sinkbasin stoveburner"),
-        ("sinkbasin stoveburner", "microwave coffeemachine", "drawer toaster"),
+        ("countertop", "garbagecan", "sinkbasin"),
+        ("sinkbasin", "microwave", "drawer"),
     ),
     "pick_cool_then_place_in_recep": Mistakes(
         "cool",
         ("microwave countertop", "coffeemachine sinkbasin", "toaster stoveburner", "cabinet drawer"),
-        ("countertop shelf", "garbagecan drawer", "sinkbasin stoveburner"),
-        ("sinkbasin stoveburner", "microwave coffeemachine", "drawer toaster"),
+        ("countertop", "garbagecan", "sinkbasin"),
+        ("sinkbasin", "microwave", "drawer"),
     ),
     "pick_clean_then_place_in_recep": Mistakes(
         "clean",
         ("garbagecan stoveburner", "countertop microwave", "cabinet drawer", "toilet fridge"),
-        ("countertop shelf", "garbagecan drawer", "toilet stoveburner"),
-        ("toilet stoveburner", "garbagecan microwave", "drawer coffeemachine"),
+        ("countertop", "garbagecan", "toilet stoveburner"),
+        ("toilet fridge", "garbagecan", "drawer"),
     ),
 }
 CLOSED = ("drawer", "cabinet", "fridge", "microwave")

@@ -37,7 +37,7 @@ def rate(part: int, whole: int) -> str:
 
 def print_references(found: References) -> None:
     print(f"Reference actions that change something, allowed: {rate(found.allowed, found.writes)}")
-    print(f"Of these with a warning: {found.warned}")
+    print(f"Of these with a warning: {found.warned}; only for a reason that the replay supplies: {found.assumed}")
     print(f"Refused because they break the policy: {len(found.breaking)}")
     print("\n".join(found.breaking), end="\n" * bool(found.breaking))
     print(f"Refused although they keep it, with {found.reads} lookups and other reads: {len(found.wrong)}")
@@ -69,7 +69,7 @@ def main() -> None:
     parser.add_argument("--show", type=int, default=10, metavar="N", help="print at most N wrong rulings of each sort")
     options = parser.parse_args()
     if not available():
-        sys.exit("the tools and tasks of τ² are not installed: pip install 'rpms[tau2]'")
+        parser.error("the tools and tasks of τ² are not installed: pip install 'rpms[tau2]'")
     good = True
     for domain in options.domain or DOMAINS:
         chosen = tasks(domain, options.split)[: options.first]

@@ -35,11 +35,15 @@ def broken(session: Session, call: Call) -> set[str]:
     if call.name not in WRITES:
         return set()
     rules = set() if session.confirmed else {"AIR-CONFIRM"}
-    rules |= _broken_by(session, call)
-    return rules
+    try:
+        return rules | _broken_by(session, call)
+    except KeyError:  # it names what the database does not have, and so what nobody can have looked up
+        return rules | {"AIR-LOOKUP", "AIR-SEARCH"}
 
 
 def _broken_by(session: Session, call: Call) -> set[str]:
+    if not session.called("get_user_details", user_id=session.customer):
+        return {"AIR-IDENTIFY"}
     db, asked = session.sandbox.db, call.arguments
     user_id = asked.get("user_id")
     reservation = None
@@ -48,8 +52,6 @@ def _broken_by(session: Session, call: Call) -> set[str]:
             return {"AIR-LOOKUP"}
         reservation = db.reservations[asked["reservation_id"]]
         user_id = reservation.user_id
-    if not session.called("get_user_details", user_id=session.customer):
-        return {"AIR-IDENTIFY"}
     if user_id != session.customer:
         return {"AIR-ACCOUNT" if reservation is None else "AIR-OWNER"}
     if reservation is not None and reservation.status == "cancelled":
@@ -245,13 +247,12 @@ def reason_for(session: Session, call: Call) -> str | None:
     """
     if call.name != "cancel_reservation":
         return None
-    reservation = session.sandbox.db.reservations[call.arguments["reservation_id"]]
-    session.reason = "change of plan"
-    return (
-        "health"
-        if reservation.insurance == "yes" and set(_cancelling(session, {}, None, reservation))
-        else session.reason
-    )
+    reservation = session.sandbox.db.reservations.get(call.arguments["reservation_id"])
+    told = session.branch()
+    told.reason = "change of plan"
+    if reservation is not None and reservation.insurance == "yes" and any(_cancelling(told, {}, None, reservation)):
+        return "health"
+    return told.reason
 
 
 def lookups(session: Session, call: Call) -> Iterator[Call]:
@@ -262,20 +263,22 @@ def lookups(session: Session, call: Call) -> Iterator[Call]:
     yield Call("get_user_details", {"user_id": session.customer})
     names = [asked["reservation_id"]] if "reservation_id" in asked else []
     if call.name == "send_certificate":
-        names = list(db.users[asked["user_id"]].reservations)
+        names = list(db.users[asked["user_id"]].reservations) if asked["user_id"] in db.users else []
     for name in names:
         yield Call("get_reservation_details", {"reservation_id": name})
         if call.name in {"cancel_reservation", "update_reservation_flights", "send_certificate"}:
-            for flight in db.reservations[name].flights:
+            for flight in db.reservations[name].flights if name in db.reservations else ():
                 yield Call("get_flight_status", {"flight_number": flight.flight_number, "date": flight.date})
     for flight in asked.get("flights", []):
-        line = db.flights[flight["flight_number"]]
-        leg = {"origin": line.origin, "destination": line.destination, "date": flight["date"]}
-        yield Call("search_direct_flight", leg)
+        line = db.flights.get(flight["flight_number"])
+        if line is not None:
+            leg = {"origin": line.origin, "destination": line.destination, "date": flight["date"]}
+            yield Call("search_direct_flight", leg)
 
 
-def owner(session_db: Any, call: Call) -> str | None:
-    """Whose account a call concerns."""
+def owner(db: Any, call: Call) -> str | None:
+    """Whose account a call concerns; None where it names what is not there, or not yet."""
     if "reservation_id" in call.arguments:
-        return session_db.reservations[call.arguments["reservation_id"]].user_id
+        reservation = db.reservations.get(call.arguments["reservation_id"])
+        return None if reservation is None else reservation.user_id
     return call.arguments.get("user_id")

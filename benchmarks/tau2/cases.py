@@ -51,8 +51,10 @@ class Case:
 
 
 def careful(policy: Policy, session: Session, call: Call) -> Session:
-    """The conversation, gone on with all that should be looked up before this call."""
-    session.do(policy.lookups(session, call))
+    """The conversation, gone on with what should be looked up before this call and was not since the last change."""
+    for wanted in policy.lookups(session, call):
+        if wanted not in session.since_last_change():
+            session.do([wanted])
     return session
 
 

@@ -23,17 +23,15 @@ class References:
     reads: int = 0
     """Calls that change nothing."""
     writes: int = 0
+    allowed: int = 0
     warned: int = 0
     """Actions that change something, allowed with a warning of the policy."""
+    assumed: int = 0
+    """Cancellations allowed for a covered reason that no task states: the replay supplies it."""
     wrong: list[str] = field(default_factory=list)
     """Refused, and the measure finds nothing that they break."""
     breaking: list[str] = field(default_factory=list)
     """Refused, and the measure finds the same rule broken."""
-
-    @property
-    def allowed(self) -> int:
-        """Actions that change something and were allowed."""
-        return self.writes - len(self.breaking) - len(self.wrong)
 
 
 @dataclass
@@ -92,6 +90,8 @@ def judge_references(domain: str, tasks: Sequence[Task]) -> References:
             _note(found.breaking if ruling.rule in policy.broken(session, call) else found.wrong, task, call, ruling)
             if call.name in policy.WRITES:
                 found.writes += 1
+                found.allowed += ruling.goes_on
+                found.assumed += ruling.goes_on and session.reason in {"health", "weather"}
                 found.warned += ruling.goes_on and ruling.rule.startswith(("AIR-", "SHOP-"))
             else:
                 found.reads += 1

@@ -40,6 +40,12 @@ class Session:
         """Whether any tool answered a call about this; tools that change a record return it."""
         return any(self.called(call.name, **arguments) for call, _ in self.turns)
 
+    def since_last_change(self) -> list[Call]:
+        """The calls after the last that changed something."""
+        calls = [call for call, _ in self.turns]
+        changes = [place for place, call in enumerate(calls) if not call.name.startswith(READING)]
+        return calls[changes[-1] + 1 :] if changes else calls
+
     def branch(self) -> Session:
         """The same conversation up to here, to go on differently without changing the database."""
         return Session(self.sandbox, self.customer, list(self.turns), self.reason, self.confirmed)

@@ -85,11 +85,12 @@ class Agent:
             window = context_window(model, given.context, options.base_url if options else None).tokens
         sources = given.sources(self.world, window)
         decoding = decoding or given.decoding(self.world)
-        self._mind = compose(self.condition, knowledge_of(self.world, sources, decoding.max_tokens), self.memory)
+        mind = compose(self.condition, knowledge_of(self.world, sources, decoding.max_tokens), self.memory)
+        self._mind = mind
         self._model: Model = (
             open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
         )
-        self._asker = Asker(self.world, self._model, decoding, self._mind)
+        self._asker = Asker(self.world, self._model, decoding, mind.enforcement, mind.repair, mind.calls)
         self._episodes = 0
         self._goal: Goal | None = None
 

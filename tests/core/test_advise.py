@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from rpms.core.adapt import Room
 from rpms.core.advise import (
     MENU_TOKENS,
     Adviser,
     Menu,
     chain_of,
-    experience,
     feasible_actions,
     focus,
     guidance,
     make_menu,
     plan_for,
     purpose_of,
-    recalled_actions,
+    weighed,
 )
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Situation, StateSignature
@@ -32,6 +29,7 @@ from rpms.core.reason import Plan
 from rpms.core.rules import ActiveRules
 from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.core.whereabouts import Whereabouts
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, manual
 
 RULES = manual().active(COOL_APPLE.type, COOL_APPLE.object, COOL_APPLE.destination)
@@ -52,7 +50,7 @@ def recalled(*actions: str, id_: str = "s") -> Candidate:
 
 
 def advised(situation: Situation, size: int = 5, rules: ActiveRules = RULES, memories=(), history=(), **options):
-    plan = plan_for(RULES, situation, memories)
+    plan = plan_for(RULES, situation)
     return Adviser(size=size, **options).advise(situation, rules, plan, memories, history, "now")
 
 
@@ -186,60 +184,36 @@ class TestGuidance:
 
 
 class TestExperience:
-    def test_where_experience_found_things_is_read_off_what_its_actions_needed(self):
-        memories = [recalled("go to sink 3", "take apple 4 from sink 3"), recalled("take egg 1 from fridge 9")]
-        assert list(experience(memories, RULES)) == [("apple", "sink"), ("egg", "fridge")]
-
-    def test_a_lesson_does_not_say_where_things_are(self):
-        lesson = FailureLesson(COOL_APPLE.signature, StateSignature(), "take apple 1 from sink 1", "no")
-        assert list(experience([Candidate(lesson, 1.0, 1.0, Verdict(Fate.KEPT))], RULES)) == []
-
-    def test_recalled_actions_are_about_things_of_this_room_of_the_same_kinds(self):
-        memory = recalled("go to fridge 7", "open fridge 7")
-        assert list(recalled_actions([memory], ROOM, ())) == [
-            ("go to fridge 1", "as in s"),
-            ("open fridge 1", "as in s"),
-        ]
-
-    def test_what_is_not_there_is_never_named(self):
-        memory = recalled("go to oven 7", "take apple 4 from fridge 7", "go to fridge 7")
-        assert [command for command, _ in recalled_actions([memory], ROOM, ())] == ["go to fridge 1"]
-
-    def test_one_thing_of_a_kind_comes_before_the_others(self):
-        memories = [recalled("go to countertop 5"), recalled("open fridge 5", id_="t")]
-        assert [command for command, _ in recalled_actions(memories, ROOM, ())] == [
-            "go to countertop 1",
-            "open fridge 1",
-            "go to countertop 2",
-        ]
-
-    def test_what_follows_on_what_was_just_done_comes_first(self):
-        memory = recalled("go to fridge 7", "open fridge 7", "go to sink 7")
-        then = recalled_actions([memory], ROOM, [Turn("o", "go to fridge 1")])
-        assert [command for command, _ in then] == ["open fridge 1", "go to sink 1", "go to fridge 1"]
-        failed = recalled_actions([memory], ROOM, [Turn("o", "go to fridge 1", failed=True)])
-        assert next(failed)[0] == "go to fridge 1"
-
     def test_without_rules_the_menu_is_experience_and_nothing_without_it(self):
-        menu = advised(SEARCHING, rules=ActiveRules(), memories=[recalled("go to fridge 7")]).menu
-        assert [(item.command, item.reason) for item in menu.items] == [("go to fridge 1", "as in s")]
+        memories, room = [recalled("go to fridge 7", "open fridge 7")], Room(SEARCHING, RULES)
+        plan = plan_for(RULES, SEARCHING)
+        menu = Adviser(size=5).advise(SEARCHING, ActiveRules(), plan, memories, (), "now", room).menu
+        assert [(item.command, item.reason) for item in menu.items] == [
+            ("go to fridge 1", "adapted from s: steps 1 to 2 of 2")
+        ]
         assert advised(SEARCHING, rules=ActiveRules()).menu.items == ()
 
+    def test_with_rules_experience_is_evidence_beside_what_an_entry_is_for(self):
+        found = SuccessSnippet(
+            COOL_APPLE.signature, StateSignature.parse("holding=none"), "taken", ("take apple 2 from fridge 4",)
+        )
+        room = Room(SEARCHING, RULES, Whereabouts([found], RULES))
+        plan = weighed(plan_for(RULES, SEARCHING), [], room, StateSignature())
+        said = {option.command: option.evidence for option in plan.options}
+        assert said["go to fridge 1"] == "apple was found at fridge 1 of 1 times"
 
-commands = st.sampled_from(
-    ["go to sink 2", "open fridge 8", "take apple 3 from fridge 8", "take apple 3 from moon 1", "look", "", "dance 99"]
-)
-snippets = st.lists(st.lists(commands, min_size=1, max_size=4).map(lambda actions: recalled(*actions)), max_size=3)
+    def test_what_failed_in_a_like_state_comes_after_all_else_with_the_lesson_named(self):
+        plan, room = plan_for(RULES, SEARCHING), Room(SEARCHING, RULES)
+        first = plan.options[0].command
+        state = StateSignature.parse("holding=none")
+        lesson = FailureLesson(COOL_APPLE.signature, state, first, "no", origins=frozenset({Origin("e", 1)}), id="f")
+        last = weighed(plan, [Candidate(lesson, 1.0, 1.0, Verdict(Fate.KEPT))], room, state).options[-1]
+        assert (last.command, last.evidence) == (first, "failed in f")
 
-
-@given(snippets, st.sampled_from([(), ("apple 1",)]))
-def test_whatever_is_recalled_every_name_in_a_menu_is_one_of_this_room(memories, holding):
-    belief = replace(ROOM, holding=holding)
-    names = {name for group in belief.names.values() for name in group}
-    for command, _ in recalled_actions(memories, belief, ()):
-        words = command.split()
-        numbered = {f"{kind} {number}" for kind, number in pairwise(words) if number.isdecimal()}
-        assert numbered <= names
+    def test_where_no_plan_leads_to_the_goal_experience_comes_first(self):
+        memories = [recalled("go to countertop 7", "dance")]
+        plan = weighed(Plan(), memories, Room(SEARCHING, RULES), StateSignature())
+        assert plan.options[0].command == "go to countertop 1"
 
 
 @pytest.mark.parametrize("type_", ["unknown", COOL_APPLE.type])

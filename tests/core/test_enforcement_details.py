@@ -35,6 +35,7 @@ def test_every_part_of_the_paper_is_off():
         "unstick": False,
         "consistency": "world",
         "judged_by": "entry",
+        "adapt": False,
         "compact": False,
         "recent": 0,
     }

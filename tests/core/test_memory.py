@@ -9,7 +9,7 @@ from rpms.core.belief import StateSignature
 from rpms.core.errors import InputError
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import CriticalFailure, FailureLesson, Kind, Origin, SuccessSnippet, VerifiedSchema, merge
-from rpms.core.recall import EpisodicMemory, Retrieval, Similarity
+from rpms.core.recall import EpisodicMemory, Retrieval, Similarity, by_definition
 from tests.core.entries import signatures, stores
 
 GOAL = GoalSignature("pick_heat_then_place_in_recep", "mug", "hot", "cabinet")
@@ -74,15 +74,9 @@ def test_a_schemas_confidence_follows_its_successes_and_failures():
 def test_recall_is_what_a_scan_of_everything_would_find(store, goal):
     memory, retrieval = EpisodicMemory(merge(store)), Retrieval()
     for kind in Kind:
-        found = [(candidate.rank, candidate.entry.id) for candidate in memory.recall(kind, goal, retrieval)]
-        expected = []
-        for entry in memory.entries:
-            score = 1.0 if entry.kind is Kind.SCHEMA else retrieval.similarity(goal, entry.goal_signature)
-            if entry.kind is kind and score >= retrieval.threshold:
-                expected.append((score * entry.strength, entry.id))
-        expected.sort(key=lambda pair: (-pair[0], pair[1]))
-        assert [pytest.approx(rank) for rank, _ in expected] == [rank for rank, _ in found]
-        assert sorted(id_ for _, id_ in expected) == sorted(id_ for _, id_ in found)
+        found, expected = list(memory.recall(kind, goal, retrieval)), by_definition(memory, kind, goal, retrieval)
+        assert [candidate.rank for candidate in found] == [pytest.approx(candidate.rank) for candidate in expected]
+        assert sorted(each.entry.id for each in found) == sorted(each.entry.id for each in expected)
 
 
 def test_the_goals_type_is_exact_and_its_object_and_destination_are_fuzzy():

@@ -11,12 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.arbitration import infeasibility, prohibition
-from rpms.core.belief import FactBelief, Situation
+from rpms.core.belief import FactBelief, Situation, StateSignature
 from rpms.core.facts import Atom, kind_of
-from rpms.core.goal import Goal
+from rpms.core.goal import Goal, GoalSignature
 from rpms.core.ground import GRANTED
+from rpms.core.memory import SuccessSnippet
 from rpms.core.reason import Plan, Reasoner, likely_places
 from rpms.core.rules import ActiveRules, RuleManual
+from rpms.core.whereabouts import Whereabouts
 from rpms.store.manuals import ManualText, read_manual
 from tests.core.entries import OBJECTS, PLACES, TYPES
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, manual
@@ -123,6 +125,13 @@ def chain(plan: Plan) -> list[str]:
     return [link.command for link in plan.options[0].chain]
 
 
+def found_at(kind: str, place: str, syntax: ActiveRules) -> Whereabouts:
+    """Experience of one thing that was found in one place."""
+    goal = GoalSignature("store", kind)
+    entry = SuccessSnippet(goal, StateSignature.of(holding=()), "take", (f"take {kind} 4 from {place} 9",))
+    return Whereabouts((entry,), syntax)
+
+
 def nowhere(name: str, *places: str) -> tuple[Fact, ...]:
     return tuple(("in", name, place) for place in places or ROOM)
 
@@ -188,12 +197,13 @@ class TestNotKnowing:
         goal = Goal("store", "pen", "", "shelf")
         belief = house(no=nowhere("pen ?", "hall 1"), objects=())
         active = rules(goal)
-        order = likely_places(active, [("pen", "shelf")])
+        order = likely_places(active, found_at("pen", "shelf", active), ["pen"])
         assert Reasoner(active).plan(Situation(belief, goal), order).options[0].command == "go to shelf 1"
 
-    def test_the_manual_goes_before_experience(self):
-        order = likely_places(rules(STORE), [("mug", "hall"), ("mug", "desk")])
-        assert order["mug"] == {"cupboard": 0, "desk": 1, "hall": 2}
+    def test_the_manual_goes_before_a_single_experience(self):
+        ranks = likely_places(rules(STORE), found_at("mug", "desk", rules(STORE)), ["mug"])["mug"]
+        assert ranks["cupboard"] == 0
+        assert 0 < ranks["desk"] < 1, "but it comes nearer"
 
     def test_places_that_were_searched_are_not_searched_again(self):
         searched = nowhere("mug ?", "hall 1", "cupboard 1", "desk 1")

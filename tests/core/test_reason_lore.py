@@ -109,6 +109,22 @@ def test_what_never_changes_is_known_of_rooms_that_nobody_has_seen():
     assert "go to cellar" in set(Reasoner(rules).commands(Situation(kitchen(), SOUP)))
 
 
+def test_two_tables_about_one_role_name_the_things_of_both():
+    text = MANUAL.replace("facts:\n", "facts:\n  damp: {attic: [often]}\n").replace(
+        "  asked: {}\n", "  asked: {}\n  damp: {args: [room, manner]}\n"
+    )
+    rules = read_manual(ManualText("test.yaml", text)).active("cook", "soup")
+    assert set(Reasoner(rules).lasting_names["room"]) == {"hall", "kitchen", "cellar", "attic"}
+
+
+def test_a_process_may_be_what_moves_the_agent():
+    go = "go: {syntax: go to <room>, preconditions: [not in(room)], effects: [in(room), here(room)]}"
+    walk = "walk: {command: go <way>, needs: [not in(room)], effects: [in(room), here(room)]}"
+    text = MANUAL.replace(go, "go: {syntax: go <way>}").replace("processes:\n", f"processes:\n  {walk}\n")
+    rules = read_manual(ManualText("test.yaml", text)).active("cook", "soup")
+    assert Reasoner(rules).positional == {"in", "here"}
+
+
 def test_what_is_missing_is_looked_for_where_it_usually_is():
     unseen = kitchen(foods=("salt ?",), false=("with(kitchen, salt ?)", "here(salt ?)"))
     known = {atom: value for atom, value in unseen.known.items() if atom.predicate != "with" or not value}

@@ -109,6 +109,14 @@ def test_a_call_that_failed_twice_in_a_row_is_not_made_again(guard):
     assert isinstance(guard.check(Call("search", {"q": "y"})), Allow)
 
 
+def test_reading_known_things_once_more_is_no_circle(guard):
+    things = [Call("read", {"thing": name}) for name in "abcd"]
+    for call in (*things, *things):
+        assert isinstance(guard.check(call), Allow)
+        guard.observe(call, call.arguments["thing"])
+    assert guard.check(things[0]).rule == "G-CIRCLE"
+
+
 def test_calls_that_bring_nothing_new_are_warned_of(guard):
     for _ in range(3):
         for tool in ("left", "right"):

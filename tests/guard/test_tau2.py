@@ -90,6 +90,22 @@ def test_a_rule_taken_away_lets_its_violations_through(installed, monkeypatch):
     }
 
 
+@pytest.mark.parametrize(
+    ("domain", "name", "arguments", "rule"),
+    [
+        ("airline", "cancel_reservation", {"reservation_id": "NOSUCH"}, "AIR-IDENTIFY"),
+        ("airline", "send_certificate", {"user_id": "nobody", "amount": 100}, "AIR-IDENTIFY"),
+        ("retail", "cancel_pending_order", {"order_id": "#W0", "reason": "no longer needed"}, "SHOP-IDENTIFY"),
+        ("retail", "modify_user_address", {"user_id": "nobody"}, "SHOP-IDENTIFY"),
+    ],
+)
+def test_a_reference_to_what_is_not_there_is_counted_as_breaking_the_policy(installed, domain, name, arguments, rule):
+    sandbox = installed("sandbox")
+    found = installed("measure").judge_references(domain, [sandbox.Task("x", (sandbox.Call(name, arguments),))])
+    assert (found.writes, found.allowed, found.wrong) == (1, 0, [])
+    assert rule in found.breaking[0]
+
+
 def test_a_change_stays_in_its_sandbox(installed):
     sandbox = installed("sandbox")
     cancel = sandbox.Call("cancel_reservation", {"reservation_id": "XEHM4B"})
@@ -115,3 +131,12 @@ def test_the_benchmark_prints_a_row_for_each_kind(installed, monkeypatch, capsys
     assert end.value.code == 0
     assert printed.count("| SHOP-") == len(installed("measure").kinds_of("retail"))
     assert "Violations refused by the rule of their kind" in printed
+
+
+def test_without_the_package_the_benchmark_says_what_to_install(tau2, monkeypatch, capsys):
+    monkeypatch.setattr(tau2("sandbox"), "available", lambda: False)
+    monkeypatch.setattr(sys, "argv", ["policies.py"])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(BENCHMARKS / "policies.py"), run_name="__main__")
+    assert end.value.code == 2
+    assert "pip install 'rpms[tau2]'" in capsys.readouterr().err

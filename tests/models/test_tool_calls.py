@@ -179,6 +179,10 @@ def test_any_text_is_a_call_or_is_said_not_to_be_one(text):
     assert read_call(str(call)) == call
 
 
+def test_a_text_that_looks_like_a_named_argument_is_a_value():
+    assert read_call("f(\"a=b\", 'c: d')", {"f": ("x", "y")}) == Call("f", {"x": "a=b", "y": "c: d"})
+
+
 @pytest.mark.parametrize(
     "text", ["f(" * 3000, "f(a=" + "[" * 1500, "f(a=" + "9" * 3000 + ")", "f(a=1, a=2)", "f(1)", "f(a=1e999)"]
 )

@@ -10,8 +10,9 @@ from rpms.core.belief import StateSignature
 from rpms.core.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
 from rpms.core.decide import Decision, decide
 from rpms.core.enforcement import STRICT, Consistency, GuardMode, JudgedBy
+from rpms.core.facts import kind_of
 from rpms.core.goal import GoalSignature
-from rpms.core.memory import Entry, Origin, SuccessSnippet
+from rpms.core.memory import CriticalFailure, Entry, Origin, SuccessSnippet
 from rpms.core.prompt import Part
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import Tier
@@ -86,7 +87,9 @@ def test_the_baseline_has_no_menu_no_guidance_and_the_papers_prompt():
 def test_memory_onlys_menu_is_recalled_experience_alone():
     assert strictly(MEMORY_ONLY).menu.items == ()
     decision = strictly(MEMORY_ONLY, PEN_IN_THE_BIN)
-    assert [(item.command, item.reason) for item in decision.menu.items] == [("go to garbagecan 1", "as in bin")]
+    assert [(item.command, item.reason) for item in decision.menu.items] == [
+        ("go to garbagecan 1", "pen was found at garbagecan 1 of 1 times")
+    ]
     assert decision.advice.guidance == ()
     assert not {Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT} & {block.part for block in decision.prompt.blocks}
 
@@ -115,3 +118,34 @@ def test_a_tier_that_is_left_out_does_not_act():
     assert without_localities.menu.best == "go to bed 1", "places in the order of the room"
     without_actions = strictly(replace(RULES_ONLY, tiers=(Tier.UNIVERSAL, Tier.DOMAIN)))
     assert without_actions.menu.items == without_actions.advice.guidance == ()
+
+
+OPENED = next(iter(played(RULES_ONLY, "look")[0].steps)).decision
+GOAL_OF_TASK = OPENED.goal
+ENDED = CriticalFailure(GOAL_OF_TASK.signature, StateSignature(), "go to bed 9", "it ended the task for good", id="end")
+
+
+@pytest.mark.parametrize("condition", [FULL, MEMORY_ONLY], ids=["full", "memory-only"])
+def test_the_like_of_what_ended_a_task_for_good_is_asked_about_once_with_the_entry_named(condition):
+    place = next(name for name in OPENED.belief.names["place"])
+    ended = replace(ENDED, failed_action=f"go to {kind_of(place)} 99")
+    asked: list[str] = []
+
+    def answer(request):
+        asked.append(request.prompt.text)
+        return f"Action: go to {place}"
+
+    mind = compose(replace(condition, enforcement=STRICT), KNOWLEDGE, EpisodicMemory([ended], "alfworld"))
+    game = WORLD.open(TASK, Setting())
+    (step,) = play(Play(WORLD, game, TASK, mind, FunctionModel(answer), Decoding(), 1)).steps
+    assert len(asked) == 2
+    assert "end: the like of it ended such a task for good" in asked[1]
+    assert step.command == f"go to {place}", "a model that insists is taken at its word"
+
+
+def test_without_adapting_entries_are_shown_as_they_were_stored():
+    stored = strictly(MEMORY_ONLY, PEN_IN_THE_BIN, adapt=False).memories[0]
+    assert (stored.entry, stored.adapted) == (PEN_IN_THE_BIN, None)
+    bound = strictly(MEMORY_ONLY, PEN_IN_THE_BIN).memories[0]
+    assert bound.entry.actions == ("go to garbagecan 1",)
+    assert bound.adapted.note == "step 1 of 2; pen was found at garbagecan 1 of 1 times"

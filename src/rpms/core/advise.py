@@ -6,20 +6,24 @@ Without rules there is no plan to advise from, and what is left is experience: a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from math import inf
 
+from rpms.core.adapt import Room, recalled_steps
 from rpms.core.arbitration import infeasibility
-from rpms.core.belief import Belief, Situation
+from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.facts import Truth, kind_of
 from rpms.core.goal import Progress
+from rpms.core.lessons import failed_alike
 from rpms.core.memory import SuccessSnippet
 from rpms.core.prompt import Turn
 from rpms.core.reason import Option, Plan, Reasoner, likely_places
 from rpms.core.rules import ActiveRules
 from rpms.core.tokens import brief, estimate_tokens
 from rpms.core.verdict import Candidate
+from rpms.core.whereabouts import Whereabouts
 
 MENU_TOKENS = 150
 """Tokens that the entries of a menu may have together; one that does not fit beside the more relevant is left out."""
@@ -118,13 +122,15 @@ class Adviser:
         memories: Sequence[Candidate],
         history: Sequence[Turn],
         state: str,
+        room: Room | None = None,
     ) -> Advice:
         """What there is to say, from what the condition knows alone."""
         if not (self.guides or self.size or self.notice is not no_notice):
             return Advice()
-        waiting = {option.command for option in plan.options if option.chain[0].waits}
+        waiting = {option.command for option in plan.options if option.chain and option.chain[0].waits}
         tried = {turn.action for turn in history if turn.state == state} - waiting
-        choices = self._choices(situation, rules, plan, memories, history) if self.size else ()
+        room = room or Room(situation, rules)
+        choices = self._choices(situation, rules, plan, memories, room, tried) if self.size else ()
         return Advice(
             guidance(plan, history, state) if self.guides else (),
             make_menu(choices, tried, self.size, ranked=self.ranked),
@@ -137,16 +143,18 @@ class Adviser:
         rules: ActiveRules,
         plan: Plan,
         memories: Sequence[Candidate],
-        history: Sequence[Turn],
+        room: Room,
+        tried: Container[str],
     ) -> Iterator[tuple[str, str]]:
         """What to choose from, best first: what plans begin with, or without rules what experience did."""
         belief = situation.belief
         if not rules.environment:
-            yield from recalled_actions(memories, belief, history)
+            for command, why in recalled_steps(memories, room, tried, self.slack or inf):
+                yield self.spell(command, belief), why
         elif self.ranked:
             for option in plan.options:
                 if option.regret <= self.slack or not self.slack:
-                    yield option.command, purpose_of(option, rules)
+                    yield option.command, "; ".join(filter(None, (purpose_of(option, rules), option.evidence)))
         else:
             yield from ((self.spell(command, belief), "") for command in feasible_actions(rules, situation))
 
@@ -190,21 +198,10 @@ def reasoner_of(rules: ActiveRules) -> Reasoner:
     return Reasoner(rules)
 
 
-def plan_for(rules: ActiveRules, situation: Situation, memories: Sequence[Candidate] = ()) -> Plan:
+def plan_for(rules: ActiveRules, situation: Situation, experience: Whereabouts | None = None) -> Plan:
     """What rules and experience say is to be done now."""
-    return reasoner_of(rules).plan(situation, likely_places(rules, experience(memories, rules)))
-
-
-def experience(memories: Sequence[Candidate], rules: ActiveRules) -> Iterator[tuple[str, str]]:
-    """Where recalled experience found things: a kind with the kind of place, best memory first."""
-    revealed = frozenset(seen.atom.predicate for schema in rules.environment for seen in schema.observes)
-    for candidate in memories:
-        for action in candidate.entry.actions if isinstance(candidate.entry, SuccessSnippet) else ():
-            instance = rules.instance(action)
-            for clause in instance.preconditions if instance is not None else ():
-                atom = clause.literals[0].atom
-                if atom.predicate in revealed and len(atom.args) == 2 and not clause.literals[0].negated:
-                    yield kind_of(atom.args[0]), kind_of(atom.args[1])
+    goal = situation.goal
+    return reasoner_of(rules).plan(situation, likely_places(rules, experience, (goal.object, goal.destination)))
 
 
 def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
@@ -223,6 +220,8 @@ def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
 
 def purpose_of(option: Option, rules: ActiveRules) -> str:
     """What a choice is for, in a few words: what it looks for, or the action that it makes possible."""
+    if not option.chain:
+        return ""
     first, *rest = option.chain
     if first.reveals:
         thing = next((kind_of(arg) for arg in first.fact.args if arg.endswith("?")), "")
@@ -261,7 +260,7 @@ def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]
 
 def next_steps(option: Option) -> str:
     """A plan in one line, as far as it is certain: `go to desk 1, then take mug 1 from desk 1`."""
-    steps: list[str] = []
+    steps: list[str] = [] if option.chain else [option.command]
     for link in option.chain:
         if "?" in link.command:
             break
@@ -272,44 +271,39 @@ def next_steps(option: Option) -> str:
     return ", then ".join(steps)
 
 
-_INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
 _IMAGINED = re.compile(r" \?+")
 
 
-def recalled_actions(
-    memories: Sequence[Candidate], belief: Belief, history: Sequence[Turn]
-) -> Iterator[tuple[str, str]]:
-    """What recalled experience did, with things of this room in place of those it was done with, by their kind.
+def weighed(plan: Plan, memories: Sequence[Candidate], room: Room, state: StateSignature) -> Plan:
+    """A plan with what experience says to it: the evidence for an option; after all else, what failed in a like state.
 
-    Of each memory, what comes after the last action that was done already comes first.
+    Where no plan leads to the goal, what experience did comes first: it is all that is known of the order of things.
     """
-    done = [turn.action for turn in history if not turn.failed]
-    later: list[tuple[str, str]] = []
-    for candidate in memories:
-        entry = candidate.entry
-        if not isinstance(entry, SuccessSnippet):
-            continue
-        bound = [sorted(_in_this_room(action, belief), key=done.__contains__) for action in entry.actions]
-        last = max((place for place, ways in enumerate(bound) if done and done[-1] in ways), default=-1)
-        for place, ways in enumerate(bound):
-            found = [(command, f"as in {entry.id}") for command in ways]
-            if place > last:
-                yield from found[:1]
-                later += found[1:]
-            else:
-                later += found
-    yield from later
+    if not plan.options or plan.cost == inf:
+        steps = recalled_steps(memories, room)
+        plan = plan.after([Option(command, 0.0, evidence=why) for command, why in steps])
+    begun = {
+        each.entry.actions[0]: each.entry.id
+        for each in reversed(memories)
+        if each.adapted and isinstance(each.entry, SuccessSnippet) and each.entry.actions
+    }
+    kept, doubted = list[Option](), list[Option]()
+    for option in plan.options:
+        lesson = failed_alike(option.command, state, memories, room.syntax, room.whereabouts)
+        if lesson:
+            doubted.append(replace(option, evidence=f"failed in {lesson}"))
+        else:
+            told = _found_there(option, room) or (f"as in {begun[option.command]}" if option.command in begun else "")
+            kept.append(replace(option, evidence=option.evidence or told))
+    return replace(plan, options=(*kept, *doubted))
 
 
-def _in_this_room(action: str, belief: Belief) -> Iterator[str]:
-    """An action with every way to put known things of the same kinds in place of its numbered ones."""
-    names = dict.fromkeys(_INSTANCE.findall(action))
-    ways: list[Mapping[str, str]] = [{}]
-    for name in names:
-        known = belief.called(kind_of(name))
-        ways = [{**way, name: other} for way in ways for other in known]
-    for way in ways:
-        yield _INSTANCE.sub(lambda match, way=way: way[match[0]], action)  # type: ignore[misc]
+def _found_there(option: Option, room: Room) -> str:
+    """Of a look, how often experience found such a thing in such a place."""
+    link = next((link for link in option.chain if link.reveals), None)
+    sought = [kind_of(arg) for arg in link.fact.args if arg.endswith("?")] if link is not None else []
+    places = [kind_of(arg) for arg in link.fact.args if not arg.endswith("?")] if link is not None else []
+    return room.whereabouts.told(sought[0], places[0]) if sought and places else ""
 
 
 def turn_state(belief: Belief, progress: Progress) -> str:

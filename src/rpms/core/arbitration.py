@@ -129,7 +129,7 @@ def arbitrate_by_action(
                 doubt = judge_here(entry, rules, situation, mode)
                 warning = f"; {doubt.reason}" if doubt.fate is Fate.WARNED else ""
                 verdict = Verdict(Fate.CUT, f"cut: {'; '.join(cut)}{warning}", verdict.rule, verdict.fact)
-        yield Candidate(entry, candidate.score, candidate.rank, verdict)
+        yield replace(candidate, entry=entry, verdict=verdict)
 
 
 def _cut_plan(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from rpms.core.adapt import adapted, as_stored
 from rpms.core.advise import Adviser, Spell, as_written, no_notice
 from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, arbitrate_here
 from rpms.core.consistency import Compat, CompatibilityFilter, accept_everything, executable_from_here, same_occupancy
@@ -14,9 +15,11 @@ from rpms.core.errors import InputError
 from rpms.core.loops import find_loop
 from rpms.core.names import nearest
 from rpms.core.prompt import Budget, Form, Layout
+from rpms.core.reason import likely_places
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual, Tier
 from rpms.core.voice import Voice
+from rpms.core.whereabouts import Whereabouts
 
 
 class BeliefShown(StrEnum):
@@ -116,6 +119,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         manual=manual,
         memory=memory if condition.memory else EpisodicMemory(),
         consistent=consistent if condition.state_filter else CompatibilityFilter(accept_everything),
+        adapt=adapted if beyond.adapt else as_stored,
         arbitrate=_JUDGEMENTS[beyond.judged_by],
         arbitration=condition.arbitration if condition.rules else Arbitration.NONE,
         retrieval=knowledge.retrieval,
@@ -124,6 +128,12 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         budget=replace(knowledge.budget, turns=beyond.recent, injected=COMPACT if beyond.compact else 0),
         schemas=knowledge.manual,
         plans=manual if acts else knowledge.manual.bare(),
+        whereabouts=Whereabouts(
+            memory.entries if condition.memory else (),
+            knowledge.manual.active(""),
+            knowledge.retrieval.similarity.category,
+            likely_places(manual.active("")) if condition.memory else {},
+        ),
         adviser=Adviser(
             guides=beyond.guidance and acts,
             size=beyond.menu if condition.informed else 0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rpms.core.arbitration import settled
@@ -103,7 +103,7 @@ def best_match_first(
             yield candidate
             continue
         degree = degree_of_match(candidate.entry, rules, situation)
-        passed.append(Candidate(candidate.entry, candidate.score, candidate.rank * degree, candidate.verdict))
+        passed.append(replace(candidate, rank=candidate.rank * degree))
         if len(passed) >= window:
             break
     yield from sorted(passed, key=lambda candidate: (-candidate.rank, candidate.entry.id))

@@ -7,22 +7,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from rpms.core.advise import Advice, Adviser, Menu, experience, focus, plan_for, reasoner_of, turn_state
+from rpms.core.adapt import Adapt, Room, as_stored
+from rpms.core.advise import Advice, Adviser, Menu, focus, plan_for, reasoner_of, turn_state, weighed
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
 from rpms.core.enforcement import PAPER, Calls, Enforcement, Repair
 from rpms.core.goal import Goal, GoalSignature, Progress
+from rpms.core.index import Walk
 from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import Kind
 from rpms.core.moment import for_the_moment
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.reason import Plan, likely_places
-from rpms.core.recall import EpisodicMemory, Retrieval, Walk
+from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.tokens import TokenCounter, estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.core.voice import HEADINGS, Voice, memory_line, situation_lines, standing_blocks
+from rpms.core.whereabouts import Whereabouts
 
 Consistent = Callable[[Iterable[Candidate], Situation, ActiveRules], Iterator[Candidate]]
 """M_filt: marks the candidates that do not suit the situation."""
@@ -44,6 +47,7 @@ class Mind:
     manual: RuleManual = field(default_factory=RuleManual)
     memory: EpisodicMemory = field(default_factory=EpisodicMemory)
     consistent: Consistent = _SAME_OCCUPANCY
+    adapt: Adapt = as_stored
     arbitrate: Arbitrate = arbitrate
     arbitration: Arbitration = Arbitration.HARD_SOFT
     retrieval: Retrieval = field(default_factory=Retrieval)
@@ -57,12 +61,15 @@ class Mind:
     """What progress and mistakes are measured by, the same in every condition: the world's whole manual."""
     plans: RuleManual = field(default_factory=RuleManual)
     """What plans are made with: the manual, or what every player has read of it where rules are off."""
+    whereabouts: Whereabouts = field(default_factory=Whereabouts)
+    """Where the memory's experience found things."""
     adviser: Adviser = field(default_factory=Adviser)
     compact: bool = False
     """Whether only the rules that matter to what is to be done now are shown."""
     repair: Repair = Repair.BELIEF
-    calls: Calls = Calls.TEXT
     """What the caller is to forgive in an action."""
+    calls: Calls = Calls.TEXT
+    """How the caller is to have tools called."""
     enforcement: Enforcement = PAPER
     """What the caller is to do with the model's answer: guard, re-asks, replacement."""
 
@@ -126,12 +133,17 @@ def decide(
     state_signature, goal_signature = belief.signature().at_stage(situation.stage), goal.signature  # 2
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
     filtered = {kind: mind.consistent(recalled[kind], situation, schemas) for kind in Kind}  # 5
-    arbitrated = {kind: mind.arbitrate(filtered[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
     progress, state = tracked.progress, turn_state(belief, tracked.progress)
+    done = [turn.action for turn in history if turn.action and not turn.failed]
+    room = Room(situation, schemas, mind.whereabouts, done, progress.sub_goal)
+    adapted = {kind: mind.adapt(filtered[kind], room) for kind in Kind}  # past the paper; there, as stored
+    arbitrated = {kind: mind.arbitrate(adapted[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
     candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind, progress)
     memories = [candidate for candidate in candidates if candidate.verdict.fate.shown]
-    plan = _plan(mind, tracked, situation, memories, [turn for turn in history if turn.state == state])
-    advice = mind.adviser.advise(situation, rules, plan, memories, history, state)
+    plan = _plan(mind, tracked, situation, [turn for turn in history if turn.state == state])
+    if mind.enforcement.adapt and memories:
+        plan = weighed(plan, memories, room, state_signature)
+    advice = mind.adviser.advise(situation, rules, plan, memories, history, state, room)
     lines = {
         Part.SITUATION: situation_lines(rules, situation),
         Part.GOAL: (*mind.voice.goal(goal, plan.progress), *advice.guidance),
@@ -161,11 +173,11 @@ def decide(
     )
 
 
-def _plan(mind: Mind, tracked: Plan, situation: Situation, memories: Sequence[Candidate], here: Sequence[Turn]) -> Plan:
+def _plan(mind: Mind, tracked: Plan, situation: Situation, here: Sequence[Turn]) -> Plan:
     """What to do as far as this mind knows; where that is all there is to know and no more, as it was tracked."""
     goal, belief = situation.goal, situation.belief
     plan, rules = tracked, mind.plans.active(goal.type, goal.object, goal.destination)
-    order = likely_places(rules, experience(memories, rules))
+    order = likely_places(rules, mind.whereabouts, (goal.object, goal.destination))
     if mind.plans is not mind.schemas or order != likely_places(rules):  # else it would be the same plan again
         plan = reasoner_of(rules).plan(situation, order)
     failed = {turn.action for turn in here if turn.failed}

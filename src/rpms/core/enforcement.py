@@ -93,6 +93,8 @@ class Enforcement:
     """Whether a stuck episode falls back on the menu's best entry; reported when used."""
     consistency: Consistency = Consistency.WORLD
     judged_by: JudgedBy = JudgedBy.ENTRY
+    adapt: bool = False
+    """Whether experience is bound to the present room, and lessons act; otherwise it is shown as it was stored."""
     compact: bool = False
     """Whether only the rules and actions that matter at the current sub-goal are shown."""
     recent: int = 0
@@ -107,6 +109,7 @@ STRICT = Enforcement(
     constrained=Constrained.AUTO,
     guidance=True,
     loops=True,
+    adapt=True,
     compact=True,
     recent=3,
 )

@@ -11,6 +11,10 @@ UNKNOWN_GOAL = "unknown"
 """The type of a goal whose text fits no template."""
 
 
+EXPLORING = "explore"
+"""The sub-goal where nothing is known of how to reach the goal."""
+
+
 def escape(text: str, signs: str) -> str:
     """Percent-encode the signs that separate the fields of a signature."""
     for sign in "%" + signs:

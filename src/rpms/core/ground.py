@@ -22,7 +22,7 @@ UNLISTED = 3
 PLACES = 12
 """How many places are considered at a time for something unseen: more than anybody chooses from."""
 
-Order = Mapping[str, Mapping[str, int]]
+Order = Mapping[str, Mapping[str, float]]
 """Where a kind is likely to be found: kind → kind of place → its rank, 0 first."""
 
 
@@ -70,6 +70,7 @@ class Ground:
         self._known: dict[tuple[str, tuple[str, ...]], bool | None] = {}
         self._made: dict[tuple[str, tuple[str, ...], bool], bool] = {}
         self._here: dict[str, list[str]] = {}
+        self._ranked: dict[str, tuple[Mapping[str, float], float]] = {}
 
     def _ways(self, fact: Fact) -> Iterator[Edge]:
         """The edges that lead to a fact that does not hold."""
@@ -185,7 +186,7 @@ class Ground:
             if parameter not in literal.args or literal.makeable or literal.predicate not in self._manual.revealers:
                 continue
             found: list[str] = []
-            left: list[tuple[int, str]] = []
+            left: list[tuple[float, str]] = []
             for name in names:
                 fact = literal.bound({**binding, parameter: name})
                 value = self._truth(fact)
@@ -262,17 +263,24 @@ class Ground:
                     self._known[key] = True
         return self._known[key]
 
-    def _rank(self, args: Sequence[str]) -> int:
+    def _rank(self, args: Sequence[str]) -> float:
         """How unlikely a place is for a thing, by the order in which places are searched."""
         kinds = [kind_of(arg) for arg in args]
-        said = self._facts.goal.places()
         for thing in kinds:
-            known = {place: rank for rank, place in enumerate(said[thing])} if thing in said else self._order.get(thing)
+            known, unlisted = self._ranks(thing)
             if known:
                 places = [place for place in kinds if place is not thing]
-                return min((known.get(place, len(known) + UNLISTED) for place in places), default=0)
-        usual = self._order.get(self._facts.goal.object, {})
-        return min((usual.get(place, len(usual) + UNLISTED) for place in kinds), default=0)
+                return min((known.get(place, unlisted) for place in places), default=0)
+        usual, unlisted = self._ranks(self._facts.goal.object)
+        return min((usual.get(place, unlisted) for place in kinds), default=0)
+
+    def _ranks(self, thing: str) -> tuple[Mapping[str, float], float]:
+        """The ranks of places for a kind of thing, the goal's own word first, and the rank of all others."""
+        if thing not in self._ranked:
+            said = self._facts.goal.places().get(thing)
+            known = self._order.get(thing, {}) if said is None else {place: rank for rank, place in enumerate(said)}
+            self._ranked[thing] = known, max(len(known), *known.values(), 0) + UNLISTED
+        return self._ranked[thing]
 
 
 def is_unseen(names: Iterable[str]) -> bool:

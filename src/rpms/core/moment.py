@@ -7,8 +7,10 @@ full of. The snippets that came to mind say what matters: each ends with the dee
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
+from rpms.core.goal import EXPLORING
 from rpms.core.memory import SuccessSnippet, VerifiedSchema
 from rpms.core.verdict import Candidate, Fate, Verdict
 
@@ -42,6 +44,32 @@ def for_the_moment(
     yield from sorted(ranked, key=lambda candidate: (-candidate.rank, candidate.entry.id))
 
 
+def in_turn(candidates: Iterable[Candidate], sub_goal: str, window: int = 50) -> Iterator[Candidate]:
+    """Of the first candidates, put snippets that reached the present sub-goal first; the rejected go ahead of them.
+
+    Where no sub-goal is known, what came earlier in the episodes that it was learned in comes first.
+    """
+    stream = iter(candidates)
+    passed: list[Candidate] = []
+    for candidate in stream:
+        if candidate.verdict.fate is not Fate.KEPT or not isinstance(candidate.entry, SuccessSnippet):
+            yield candidate
+            continue
+        passed.append(candidate)
+        if len(passed) >= window:
+            break
+    yield from sorted(passed, key=lambda candidate: _turn(candidate, sub_goal))
+    yield from stream
+
+
+def _turn(candidate: Candidate, sub_goal: str) -> float:
+    entry = candidate.entry
+    assert isinstance(entry, SuccessSnippet)
+    if sub_goal != EXPLORING:
+        return float(entry.sub_goal_type != sub_goal)
+    return min((origin.step for origin in entry.origins), default=0)
+
+
 def _ranked(candidate: Candidate, matters: dict[str, tuple[int, str]]) -> Candidate:
     entry, verdict = candidate.entry, candidate.verdict
     assert isinstance(entry, VerifiedSchema)
@@ -49,4 +77,4 @@ def _ranked(candidate: Candidate, matters: dict[str, tuple[int, str]]) -> Candid
     if level and verdict.fate is Fate.KEPT:
         verdict = Verdict(Fate.KEPT, _WHY[level].format(snippet or "a snippet"))
     rank = level + candidate.rank / (1.0 + candidate.rank)
-    return Candidate(entry, candidate.score, rank, verdict)
+    return replace(candidate, rank=rank, verdict=verdict)

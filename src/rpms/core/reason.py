@@ -28,10 +28,11 @@ from typing import NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
-from rpms.core.goal import Goal, Progress
+from rpms.core.goal import EXPLORING, Goal, Progress
 from rpms.core.ground import Edge, Ground, Order, is_unseen
 from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose, Step
 from rpms.core.ways import Fact, Need, Way, Ways, command_of, fact_of
+from rpms.core.whereabouts import Whereabouts
 
 UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
@@ -56,8 +57,10 @@ class Option:
     command: str
     regret: float
     """How many steps longer than the cheapest the cheapest plan is that begins with it."""
-    chain: tuple[Link, ...]
-    """From it to the goal."""
+    chain: tuple[Link, ...] = ()
+    """From it to the goal; none for what experience did, of which no rule says what it is for."""
+    evidence: str = ""
+    """The experience that speaks for it or against it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,7 @@ class Plan:
     """What to do, best first, and how far along this is."""
 
     options: tuple[Option, ...] = ()
-    progress: Progress = field(default_factory=lambda: Progress("explore", "", 0, 1))
+    progress: Progress = field(default_factory=lambda: Progress(EXPLORING, "", 0, 1))
     cost: float = inf
     stage: int | None = None
     """How many stages are behind, where the goal has a procedure."""
@@ -74,6 +77,12 @@ class Plan:
         """The same plan with commands as a game wants them written, and what just failed after all else."""
         options = [replace(option, command=spell(option.command)) for option in self.options]
         return replace(self, options=tuple(sorted(options, key=lambda option: option.command in failed)))
+
+    def after(self, others: Iterable[Option]) -> Plan:
+        """The same plan where other options come first."""
+        first = {option.command: option for option in others}
+        rest = [option for option in self.options if option.command not in first]
+        return replace(self, options=(*first.values(), *rest))
 
 
 class Remedy(NamedTuple):
@@ -85,18 +94,21 @@ class Remedy(NamedTuple):
     """What it is for, or where nothing helps, the fact that stands against the action for good."""
 
 
-def likely_places(rules: ActiveRules, experience: Iterable[tuple[str, str]] = ()) -> Order:
-    """The order in which places are searched: the manual's localities, then what experience found where."""
-    order = {kind: {place: rank for rank, place in enumerate(places)} for kind, places in rules.lore.localities.items()}
+def likely_places(rules: ActiveRules, experience: Whereabouts | None = None, kinds: Iterable[str] = ()) -> Order:
+    """The order in which places are searched: the manual's, and for some kinds what experience makes of it."""
+    order: dict[str, Mapping[str, float]] = {
+        kind: {place: rank for rank, place in enumerate(places)} for kind, places in rules.lore.localities.items()
+    }
     localities = [rule.locality for rule in rules.domain if rule.locality is not None]
     for locality in sorted(localities, key=lambda each: len(each.objects)):  # what is said of few things is surest
         for kind in locality.objects:
-            known = order.setdefault(kind, {})
+            places = dict(order.get(kind, {}))
             for place in locality.places:
-                known.setdefault(place, len(known))
-    for kind, place in experience:
-        known = order.setdefault(kind, {})
-        known.setdefault(place, len(known))
+                places.setdefault(place, len(places))
+            order[kind] = places
+    if experience is not None:
+        known = {kind: experience.order(kind, order.get(kind, {})) for kind in kinds if kind}
+        order |= {kind: ranks for kind, ranks in known.items() if ranks}
     return order
 
 

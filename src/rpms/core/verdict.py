@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rpms.core.memory import Entry
@@ -51,6 +51,16 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class Adaptation:
+    """How an entry was bound to the present room."""
+
+    note: str
+    """What of it is left to do, in words, or what it says of kinds: `steps 3 to 5 of 5`."""
+    seeks: str = ""
+    """The kind of thing that has to be found before more of it can be bound."""
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A memory that came to mind, with its verdict."""
 
@@ -61,7 +71,9 @@ class Candidate:
     """What candidates are ordered by: score times strength (retrieval weight and evidence); for schemas, how much they
     matter now."""
     verdict: Verdict
+    adapted: Adaptation | None = None
+    """What of the entry was bound to the present room; nothing for one as it is stored."""
 
     def judged(self, verdict: Verdict) -> Candidate:
         """The same candidate with another verdict."""
-        return Candidate(self.entry, self.score, self.rank, verdict)
+        return replace(self, verdict=verdict)

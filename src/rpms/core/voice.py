@@ -113,8 +113,11 @@ def memory_line(candidate: Candidate) -> str:
     """One experience, with its warning if it has one."""
     entry, verdict = candidate.entry, candidate.verdict
     match entry:
+        case SuccessSnippet() if candidate.adapted and not entry.actions:
+            text = f"  HINT: {candidate.adapted.note} [{entry.id}]"
         case SuccessSnippet():
             text = f"  OK: {entry.sub_goal_type}: {' -> '.join(entry.actions)}"
+            text += f" [adapted from {entry.id}: {candidate.adapted.note}]" if candidate.adapted else ""
         case CriticalFailure():
             text = f"  AVOID [CRITICAL]: {entry.failed_action}\n    Rule: {entry.corrective_rule}"
         case FailureLesson():

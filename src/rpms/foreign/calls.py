@@ -18,7 +18,7 @@ LONGEST_CALL = 4_000
 """Characters of a call that are read; the longest in a world here has about a hundred."""
 
 _NAME = re.compile(r"\s*([A-Za-z_]\w{0,99})\s*\(\s*")
-_KEY = re.compile(r"\s*[\"']?([A-Za-z_]\w{0,99})[\"']?\s*[=:]\s*(?![=:])")
+_KEY = re.compile(r"\s*(?:([A-Za-z_]\w{0,99})|\"(\w{1,100})\"|'(\w{1,100})')\s*[=:]\s*(?![=:])")
 _QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'")
 _BARE = re.compile(r"[^\s,()\[\]{}\"'=]+")
 _NEXT = re.compile(r"\s*(,|\))\s*")
@@ -132,7 +132,7 @@ def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> Call:
     while not closed:
         key = _KEY.match(text, place)
         if key is not None:
-            parameter, place = key[1], key.end()
+            parameter, place = key[1] or key[2] or key[3], key.end()
             unnamed = [each for each in unnamed if each != parameter]
         elif unnamed:
             parameter = unnamed.pop(0)

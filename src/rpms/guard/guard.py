@@ -178,6 +178,8 @@ class Guard:
         found = find_loop(history, self._state)
         if not found or not (again or not history[-1].failed):
             return ruling
+        if not again and sum(turn.action == call.text for turn in history) < 2:
+            return ruling  # to read several known things anew, once each, is no circle
         kind, rule = (self.manual.repeats, REPEAT) if again else (self.manual.circles, CIRCLE)
         if kind is OnUnknown.PASS or (isinstance(ruling, Warn) and kind is OnUnknown.WARN):
             return ruling

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from statistics import NormalDist
+from statistics import NormalDist, median
 from typing import NamedTuple
 
 LEVEL = 0.95
@@ -25,6 +25,8 @@ _SWEEPS = 6
 """Draws are independent, and so a few sweeps settle what all entries did together."""
 _STANDS_OUT = 2.0
 """Standard errors by which an entry's effect must differ from none before others' outcomes are freed of it."""
+_WIDEST = 2.0
+"""Standard deviations, as the middle half tells them, beyond which an outcome counts no further in a test."""
 _ENUMERATED = 12
 """Draws up to which all their outcomes are gone through one by one: 4,096 of them."""
 
@@ -174,11 +176,22 @@ def effect_of(terms: Sequence[Term]) -> Effect:
 
 def p_value(terms: Sequence[Term]) -> float:
     """How likely chance alone sets shown and hidden at least so far apart, either way: the randomisation test."""
-    kept = [term for term in terms if abs(term.value) > 1e-12]
+    kept = [term for term in _tempered(terms) if abs(term.value) > 1e-12]
     score = math.fsum(term.surprise * term.value for term in kept)
     pairs = [(term.value, term.chance) for term in kept]
     either = min(_upper_tail(pairs, score), _upper_tail([(-value, chance) for value, chance in pairs], -score))
     return min(1.0, 2 * either)
+
+
+def _tempered(terms: Sequence[Term]) -> list[Term]:
+    """Terms with their outliers drawn in, lest a few episodes that ran out of steps drown the rest.
+
+    How far is told by the outcomes alone, not by who was shown: the test stays what it is.
+    """
+    widest = _WIDEST * 1.4826 * median(abs(term.value) for term in terms)  # 1.4826: to standard deviations
+    if not widest:
+        return list(terms)
+    return [term._replace(value=max(-widest, min(widest, term.value))) for term in terms]
 
 
 def _upper_tail(pairs: Sequence[tuple[float, float]], score: float) -> float:

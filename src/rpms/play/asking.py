@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rpms.core.belief import Belief, Situation
-from rpms.core.decide import Decision, Mind
+from rpms.core.decide import Decision
 from rpms.core.enforcement import Calls, Constrained, Enforcement, GuardMode, Repair
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
 from rpms.core.guard import Refusal, ask_again, review, review_rules
+from rpms.core.lessons import ended_alike
 from rpms.core.prompt import Part
 from rpms.core.usage import Usage
+from rpms.core.verdict import Fate
 from rpms.core.voice import HEADINGS
 from rpms.foreign.calls import Tool, narrowed
 from rpms.models.answers import ParsedAnswer, parse_answer
@@ -47,11 +49,9 @@ class Asker:
     world: World
     model: Model
     decoding: Decoding
-    mind: Mind
-
-    @property
-    def enforcement(self) -> Enforcement:
-        return self.mind.enforcement
+    enforcement: Enforcement
+    repair: Repair = Repair.BELIEF
+    calls: Calls = Calls.TEXT
 
     def ask(self, decision: Decision, episode: str) -> Asked:
         """Ask, and ask again while the guard refuses, as often as the enforcement allows."""
@@ -81,10 +81,13 @@ class Asker:
             if breach is not None:
                 forbidden.append((command.text, breach.rule))
             against = refusal or breach
-            if against is None or not self._blocks(decision) or len(refused) >= rules.reasks:
+            objection = against if self._blocks(decision) else None
+            if objection is None and command.text not in dict(refused):
+                objection = self._caution(command.text, decision)
+            if objection is None or len(refused) >= rules.reasks:
                 break
-            refused.append((command.text, against.text))
-            prompt = prompt.noticing(ask_again(command.text, against), HEADINGS[Part.NOTICE])
+            refused.append((command.text, objection.text))
+            prompt = prompt.noticing(ask_again(command.text, objection), HEADINGS[Part.NOTICE])
         replaced = self._reason_to_replace(decision, against)
         best = decision.menu.best or (refusal.remedy if refusal and decision.rules.environment else "")
         if replaced and best and best != command.text:
@@ -99,9 +102,20 @@ class Asker:
         """Whether the guard holds back what it objects to: it knows what the condition's rules say, or nothing."""
         return self.enforcement.guard is GuardMode.BLOCK and bool(decision.rules.environment)
 
+    def _caution(self, command: str, decision: Decision) -> Refusal | None:
+        """What a critical failure says to an action, of which it is asked about once: memory's own guard."""
+        if not self.enforcement.adapt or self.enforcement.guard is not GuardMode.BLOCK:
+            return None
+        sound = [each for each in decision.candidates if each.verdict.fate.shown or each.verdict.fate is Fate.CROWDED]
+        ended = ended_alike(command, sound, decision.schemas)
+        if ended is None:
+            return None
+        why = f"{ended.id}: the like of it ended such a task for good; insist only if this task asks for it"
+        return Refusal(why, ended.id)
+
     def _command(self, action: str, belief: Belief) -> Command:
         """The action as the world is given it, with as much repaired as was asked for."""
-        match self.mind.repair:
+        match self.repair:
             case Repair.OFF:
                 return Command(action)
             case Repair.FORM:
@@ -113,7 +127,7 @@ class Asker:
         wanted, choices = self.enforcement.constrained, decision.menu.choices
         without = not self.enforcement.menu
         templates = tuple(way for schema in decision.rules.environment for way in schema.syntax) if without else ()
-        if wanted is Constrained.OFF or not (choices or templates) or self.mind.calls is Calls.NATIVE:
+        if wanted is Constrained.OFF or not (choices or templates) or self.calls is Calls.NATIVE:
             return (), ()
         if can_constrain(self.model):
             return choices, templates
@@ -124,7 +138,7 @@ class Asker:
 
     def _tools(self, decision: Decision) -> tuple[Tool, ...]:
         """The tools that the model is to call itself: all of the world's, or of these what the menu has."""
-        if self.mind.calls is Calls.TEXT:
+        if self.calls is Calls.TEXT:
             return ()
         tools = tuple(self.world.tools())
         if not tools:

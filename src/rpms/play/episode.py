@@ -54,7 +54,8 @@ class Play:
         self._command: str | None = None
         self._history: list[Turn] = []
         self._advice = ""
-        self._asker = Asker(self.world, self.model, self.decoding, self.mind)
+        mind = self.mind
+        self._asker = Asker(self.world, self.model, self.decoding, mind.enforcement, mind.repair, mind.calls)
 
     def _stop(self, ending: Ending, error: str = "") -> None:
         self.ending, self.error = ending, error

@@ -206,14 +206,15 @@ class _Scribe:
 
     def _candidate(self, candidate: Candidate) -> int:
         verdict = candidate.verdict
-        key = (candidate.entry.id, candidate.score, candidate.rank, verdict)
+        wording = self.texts.place(memory_line(candidate)) if candidate.adapted is not None else None
+        key = (candidate.entry.id, candidate.score, candidate.rank, verdict, wording)
         known = self.candidates.find(key)
         if known is not None:
             return known
         row = {
             "entry": candidate.entry.id,
             "kind": str(candidate.entry.kind),
-            "wording": self.texts.place(memory_line(candidate)),
+            "wording": self.texts.place(memory_line(candidate)) if wording is None else wording,
             "score": candidate.score,
             "rank": candidate.rank,
             "fate": str(verdict.fate),

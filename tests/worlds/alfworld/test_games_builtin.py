@@ -7,6 +7,7 @@ import pytest
 
 from rpms.core.errors import InputError
 from rpms.worlds.alfworld.games import (
+    LARGE,
     TASK_TYPES,
     builtin_game,
     builtin_ids,
@@ -15,7 +16,15 @@ from rpms.worlds.alfworld.games import (
     load_task,
     save_builtin,
 )
-from rpms.worlds.alfworld.games.builtin import BUILTIN_COUNT, BUILTIN_SEED, _stored, generated_builtin
+from rpms.worlds.alfworld.games.builtin import (
+    BUILTIN_COUNT,
+    BUILTIN_SEED,
+    LARGE_GAMES,
+    LARGE_PLACES,
+    LARGE_SEED,
+    _stored,
+    generated_builtin,
+)
 from rpms.worlds.alfworld.games.make import make_game
 from rpms.worlds.alfworld.games.prove import replay
 from rpms.worlds.base import Task
@@ -69,6 +78,18 @@ def test_what_makes_games_hard_is_among_them():
 def test_the_set_is_small_on_disk():
     stored = (files("rpms.worlds.alfworld") / "builtin" / "games.json.gz").read_bytes()
     assert len(stored) < 150_000
+
+
+def test_the_large_games_are_those_of_a_seed_whose_houses_have_many_places():
+    few = LARGE_GAMES[:6]
+    chosen = [n for n in range(few[-1] + 1) if len(make_game(LARGE_SEED, n).house.receptacles) >= LARGE_PLACES]
+    assert chosen == list(few)
+    tasks = builtin_tasks(LARGE)
+    assert len(tasks) == len(LARGE_GAMES) == 48
+    assert max(Counter(task.type for task in tasks).values()) == 10
+    assert {task.split for task in tasks} == {LARGE}
+    assert not {task.id for task in tasks} & set(builtin_ids())
+    replay(tasks[0].id, builtin_game(tasks[0].id), builtin_walkthrough(tasks[0].id))
 
 
 def test_an_unknown_name_is_an_input_error():

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -142,6 +145,12 @@ def test_a_task_that_is_not_there_is_one_line():
         world.tasks("dev", Setting())
     with pytest.raises(InputError, match="no options, so no 'persona'"):
         world.tasks("train", Setting(options={"persona": "Easy"}))
+
+
+def test_it_goes_by_its_name_in_the_project():
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    value = project["entry-points"]["rpms.worlds"]["tau2-telecom"]
+    assert EntryPoint("tau2-telecom", value, "rpms.worlds").load() is world
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from random import Random
 
 import pytest
 
@@ -10,9 +11,14 @@ from rpms.core.advise import plan_for
 from rpms.core.belief import Situation
 from rpms.core.episode import Ending
 from rpms.core.guard import review, review_rules
+from rpms.models.base import Decoding
+from rpms.models.policy import follow_plan
+from rpms.models.scripted import FunctionModel
+from rpms.play.episode import Play, play
 from rpms.play.setup import manual_of
 from rpms.play.world_check import Status, check_world
-from tests.worlds.tau2_telecom.tickets import TASKS, followed, opened, task_with, world
+from rpms.worlds.base import Setting
+from tests.worlds.tau2_telecom.tickets import TASKS, followed, mind, opened, task_with, world
 
 MANUAL = manual_of(world)
 SLOW = bool(os.environ.get("RPMS_SLOW"))
@@ -24,6 +30,23 @@ def test_plans_solve_train_tickets_without_a_refusal(task):
     assert episode.ending is Ending.WON
     assert not [step.command for step in episode.steps if step.infeasible]
     assert not [step.contradictions for step in episode.steps if step.contradictions]
+
+
+_FINAL = ("done", "transfer", "refuel", "suspend", "send_payment", "resume")
+"""Calls that end a ticket, or do what no later call undoes."""
+
+
+@pytest.mark.parametrize("task", TASKS[::2] if SLOW else TASKS[4::35], ids=lambda task: task.id)
+def test_plans_solve_a_ticket_after_ten_calls_at_random(task):
+    game, dice = world.open(task, Setting()), Random(task.id)
+
+    def answer(request):
+        if len(episode.steps) < 10:
+            return f"Action: {dice.choice([each for each in game.admissible() if not each.startswith(_FINAL)])}"
+        return f"Action: {follow_plan(request.decision)[1]}"
+
+    episode = Play(world, game, task, mind(), FunctionModel(answer), Decoding(), 60)
+    assert play(episode).ending is Ending.WON
 
 
 def test_a_suspended_line_is_resumed_after_paying_and_the_phone_restarted():

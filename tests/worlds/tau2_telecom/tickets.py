@@ -22,7 +22,7 @@ with warnings.catch_warnings():  # what others' packages warn of while they are 
     warnings.simplefilter("ignore")
     load_package()
 
-__all__ = ["TASKS", "followed", "load_package", "opened", "task_with", "told", "world"]
+__all__ = ["TASKS", "followed", "load_package", "mind", "opened", "task_with", "told", "world"]
 
 TASKS = world.tasks("train", Setting())
 

@@ -9,9 +9,7 @@ from typing import Any
 
 from rpms.core.tools import Look
 
-_YES = re.compile(
-    r"\W*(?:yes|yeah|yep|sure|ok|okay|correct|confirmed|i confirm|go ahead|please do|do it)\b", re.IGNORECASE
-)
+_YES = re.compile(r"\W*(?:yes|yep|yeah|i confirm|confirmed|go ahead|please do|please proceed)\b", re.IGNORECASE)
 Fact = Callable[..., bool | None]
 
 

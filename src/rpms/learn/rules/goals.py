@@ -154,7 +154,6 @@ def guesses(book: GoalBook, made: Sequence[Atom]) -> Iterator[State]:
     Every thing that the goal names has to be in it, else the goal would not name it.
     """
     fields = {name for name, count in book.fields.items() if count}
-    found = 0
     two = [atom.bind(_SWAP) for atom in made if "x" in atom.args]
     pairs = [frozenset({atom, other}) for atom, other in zip((a for a in made if "x" in a.args), two, strict=True)]
     for size in range(1, LARGEST_GUESS + 1):
@@ -163,5 +162,4 @@ def guesses(book: GoalBook, made: Sequence[Atom]) -> Iterator[State]:
             about = {arg for atom in state for arg in atom.args}
             covers = all(about & set(FIELDS[name]) for name in fields)
             if covers and _went_on(book, state) is None:
-                found += 1
                 yield state

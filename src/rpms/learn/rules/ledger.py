@@ -80,7 +80,7 @@ class Diary:
         self.steps: list[Spoken] = []
         self._dice = Random(int.from_bytes(hashlib.sha256(episode.encode()).digest()[:8]))  # noqa: S311  no secret
         self._goal_book = ledger.goals.setdefault(self.goal.type, GoalBook(self.goal.type, ledger.vocabulary))
-        self._story = self._goal_book.begin(self.goal, episode)
+        self._story = self._goal_book.begin(self.goal)
         ledger.know(self.belief)
 
     def add(self, step: Spoken) -> bool:

@@ -55,28 +55,18 @@ class GoalBook:
     """Which fields the goals had, and how many things of them there were."""
     episodes: int = 0
 
-    def begin(self, goal: Goal, episode: str) -> Story:
+    def begin(self, goal: Goal) -> Story:
         """Begin to take over an episode."""
         self.episodes += 1
-        return Story(self, goal, episode)
-
-    def variables(self, pairs: Sequence[str] = ()) -> dict[str, str]:
-        """Variable → field, for every field that goals of this type have; two for those in `pairs`."""
-        return {
-            name: field_
-            for field_, names in FIELDS.items()
-            if self.fields[field_]
-            for name in names[: 2 if field_ in pairs else 1]
-        }
+        return Story(self, goal)
 
 
 class Story:
     """The states of one episode, as far as its goal is concerned."""
 
-    def __init__(self, book: GoalBook, goal: Goal, episode: str) -> None:
+    def __init__(self, book: GoalBook, goal: Goal) -> None:
         self._book = book
         self._goal = goal
-        self._episode = episode
         self._handled: list[str] = []
         self._since: dict[Atom, int] = {}
         self._first: dict[Atom, int] = {}

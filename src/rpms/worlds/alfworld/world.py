@@ -22,7 +22,7 @@ from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import forgive
 from rpms.worlds.alfworld.drift import contradictions
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games import builtin_tasks, known_dialect, list_tasks, load_task, task_data
+from rpms.worlds.alfworld.games import BUILTIN, LARGE, builtin_tasks, known_dialect, list_tasks, load_task, task_data
 from rpms.worlds.alfworld.goals import parse_goal
 from rpms.worlds.alfworld.observations import NOTHING_HAPPENS
 from rpms.worlds.alfworld.prompts import VOICE
@@ -36,7 +36,7 @@ class Alfworld(World):
     """The World of ALFWorld's household games."""
 
     name = "alfworld"
-    splits: tuple[str, ...] = ("builtin", "valid_seen", "valid_unseen", "train")
+    splits: tuple[str, ...] = (BUILTIN, LARGE, "valid_seen", "valid_unseen", "train")
     engines: tuple[str, ...] = ("native", "textworld")
     options: tuple[str, ...] = ("dialect",)
     """`dialect`: 0.3 (put … in/on) or 0.4 (move … to); by default each game's own."""
@@ -49,7 +49,7 @@ class Alfworld(World):
         if split not in self.splits:
             raise InputError(f"ALFWorld has no split {split!r}; choose one of {', '.join(self.splits)}")
         _dialect(setting)
-        return builtin_tasks() if split == "builtin" else list_tasks(_data_folder(setting), split)
+        return builtin_tasks(split) if split in (BUILTIN, LARGE) else list_tasks(_data_folder(setting), split)
 
     def edition(self, tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The dialect and a hash of the game files: the official releases share their games' names."""

@@ -40,12 +40,6 @@ _OPTIONS: Final = (
     "-XX:+UseSerialGC",  # fewest threads and least memory; the simulators are small
     "-XX:-UsePerfData",  # no file in the temporary folder to be left behind by a killed JVM
     "-XX:+ExitOnOutOfMemoryError",  # a dead JVM is noticed and replaced, a crippled one is not
-    # Sets are ordered by identity hashes, which differ from run to run; where all are equal they keep the order of
-    # insertion, and menus, lists and random draws are the same every time. ScienceWorld's objects, which are
-    # searched most, have better hashes (see its `faster`); without them a step takes more than twice as long.
-    "-XX:+UnlockExperimentalVMOptions",
-    "-XX:hashCode=2",
-    "-Xss8m",  # ScienceWorld recurses over nested objects
     # Numbers are written in the digits of the locale, texts in its encoding, times in its zone: always the same ones.
     *(f"-Duser.{name}{kind}={value}" for name, value in _LOCALE.items() for kind in ("", ".display", ".format")),
     "-Duser.timezone=UTC",
@@ -121,7 +115,7 @@ class Jvm:
         except BaseException:
             self._folder.remove()
             raise
-        command = [java, *_OPTIONS, "-classpath", gateway, "py4j.GatewayServer"]
+        command = [java, *_OPTIONS, *program.options, "-classpath", gateway, "py4j.GatewayServer"]
         self._process = subprocess.Popen(  # noqa: S603 - a program we chose, no shell
             [*command, "--die-on-broken-pipe", "--enable-auth", "0"],
             stdin=subprocess.PIPE,

@@ -27,6 +27,8 @@ class Program:
     """The Java class that plays one game."""
     extra: str
     """The extra of this package that installs it."""
+    options: tuple[str, ...] = ()
+    """Options of its JVM beyond those that every simulator is run with."""
     prepare: Callable[[Path, Path], tuple[str, ...]] = _nothing
     """Given its jar and the folder that it will run in: put there what it reads, and return the addresses of classes
     that are to be found before the jar's."""

@@ -20,5 +20,13 @@ PROGRAM: Final = Program(
     jar="scienceworld.jar",
     interface="scienceworld.runtime.pythonapi.PythonInterface",
     extra="scienceworld",
+    options=(
+        # Sets are ordered by identity hashes, which differ from run to run; where all are equal they keep the order of
+        # insertion, and menus, lists and random draws are the same every time. Sets of the simulator's objects, which
+        # are searched most, have better hashes (see `faster`); without them a step takes more than twice as long.
+        "-XX:+UnlockExperimentalVMOptions",
+        "-XX:hashCode=2",
+        "-Xss8m",  # the simulator recurses over nested objects
+    ),
     prepare=_faster,
 )

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final
 
 from rpms.core.facts import Atom, Literal
 from rpms.foreign.calls import Call, NotACall, read_call
 from rpms.foreign.json_text import NotJson, loads
 from rpms.worlds.tau2_telecom.belief import Record, TelecomBelief
-
-ERROR: Final = "Error: "
 
 _REFUSED = re.compile(
     r"Error: |Error\. |Cannot change Wi-Fi settings|Failed to set network mode|App '.*' not found"
@@ -209,7 +206,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
             r"^Your messaging app can(not)? send MMS",
             lambda belief, match: belief.learn(_fact("mms_works", not match[1])),
         ),
-        (r"^Speed Test Result: .*\((.+)\)\.", _speed),
+        (r"^Speed Test Result: [\d.]+ Mbps \((\w[\w ]*)\)", _speed),
         (r"^Speed test failed: No Connection", lambda belief, _: belief.learn("not fast", "not online")),
         (
             r"^App '(\w+)' has permission for: ([\w, ]+)\.$",

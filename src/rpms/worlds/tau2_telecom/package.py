@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from rpms.core.errors import InputError
+from rpms.foreign.files import read_bytes
+from rpms.foreign.limits import LARGEST_GAME
 
 INSTALL: Final = "pip install 'rpms[tau2]'"
 DATA: Final = ("tau2", "data", "domains", "telecom")
@@ -100,8 +102,8 @@ def records() -> Mapping[str, Mapping[str, Any]]:
 
 
 def _read(name: str) -> Any:
+    content = read_bytes(_data() / name, LARGEST_GAME)
     try:
-        content = (_data() / name).read_bytes()
         return json.loads(gzip.decompress(content) if name.endswith(".gz") else content)
-    except (OSError, ValueError) as error:
+    except (OSError, EOFError, ValueError) as error:
         raise InputError(f"inspect-evals has no readable {'/'.join((*DATA, name))} ({error}): {INSTALL} -U") from None

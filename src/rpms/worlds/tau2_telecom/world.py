@@ -9,7 +9,7 @@ from rpms.core.belief import Belief
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.recall import Retrieval, Similarity
-from rpms.foreign.calls import NotACall, Tool, read_call
+from rpms.foreign.calls import Call, NotACall, Tool, read_call
 from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.tau2_telecom.agreement import disagreements
 from rpms.worlds.tau2_telecom.belief import TelecomBelief
@@ -88,7 +88,8 @@ class Tau2Telecom(World):
             call = read_call(text, SIGNATURES)
         except NotACall:
             return Command(text)
-        written = str(call.ordered(SIGNATURES.get(call.name, ())))
+        name = call.name.lower()
+        written = str(Call(name, call.arguments).ordered(SIGNATURES.get(name, ())))
         return Command(written, ("form",) if written != text else ())
 
     def tools(self) -> Sequence[Tool]:

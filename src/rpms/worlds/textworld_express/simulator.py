@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, ClassVar, Final
 
 from rpms.core.errors import WorldError
+from rpms.foreign.json_text import NotJson, loads
 from rpms.worlds.base import Outcome, Task
 from rpms.worlds.jvm.bridge import Simulator, give_back
 from rpms.worlds.jvm.game import JavaGame
@@ -45,9 +45,14 @@ class ExpressGame(JavaGame):
         return self._outcome(self._text("stepJSON", command))
 
     def _outcome(self, answer: str) -> Outcome:
-        self._said = said = json.loads(answer)
-        score, won = float(said["score"]), bool(said["tasksuccess"])
-        return Outcome(said["observation"], score=score, won=won, done=won or bool(said["taskfailure"]))
+        try:
+            said = loads(answer)
+            score, won = float(said["score"]), bool(said["tasksuccess"])
+            outcome = Outcome(str(said["observation"]), score=score, won=won, done=won or bool(said["taskfailure"]))
+        except (NotJson, KeyError, TypeError, ValueError) as error:
+            raise WorldError(f"the simulator's answer cannot be read ({error}): another release of it?") from None
+        self._said = said
+        return outcome
 
     def admissible(self) -> tuple[str, ...]:
         """The valid actions, of which some are refused all the same: doors are listed open or not."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rpms.worlds.alfworld.games.builtin import (
     BUILTIN,
+    LARGE,
     builtin_game,
     builtin_ids,
     builtin_walkthrough,
@@ -27,6 +28,7 @@ from rpms.worlds.alfworld.games.tasks import (
 __all__ = [
     "BUILTIN",
     "DIALECTS",
+    "LARGE",
     "TASK_TYPES",
     "Dialect",
     "MadeGame",

@@ -1,7 +1,8 @@
 """The games that ship with the package: split `builtin`, the embedded default and the tests' data.
 
 They are stored as problems only, in `builtin/games.json.gz` beside this folder; the domain and the grammar are added
-on loading. The file is what `make_game` gave for the recorded seed; `write_builtin` writes it anew.
+on loading. The file is what `make_game` gave for the recorded seed; `write_builtin` writes it anew. Those of the split
+`builtin_large`, in houses with many places, are made when they are asked for: the same on every machine.
 """
 
 from __future__ import annotations
@@ -17,12 +18,21 @@ from rpms.core.errors import InputError
 from rpms.worlds.alfworld.engine import GameFile
 from rpms.worlds.alfworld.games.domain import Dialect, domain
 from rpms.worlds.alfworld.games.grammar import grammar
-from rpms.worlds.alfworld.games.make import GAME_FILE, make_game
+from rpms.worlds.alfworld.games.make import GAME_FILE, MadeGame, make_game
 
 BUILTIN = "builtin"
 """The name of the split."""
 BUILTIN_SEED = 163
 BUILTIN_COUNT = 24
+LARGE = "builtin_large"
+"""The name of the split with games in which a search is long."""
+LARGE_SEED = 611
+LARGE_PLACES = 28
+LARGE_GAMES = (
+    3, 4, 5, 8, 9, 10, 16, 20, 21, 26, 27, 28, 32, 33, 34, 39, 40, 44, 45, 50, 51, 52, 57, 58, 60, 62, 63, 70,
+    74, 76, 80, 85, 92, 119, 162, 167, 174, 209, 215, 216, 245, 251, 257, 269, 275, 312, 330, 361,
+)  # fmt: skip
+"""The first 48 numbers of that seed, at most ten of a type, whose houses have so many places or more."""
 _FILE = "games.json.gz"
 _DIALECT: Dialect = "0.3"
 
@@ -34,16 +44,21 @@ def _stored() -> dict[str, dict[str, Any]]:
     return stored
 
 
-def builtin_ids() -> tuple[str, ...]:
+def builtin_ids(split: str = BUILTIN) -> tuple[str, ...]:
     """Name the builtin games, sorted."""
-    return tuple(sorted(_stored()))
+    return tuple(sorted(_stored() if split == BUILTIN else _large()))
+
+
+@cache
+def _large() -> dict[str, dict[str, Any]]:
+    return dict(_as_stored(make_game(LARGE_SEED, number, _DIALECT)) for number in LARGE_GAMES)
 
 
 def _find(name: str) -> dict[str, Any]:
     try:
-        return _stored()[name]
+        return _stored().get(name) or _large()[name]
     except KeyError:
-        raise InputError(f"no builtin game {name!r}: list them with split builtin") from None
+        raise InputError(f"no builtin game {name!r}: list them with split {BUILTIN} or {LARGE}") from None
 
 
 def builtin_game(name: str) -> dict[str, Any]:
@@ -77,15 +92,13 @@ def builtin_walkthrough(name: str) -> tuple[str, ...]:
 
 def generated_builtin() -> dict[str, dict[str, Any]]:
     """Make the builtin games from their seed, as they are stored."""
-    games = (make_game(BUILTIN_SEED, index, _DIALECT) for index in range(BUILTIN_COUNT))
-    return {
-        game.id: {
-            "goal": game.goal.text,
-            "problem": game.data["pddl_problem"],
-            "walkthrough": list(game.walkthrough),
-        }
-        for game in games
-    }
+    return dict(_as_stored(make_game(BUILTIN_SEED, index, _DIALECT)) for index in range(BUILTIN_COUNT))
+
+
+def _as_stored(game: MadeGame) -> tuple[str, dict[str, Any]]:
+    """A game's id, and what of it is kept."""
+    problem, walkthrough = game.data["pddl_problem"], list(game.walkthrough)
+    return game.id, {"goal": game.goal.text, "problem": problem, "walkthrough": walkthrough}
 
 
 def write_builtin(folder: Path) -> Path:

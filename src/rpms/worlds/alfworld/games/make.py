@@ -125,7 +125,7 @@ def _check(seed: int, count: int, dialect: str, types: Sequence[str], split: str
     if unknown or not types:
         wrong = f"unknown task type {unknown[0]!r}" if unknown else "no task type given"
         raise InputError(f"{wrong}: choose from {', '.join(TASK_TYPES)}")
-    if split == "builtin" or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", split):
+    if split.startswith("builtin") or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", split):
         raise InputError(f"{split!r} cannot name a split of generated games: use letters, digits, '_', '-' and '.'")
 
 

@@ -88,9 +88,9 @@ def _missing(data: Path, split: str) -> str:
     return f"no split {split!r} in {games} (it has: {', '.join(splits) or 'none'}): {_HELP}"
 
 
-def builtin_tasks() -> list[Task]:
-    """List the games that ship with the package, split `builtin`, sorted by id; `source["builtin"]` is the id."""
-    return [Task(name, BUILTIN, type_of(name) or "", {"builtin": name}) for name in builtin_ids()]
+def builtin_tasks(split: str = BUILTIN) -> list[Task]:
+    """List the games that ship with the package, sorted by id; `source["builtin"]` is the id."""
+    return [Task(name, split, type_of(name) or "", {"builtin": name}) for name in builtin_ids(split)]
 
 
 def task_data(task: Task, dialect: str = "") -> Mapping[str, Any]:

@@ -1,0 +1,111 @@
+"""What memory does when it acts: steps that experience speaks to, and games won by it alone, without an LLM.
+
+    python benchmarks/memory.py --data DIR --memory FILE [--games 40] [--seed 0] [--controls 60]
+
+Three tables. The first counts the steps of Full, played by the planner on some seen games, in which at least one
+snippet is shown in the prompt or bound to the room: under `paper`, as stored, and under `strict`, adapted. The second
+plays all seen games with the planner in the four conditions: without rules it still knows how commands are written,
+what they need and what the goal's own facts are, and searches with or without what memory counted. The third is
+Memory-only under `strict`, played by models that have nothing but the menu which adapted experience makes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rpms.core.condition import CONDITIONS, compose
+from rpms.core.decide import Decision
+from rpms.core.episode import Ending, Episode
+from rpms.core.errors import RPMSError
+from rpms.core.memory import Kind
+from rpms.core.recall import EpisodicMemory
+from rpms.core.verdict import Fate
+from rpms.learn.freeze import read_frozen
+from rpms.models.base import Decoding
+from rpms.play.answering import NamedModel
+from rpms.play.episode import Play, play
+from rpms.play.settings import Settings
+from rpms.play.setup import knowledge_of
+from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.registry import find_world
+
+CONTROLS = ("menu-random/0", "menu-random/1", "menu-random/2", "menu-best")
+
+
+def speaks(decision: Decision) -> tuple[bool, bool]:
+    """Whether a snippet is in the prompt; and whether one is, or is bound to the room so that menu and plan have it."""
+    snippets = [each for each in decision.candidates if each.entry.kind is Kind.SUCCESS]
+    shown = any(each.verdict.fate.shown for each in snippets)
+    return shown, shown or any(each.adapted and each.verdict.fate is Fate.CROWDED for each in snippets)
+
+
+def episodes(
+    world: World, tasks: Sequence[Task], setting: Setting, settings: Settings, memory: EpisodicMemory, model: str
+) -> Iterator[Episode]:
+    """Play some tasks, one after the other."""
+    mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), memory)
+    chooses = NamedModel(model, world.name)()
+    for task in tasks:
+        game = world.open(task, setting)
+        try:
+            yield play(
+                Play(
+                    world, game, task, mind, chooses, Decoding(world.max_tokens), world.step_budget, episode_id=task.id
+                )
+            )
+        finally:
+            game.close()
+
+
+def row(name: str, played: Sequence[Episode]) -> str:
+    """One line of a table: games won, steps, infeasible actions."""
+    won = sum(episode.ending is Ending.WON for episode in played)
+    steps = sum(len(episode.steps) for episode in played)
+    infeasible = sum(episode.infeasible for episode in played) / max(steps, 1)
+    return f"| {name} | {won} of {len(played)} | {steps / max(len(played), 1):.1f} | {infeasible:.1%} |"
+
+
+def main() -> None:
+    """Play and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=os.environ.get("ALFWORLD_DATA"))
+    parser.add_argument("--memory", type=Path, required=True, help="learned on training games")
+    parser.add_argument("--games", type=int, default=40, help="seen games of the first table")
+    parser.add_argument("--controls", type=int, default=60, help="seen games of the third table")
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    if args.data is None:
+        parser.exit(0, "skipped: ALFWorld's games are not here; give --data DIR or set ALFWORLD_DATA\n")
+    world, setting = find_world("alfworld"), Setting(data=Path(args.data))
+    try:
+        memory = read_frozen(args.memory, world.name)
+        seen = list(world.tasks("valid_seen", setting))
+        some = random.Random(args.seed).sample(seen, min(args.games, len(seen)))
+        print(f"| steps of Full, {len(some)} games | with a snippet in the prompt | shown or bound |")
+        print("| --- | ---: | ---: |")
+        for preset in ("paper", "strict"):
+            full = Settings(condition="full", preset=preset)
+            played = episodes(world, some, setting, full, memory, "planner")
+            steps = [speaks(step.decision) for episode in played for step in episode.steps]
+            told = [f"{sum(each) / len(each):.1%} ({sum(each)} of {len(each)})" for each in zip(*steps, strict=True)]
+            print(f"| {preset} | {' | '.join(told)} |", flush=True)
+        print("\n| planner, strict | won | steps | infeasible |\n| --- | ---: | ---: | ---: |")
+        for name in CONDITIONS:
+            chosen = Settings(condition=name, preset="strict")
+            print(row(name, [*episodes(world, seen, setting, chosen, memory, "planner")]), flush=True)
+        few, _ = Settings(split="valid_seen", sample=args.controls, seed=args.seed).tasks(world, setting)
+        print("\n| memory-only + strict | won | steps | infeasible |\n| --- | ---: | ---: | ---: |")
+        for name in CONTROLS:
+            alone = Settings(condition="memory-only", preset="strict")
+            print(row(name, [*episodes(world, few, setting, alone, memory, name)]), flush=True)
+    except RPMSError as error:
+        sys.exit(f"{parser.prog}: {error}")
+
+
+if __name__ == "__main__":
+    main()

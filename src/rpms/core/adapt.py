@@ -1,0 +1,353 @@
+"""Past the paper: experience is adapted, not quoted.
+
+A snippet tells of things that are not here. It is read without its instances (`rpms.core.lift`), and things of the
+present room are put in their place: of the same kind, or in the same role of the present goal, or the place where the
+belief knows the thing to be. What is done already is left out. Where nothing can be bound, what is left of a snippet is
+what it found where.
+
+All that is asked of the manual here is how commands are written, and by which facts the belief knows that one is done
+and that a place was searched. What an action needs, an adapted snippet knows from the order of its steps alone, so that
+it may be used without rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf
+from typing import NamedTuple
+
+from rpms.core.belief import Situation
+from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.ground import UNLIKELY
+from rpms.core.lift import Deed, Lifted, Role, lift, renamed
+from rpms.core.memory import SuccessSnippet
+from rpms.core.moment import in_turn
+from rpms.core.rules import ActiveRules
+from rpms.core.verdict import Adaptation, Candidate, Fate, Verdict
+from rpms.core.whereabouts import Whereabouts
+
+Adapt = Callable[[Iterable[Candidate], "Room"], Iterator[Candidate]]
+"""Makes of what comes to mind what it is worth here."""
+
+
+def as_stored(candidates: Iterable[Candidate], _room: Room) -> Iterator[Candidate]:
+    """The neutral element, and the paper: an entry is shown as it was stored."""
+    yield from candidates
+
+
+def adapted(candidates: Iterable[Candidate], room: Room) -> Iterator[Candidate]:
+    """Bind snippets that suit the state to the present room; lazily, so that only what is needed is bound."""
+    said: dict[object, str] = {}
+    for candidate in in_turn(candidates, room.sub_goal):
+        entry = candidate.entry
+        if candidate.verdict.fate is not Fate.KEPT or not isinstance(entry, SuccessSnippet):
+            yield candidate
+            continue
+        bound = room.adapt(candidate, entry)
+        if bound.adapted is not None:
+            what = bound.entry.actions or bound.adapted.note  # type: ignore[union-attr]
+            first = said.setdefault(what, entry.id)
+            if first != entry.id:
+                bound = bound.judged(Verdict(Fate.CROWDED, f"adapted, it says the same as {first}"))
+        yield bound
+
+
+class Bound(NamedTuple):
+    """One step of a snippet with names of this room."""
+
+    number: int
+    """Its place in the snippet, from 1; of a step that other snippets add, that of the step it leads to."""
+    command: str
+    names: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Room:
+    """The present, as far as adapting needs it."""
+
+    situation: Situation
+    syntax: ActiveRules
+    """How commands are written, and what the belief is to be asked to know whether one is done."""
+    whereabouts: Whereabouts = field(default_factory=Whereabouts)
+    done: Sequence[str] = ()
+    """The commands so far that the world took."""
+    sub_goal: str = ""
+    """What is to be reached now."""
+
+    def adapt(self, candidate: Candidate, entry: SuccessSnippet) -> Candidate:
+        """A candidate with what of its entry is left to do here, and a note of what that is."""
+        lifted = lift(entry, self.syntax)
+        steps = self.left(lifted, names := self.binding(lifted, entry))
+        if steps is None:
+            return candidate.judged(Verdict(Fate.FILTERED, "all that it did is done already"))
+        lost = lifted.sought if lifted.sought not in names else ""
+        hint = self.hint(lifted) if lost else ""
+        actions = tuple(step.command for step in steps)
+        note = "; ".join(filter(None, (_which(steps, len(entry.actions)), hint)))
+        if not note:
+            return candidate.judged(Verdict(Fate.FILTERED, "nothing of it can be bound to what is known here"))
+        adaptation = Adaptation(note, self.meant(lifted) if lost else "")
+        return replace(candidate, entry=replace(entry, actions=actions), adapted=adaptation)
+
+    # What stands for what.
+
+    def binding(self, lifted: Lifted, entry: SuccessSnippet) -> dict[str, str]:
+        """Names of this room for those of a snippet, no two the same; none for what is not known to be here."""
+        goal = self.situation.goal
+        meant = {Role.OBJECT: goal.object, Role.DESTINATION: goal.destination}
+        binding: dict[str, str] = {}
+        for name in sorted(lifted.roles, key=lambda each: (each not in lifted.held, each == lifted.source)):
+            role, own = lifted.roles[name], kind_of(name)
+            if role is Role.VAIN:
+                continue
+            if role is Role.SOURCE:
+                choices = self._sources(lifted, own, binding)
+            else:
+                kind = (meant.get(role) if entry.goal_signature.type == goal.type else "") or own
+                choices = self._things(kind, held=name in lifted.held, sought=name == lifted.sought)
+            chosen = next((each for each in choices if each not in binding.values()), None)
+            if chosen is not None:
+                binding[name] = chosen
+        return binding
+
+    def _things(self, kind: str, *, held: bool, sought: bool) -> Iterable[str]:
+        belief = self.situation.belief
+        known = belief.called(kind)
+        if held:
+            return [name for name in known if name in belief.holding]
+        if not sought:
+            here, gathered = belief.location, set(map(self.place_of, self._handled))
+            return sorted(known, key=lambda name: (name not in gathered, name != here))
+        wanted = [name for name in known if name not in belief.holding and not self._settled(name)]
+        return sorted(wanted, key=lambda name: kind_of(self.place_of(name)) == self.situation.goal.destination)
+
+    def _sources(self, lifted: Lifted, kind: str, binding: dict[str, str]) -> Iterable[str]:
+        """Where a thing is known to be; as long as it is not, places of the kind where it was found."""
+        if lifted.sought in binding:
+            return filter(None, [self.place_of(binding[lifted.sought])])
+        thing = self.meant(lifted)
+        if not self.whereabouts.akin(thing, kind_of(lifted.sought)):
+            return ()  # where pillows are says nothing of bowls
+        return (place for place in self.situation.belief.called(kind) if not self.lacks(place, thing))
+
+    def meant(self, lifted: Lifted) -> str:
+        """The kind of thing that a snippet found, in its role of the present goal."""
+        goal = self.situation.goal
+        meant = {Role.OBJECT: goal.object, Role.DESTINATION: goal.destination}
+        return meant.get(lifted.roles[lifted.sought], "") or kind_of(lifted.sought)
+
+    @cached_property
+    def _handled(self) -> frozenset[str]:
+        """What commands so far have named."""
+        return frozenset(name for command in self.done for name in _names(command, self.syntax))
+
+    def _settled(self, thing: str) -> bool:
+        """Whether a thing was carried to where the goal wants it: it is not to be fetched again."""
+        return thing in self._handled and kind_of(self.place_of(thing)) == self.situation.goal.destination
+
+    @cached_property
+    def _contains(self) -> tuple[str, ...]:
+        """The predicates of which looking tells: that something is somewhere."""
+        seen = [each.atom for schema in self.syntax.environment for each in schema.observes]
+        return tuple(dict.fromkeys(atom.predicate for atom in seen if len(atom.args) == 2 and atom.args[0] == "_"))
+
+    def place_of(self, thing: str) -> str:
+        """Where a thing is believed to be; nothing where nobody knows."""
+        belief = self.situation.belief
+        if thing in belief.holding:
+            return ""
+        known = belief.last_seen.get(thing)
+        if known is not None:
+            return known
+        return next((place for place in self._all_names if self._holds(thing, place) is Truth.TRUE), "")
+
+    def lacks(self, place: str, kind: str) -> bool:
+        """Whether a place is known to have nothing of a kind: it was searched."""
+        return self._holds(f"{kind} ?", place) is Truth.FALSE
+
+    def _holds(self, thing: str, place: str) -> Truth:
+        values = [self.situation.belief.truth(Atom(predicate, (thing, place))) for predicate in self._contains]
+        decided = (value for value in values if value is not Truth.UNKNOWN)
+        return next(decided, Truth.UNKNOWN)
+
+    @cached_property
+    def _all_names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for names in self.situation.belief.names.values() for name in names))
+
+    # What is left to do.
+
+    def left(self, lifted: Lifted, names: dict[str, str]) -> tuple[Bound, ...] | None:
+        """The steps of a snippet that are still to be done, as far as their names are bound; None if all are done."""
+        steps: list[Bound] = []
+        complete = True
+        for number, deed in enumerate(lifted.deeds, 1):
+            if self._leads_elsewhere(lifted, deed):
+                continue
+            for place in self._where(lifted, deed) if number == self._first_use(lifted, deed) else ():
+                steps += self._ways(lifted, place, names, number)
+            if not all(name in names for name in deed.names):
+                complete = False
+                break
+            bound = [names[name] for name in deed.names]
+            steps.append(Bound(number, renamed(deed.command, names), frozenset(bound)))
+        if lifted.sought.endswith("?"):  # it was only seen: to be there is all
+            complete = lifted.sought in names
+            steps += self._ways(lifted, lifted.source, names, len(lifted.deeds))
+        left = self._undone(steps)
+        return left if left or not complete else None
+
+    def _where(self, lifted: Lifted, deed: Deed) -> Iterator[str]:
+        """What an action is done at, by the snippet's names: places to get to first."""
+        found = lifted.sought in deed.names
+        if len(deed.names) > 1 or found:
+            yield from (name for name in deed.names if name != lifted.sought)
+        if found and lifted.source not in deed.names:
+            yield lifted.source
+
+    def _leads_elsewhere(self, lifted: Lifted, deed: Deed) -> bool:
+        """Whether an action only searched in vain, or led to a place where another is done: that is bound anew."""
+        if not deed.names or len(deed.names) > 1:
+            return False
+        (name,) = deed.names
+        if lifted.roles[name] is Role.VAIN or name == lifted.source:
+            return True
+        return any(name in other.names for other in lifted.deeds if len(other.names) > 1)
+
+    def _first_use(self, lifted: Lifted, deed: Deed) -> int:
+        """The place of the first action, from 1, that is about the same things as this one."""
+        same = [number for number, other in enumerate(lifted.deeds, 1) if set(other.names) == set(deed.names)]
+        return same[0]
+
+    def _ways(self, lifted: Lifted, name: str, names: dict[str, str], number: int) -> Iterator[Bound]:
+        """What is done at a place before it is of use: as with others of its kind, else as in the snippet itself.
+
+        `number` is that of the step it is for, where the snippet itself had no such step.
+        """
+        place = names.get(name)
+        if place is None:
+            return
+        own = {
+            renamed(deed.command, {name: place}): at for at, deed in enumerate(lifted.deeds, 1) if deed.names == (name,)
+        }
+        known = [way.replace("{}", place) for way in self.whereabouts.ways(kind_of(place))]
+        for way in known or own:
+            yield Bound(own.get(way, number), way, frozenset({place}))
+
+    def _undone(self, steps: Sequence[Bound]) -> tuple[Bound, ...]:
+        """Leave out what is done, and what only led to that."""
+        kept: list[Bound] = []
+        last, passed = len(steps) - 1, False
+        for place in range(last, -1, -1):
+            step = steps[place]
+            if self.is_done(step.command, deed=place == last):
+                passed = True
+            elif not passed or any(step.names <= later.names for later in kept):
+                kept.insert(0, step)
+        unique = {step.command: step for step in reversed(kept)}
+        return tuple(step for step in kept if unique[step.command] is step)
+
+    def is_done(self, command: str, *, deed: bool = True) -> bool:
+        """Whether what an action does is known to be so; of one that does nothing, whether it was done."""
+        instance = self.syntax.instance(command)
+        effects = instance.effects if instance is not None else ()
+        if not effects:
+            return command in self.done or (instance is not None and not deed)
+        values = [effect.truth(self.situation) for effect in effects]
+        if all(value is Truth.TRUE for value in values):
+            return True
+        passing = any(self._is_exclusive(effect.atom.predicate) for effect in effects)  # undone by the next of its kind
+        return command in self.done and not passing and Truth.FALSE not in values
+
+    def _is_exclusive(self, predicate: str) -> bool:
+        known = self.syntax.predicates.get(predicate)
+        return known is not None and bool(known.exclusive)
+
+    # Where to look.
+
+    def hint(self, lifted: Lifted) -> str:
+        """What a snippet that cannot be followed is worth: how often such a thing was found in such a place.
+
+        What was found of another kind says nothing; then it is where the memory found things of this kind most.
+        """
+        kind, now, place = kind_of(lifted.sought), self.meant(lifted), kind_of(lifted.source)
+        told = self.whereabouts.told(now, place)
+        if not told and self.whereabouts.akin(now, kind):
+            told = self.whereabouts.told(kind, place)
+        return told or self.whereabouts.best(now)
+
+    def search(self, kind: str, tried: Container[str] = (), slack: float = inf) -> Iterator[tuple[str, str]]:
+        """What to do to look for a kind, likeliest first, each with what experience says of it.
+
+        A place where only the last step is lacking is searched before another is gone to. Of the others, those that
+        cost at most so many steps more than the likeliest.
+        """
+        ranks = self.whereabouts.order(kind, {})
+        begun, others = list[tuple[str, str]](), list[tuple[float, str, str]]()
+        for place_kind, ways in ((each, self.whereabouts.ways(each)) for each in sorted(ranks, key=ranks.__getitem__)):
+            told = self.whereabouts.told(kind, place_kind) or f"look for {kind}"
+            for place in self.situation.belief.called(place_kind) if ways else ():
+                steps = [way.replace("{}", place) for way in ways]
+                done = [self.is_done(step) for step in steps]
+                if self.lacks(place, kind) or all(done):
+                    continue
+                step = steps[done.index(False)]
+                if any(done[: done.index(False)]):
+                    begun.append((step, told))
+                else:
+                    others.append((UNLIKELY * ranks[place_kind], step, told))
+        if any(step not in tried for step, _ in begun):
+            yield from begun
+            return
+        least = min((price for price, step, _ in others if step not in tried), default=0.0)
+        yield from ((step, told) for price, step, told in others if price <= least + slack)
+        yield from begun
+
+    def missing(self) -> Iterator[str]:
+        """The kinds that the goal names of which nothing is known to be here that is not where it belongs already."""
+        goal, belief = self.situation.goal, self.situation.belief
+        for kind in (goal.object, goal.destination):
+            if kind and all(map(self._settled, belief.called(kind))):
+                yield kind
+
+
+def recalled_steps(
+    memories: Iterable[Candidate], room: Room, tried: Container[str] = (), slack: float = inf
+) -> Iterator[tuple[str, str]]:
+    """What experience alone would do now, each with where that is from: the next step of each snippet, best first.
+
+    While something has to be found, the places to look in come with it. Only where all that was tried in this very
+    state are later steps of any use.
+    """
+    snippets = [each for each in memories if isinstance(each.entry, SuccessSnippet)]
+    bound = [each if each.adapted else room.adapt(each, each.entry) for each in snippets]  # type: ignore[arg-type]
+    bound = [each for each in bound if each.adapted is not None]
+    ready = [each for each in bound if not each.adapted.seeks]  # type: ignore[union-attr]
+    now = [each for each in ready if each.entry.sub_goal_type == room.sub_goal]  # type: ignore[union-attr]
+    ready = [*now, *(each for each in ready if each not in now)]
+    steps = [(each.entry.actions, f"adapted from {each.entry.id}: {each.adapted.note}") for each in ready]  # type: ignore[union-attr]
+    left = False
+    for actions, why in steps[: len(now) or None]:
+        left = left or actions[0] not in tried
+        yield actions[0], why
+    if left:
+        return
+    sought = [each.adapted.seeks for each in bound if each.adapted is not None and each.adapted.seeks]
+    for kind in dict.fromkeys(sought or room.missing()):
+        yield from room.search(kind, tried, slack)
+    for actions, why in steps:
+        yield from ((action, why) for action in actions)
+
+
+def _names(command: str, rules: ActiveRules) -> Iterable[str]:
+    instance = rules.instance(command)
+    return instance.binding.values() if instance is not None else ()
+
+
+def _which(steps: Sequence[Bound], total: int) -> str:
+    """Which steps of a snippet are left, in words."""
+    if not steps:
+        return ""
+    first, last = steps[0].number, steps[-1].number
+    return f"step {first} of {total}" if first == last else f"steps {first} to {last} of {total}"

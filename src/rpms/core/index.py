@@ -1,0 +1,170 @@
+"""The index behind recall: the best entries of a million without looking at the rest.
+
+What it gives is Eq. 4, which `rpms.core.recall.by_definition` spells out; a property test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from heapq import heappop, heappush, nlargest
+from itertools import count
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
+from rpms.core.memory import Entry, Kind, VerifiedSchema
+from rpms.core.verdict import Candidate, Fate, Verdict
+
+if TYPE_CHECKING:
+    from rpms.core.recall import Field, Retrieval, Similarity
+
+
+@dataclass(slots=True)
+class _Group:
+    """Entries of one signature, strongest first."""
+
+    entries: list[Entry] = field(default_factory=list)
+    best: float = 0.0
+
+
+@dataclass(slots=True)
+class _Branch:
+    """The signatures of one type, or of one type and object, with the strength of the best entry below."""
+
+    name: str = ""
+    below: dict[str, _Branch] = field(default_factory=dict)
+    groups: dict[tuple[str, str], _Group] = field(default_factory=dict)
+    best: float = 0.0
+
+
+_CAME_TO_MIND = Verdict(Fate.KEPT)
+_MISSED_KEPT = 256
+"""How many branches that θ keeps out a walk remembers."""
+_NO_GOAL = GoalSignature("")
+
+
+class Index:
+    """Entries by kind, type, object, state and destination, each branch with the strength of its best."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._roots: dict[Kind, _Branch] = {kind: _Branch() for kind in Kind}
+        for entry in entries:
+            self._place(entry)
+        for root in self._roots.values():
+            for branch in root.below.values():
+                for leaf in branch.below.values():
+                    for group in leaf.groups.values():
+                        group.entries.sort(key=lambda entry: (-entry.strength, entry.id))
+
+    def _place(self, entry: Entry) -> None:
+        signature = _NO_GOAL if isinstance(entry, VerifiedSchema) else entry.goal_signature
+        root = self._roots[entry.kind]
+        branch = root.below.setdefault(signature.type, _Branch(signature.type))
+        leaf = branch.below.setdefault(signature.object, _Branch(signature.object))
+        group = leaf.groups.setdefault((signature.state, signature.destination), _Group())
+        group.entries.append(entry)
+        for node in (root, branch, leaf, group):
+            node.best = max(node.best, entry.strength)
+
+    def walk(self, kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> Walk:
+        """The entries of one kind, best first, as far as the caller asks for them."""
+        return Walk(self._roots[kind], goal, retrieval)
+
+
+_Waiting = tuple[float, int, str, int, "_Branch | _Group", float, int]
+"""What a walk has yet to look at: minus the rank it can reach, 1 for an entry, its id, an order among equals, the
+branch with the score of the type, or the entry's group with its whole score, and the entry's index in its group."""
+
+
+class _Fields(dict[str, "Field"]):
+    """One field of a goal beside each name that it is compared with, worked out when the name is first met."""
+
+    def __init__(self, similarity: Similarity, weight: float, name: str) -> None:
+        super().__init__()
+        self._similarity, self._weight, self._name = similarity, weight, name
+
+    @property
+    def same(self) -> Field:
+        """Beside its own name: the best it can do."""
+        return self[self._name]
+
+    def __missing__(self, other: str) -> Field:
+        field = self[other] = self._similarity.field(self._weight, self._name, other)
+        return field
+
+
+class Walk(Iterator[Candidate]):
+    """A best-first walk down the index.
+
+    A branch is opened only when nothing better can be elsewhere, so that the first few entries cost the same however
+    many there are.
+    """
+
+    def __init__(self, root: _Branch, goal: GoalSignature, retrieval: Retrieval) -> None:
+        self._similarity = similarity = retrieval.similarity
+        self._objects = _Fields(similarity, similarity.object, goal.object)
+        self._states = _Fields(similarity, similarity.state, goal.state)
+        self._destinations = _Fields(similarity, similarity.destination, goal.destination)
+        self._threshold = retrieval.threshold
+        self._heap: list[_Waiting] = []
+        self._order = count()
+        self._missed: list[tuple[float, _Branch | _Group, float]] = []
+        for name, branch in root.below.items():
+            if name and UNKNOWN_GOAL in (name, goal.type):
+                continue
+            score = 1.0 if not name else similarity.type if name == goal.type else 0.0
+            self._push([(branch, score, score + 1.0 - similarity.type)])
+
+    def _push(self, places: Iterable[tuple[_Branch | _Group, float, float]]) -> None:
+        heap, order, threshold = self._heap, self._order, self._threshold
+        for place, score, bound in places:
+            if bound < threshold:
+                if len(self._missed) < _MISSED_KEPT:
+                    self._missed.append((bound, place, score))
+            elif isinstance(place, _Group):
+                self._push_entry(place, score, 0)
+            else:
+                heappush(heap, (-min(bound, 1.0) * place.best, 0, "", next(order), place, score, 0))
+
+    def _push_entry(self, group: _Group, score: float, index: int) -> None:
+        if index < len(group.entries):
+            entry = group.entries[index]
+            heappush(self._heap, (-score * entry.strength, 1, entry.id, next(self._order), group, score, index))
+
+    def __next__(self) -> Candidate:
+        while self._heap:
+            negative_rank, _, _, _, place, score, index = heappop(self._heap)
+            if isinstance(place, _Group):
+                self._push_entry(place, score, index + 1)
+                return Candidate(place.entries[index], score, -negative_rank, _CAME_TO_MIND)
+            self._push(self._open(place, score))
+        raise StopIteration
+
+    def _open(self, branch: _Branch, score: float) -> list[tuple[_Branch | _Group, float, float]]:
+        """What is one level below, with the score so far and the best that is still possible."""
+        if score == 1.0:  # bound to no goal, and so alike to all
+            places: list[_Branch | _Group] = [*branch.below.values(), *branch.groups.values()]
+            return [(place, 1.0, 1.0) for place in places]
+        below_type = self._similarity.below_type
+        if branch.below:
+            best = self._states.same, self._destinations.same
+            return [
+                (leaf, score, score + below_type(self._objects[leaf.name], *best)) for leaf in branch.below.values()
+            ]
+        thing, states, destinations = self._objects[branch.name], self._states, self._destinations
+        return [
+            (group, value := score + below_type(thing, states[state], destinations[destination]), value)
+            for (state, destination), group in branch.groups.items()
+        ]
+
+    def missed(self, most: int) -> tuple[Candidate, ...]:
+        """Some entries that θ kept out on the way here, the nearest first: for a page that explains a step."""
+        found: list[Candidate] = []
+        for _, place, score in nlargest(most, self._missed, key=itemgetter(0)):
+            while isinstance(place, _Branch):
+                place, score, _ = max(self._open(place, score), key=itemgetter(2))  # noqa: PLW2901  going down
+            entry = place.entries[0]
+            reason = f"its goal is alike by {score:.2f}, less than {self._threshold:.2f}"
+            found.append(Candidate(entry, score, score * entry.strength, Verdict(Fate.BELOW, reason)))
+        return tuple(found)

@@ -1,0 +1,61 @@
+"""Past the paper: what failed in a like state, and so is ranked down, or asked about where it ended a task for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from rpms.core.belief import StateSignature
+from rpms.core.facts import kind_of
+from rpms.core.lift import read, renamed
+from rpms.core.memory import CriticalFailure, FailureLesson
+from rpms.core.rules import ActiveRules
+from rpms.core.verdict import Candidate
+from rpms.core.whereabouts import Whereabouts
+
+_RELATIONS = ("holding", "inventory", "location", "open")
+"""The fields of a state in which what an action names can stand."""
+
+
+class Likeness(NamedTuple):
+    """An action without its instances, and how what it names stood to the state it was done in."""
+
+    action: str
+    stood: tuple[tuple[bool, ...], ...]
+    occupied: bool | None
+    at: str
+
+
+def likeness(command: str, state: StateSignature, syntax: ActiveRules) -> Likeness:
+    """What two actions, each in its state, must have in common for one to say something of the other."""
+    names = read(command, syntax).names
+    stood = tuple(tuple(name in (state.get(field) or ()) for field in _RELATIONS) for name in names)
+    at = "".join(map(kind_of, state.get("location") or ()))
+    return Likeness(lifted(command, syntax), stood, state.occupied, at)
+
+
+def lifted(command: str, syntax: ActiveRules) -> str:
+    """A command with kinds in place of names."""
+    return renamed(command, {name: kind_of(name) for name in read(command, syntax).names})
+
+
+def failed_alike(
+    command: str, state: StateSignature, memories: Iterable[Candidate], syntax: ActiveRules, experience: Whereabouts
+) -> str:
+    """The id of a lesson by which an action is ranked down: it failed in a like state more often than it worked."""
+    lessons = [each.entry for each in memories if isinstance(each.entry, FailureLesson)]
+    if not lessons:
+        return ""
+    now = likeness(command, state, syntax)
+    alike = [each for each in lessons if likeness(each.failed_action, each.state_signature, syntax) == now]
+    failures = sum(each.occurrence_count for each in alike)
+    return alike[0].id if failures > experience.worked(now.action) else ""
+
+
+def ended_alike(command: str, memories: Iterable[Candidate], syntax: ActiveRules) -> CriticalFailure | None:
+    """The critical failure of which an action is a repetition: the same with other instances, whatever the state."""
+    critical = [each.entry for each in memories if isinstance(each.entry, CriticalFailure)]
+    if not critical:
+        return None
+    now = lifted(command, syntax)
+    return next((each for each in critical if lifted(each.failed_action, syntax) == now), None)

@@ -1,0 +1,123 @@
+"""Experience without its instances: which names an action is about, and what they were for in a snippet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+from rpms.core.facts import kind_of
+from rpms.core.goal import GoalSignature
+from rpms.core.memory import SuccessSnippet
+from rpms.core.rules import ActiveRules, Instance
+
+_FINDING = "find_"
+"""How the sub-goals begin that are reached by seeing a thing; where they end an episode, it is named in no action."""
+_INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
+
+
+class Deed(NamedTuple):
+    """One action of a snippet, as far as it can be read."""
+
+    command: str
+    names: tuple[str, ...]
+    """What it names, in the order of its words: by its syntax, or where no syntax covers it, by their numbers."""
+    instance: Instance | None
+
+
+def read(command: str, rules: ActiveRules) -> Deed:
+    """An action with the names in it. Only its syntax is asked for, which every player has read."""
+    instance = rules.instance(command)
+    names = instance.binding.values() if instance is not None else _INSTANCE.findall(command)
+    return Deed(command, tuple(dict.fromkeys(names)), instance)
+
+
+def renamed(command: str, names: Mapping[str, str]) -> str:
+    """A command with other names in place of its own, all at once; what only begins like a name stays."""
+    return _any_of(tuple(names)).sub(lambda match: names[match[0]], command) if names else command
+
+
+@lru_cache(maxsize=4_096)
+def _any_of(names: tuple[str, ...]) -> re.Pattern[str]:
+    longest_first = sorted(map(re.escape, names), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)")
+
+
+class Role(StrEnum):
+    """What a name was for."""
+
+    OBJECT = "object"
+    """What the goal was about."""
+    DESTINATION = "destination"
+    """Where the goal wanted it, or what it wanted beside it."""
+    SOURCE = "source"
+    """Where something was found that was not in hand."""
+    VAIN = "vain"
+    """Where it was looked for before, and was not."""
+    KIND = "kind"
+    """A thing of its kind, such as a tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """A snippet with what each of its names was for."""
+
+    deeds: tuple[Deed, ...]
+    roles: Mapping[str, Role]
+    held: frozenset[str]
+    """What was in hand at its beginning."""
+    sought: str = ""
+    """What it found, by its name; with a question mark where it was only seen."""
+    source: str = ""
+    """Where."""
+
+
+def lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
+    """Read a snippet: `take mug 1 from desk 2` finds mug 1 on desk 2; places named before it were searched in vain.
+
+    A thing is found by the first action that names it beside a place, or that names it alone where the goal is about
+    such a thing; what was in hand is not found but used.
+    """
+    deeds = tuple(read(command, rules) for command in snippet.actions)
+    held = frozenset(snippet.state_signature.get("holding") or snippet.state_signature.get("inventory") or ())
+    goal = snippet.goal_signature
+    found, sought, source = _finding(deeds, held, goal)
+    later = {name for deed in deeds[found:] for name in deed.names}
+    roles: dict[str, Role] = {}
+    if not sought and snippet.sub_goal_type.startswith(_FINDING) and deeds and deeds[-1].names:
+        thing = goal.destination if any(kind_of(name) == goal.object for name in held) else goal.object
+        sought, source, later = f"{thing} ?", deeds[-1].names[-1], set()
+        roles[sought] = Role.OBJECT if thing == goal.object else Role.DESTINATION
+    for name in dict.fromkeys(name for deed in deeds for name in deed.names):  # a name has one role, the first
+        kind = kind_of(name)
+        if name == source:
+            roles[name] = Role.SOURCE
+        elif sought and name not in later:
+            roles[name] = Role.VAIN
+        elif kind == goal.object:
+            roles[name] = Role.OBJECT
+        elif kind == goal.destination:
+            roles[name] = Role.DESTINATION
+        else:
+            roles[name] = Role.KIND
+    return Lifted(deeds, roles, held, sought, source)
+
+
+def _finding(deeds: Sequence[Deed], held: frozenset[str], goal: GoalSignature) -> tuple[int, str, str]:
+    """Which action found something, what, and where; nothing where all that was used was in hand."""
+    visited: list[str] = []
+    for place, deed in enumerate(deeds):
+        new = [name for name in deed.names if name not in visited]
+        if held.intersection(deed.names):
+            return 0, "", ""
+        if len(deed.names) == 2 and new:
+            thing, where = deed.names if deed.names[0] in new else deed.names[::-1]
+            return place, thing, where
+        last = place + 1 == len(deeds)
+        if last and len(deed.names) == 1 and new and visited and kind_of(new[0]) in (goal.object, goal.destination):
+            return place, new[0], visited[-1]
+        visited += [name for name in deed.names if name not in visited[-1:]]
+    return 0, "", ""

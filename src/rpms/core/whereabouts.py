@@ -1,0 +1,246 @@
+"""Where things are found: what experience counted, with the manual's order of likely places as the prior.
+
+The model is a rate of finds a step of looking, for each kind of thing and kind of place. Of `found` finds in `steps`
+steps spent there (going there is one, opening it another), the posterior mean under a Beta prior of mean m and strength
+S is (found + S·m) / (steps + S). What was looked for in vain counts as much as what was found.
+
+The prior mean comes from two sources. The manual's r-th likeliest place is worth RATE · DECAY^r. Experience with other
+things says what places of a kind are worth in general: things of the same category, and before that all things. Where
+both speak, their rates are pooled, manual^α · experience^(1-α), with the trust α in the manual under which what the
+memory counted is likeliest: a manual that foretells it well is followed, a poor one less. The engine searches by rank;
+a posterior mean is turned back into the rank that it is worth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+
+from rpms.core.facts import kind_of
+from rpms.core.ground import UNLISTED
+from rpms.core.lift import Lifted, Role, lift, renamed
+from rpms.core.memory import Entry, SuccessSnippet
+from rpms.core.rules import ActiveRules
+
+RATE, DECAY = 0.6, 0.83
+"""What a step of looking in the likeliest kind of place finds, and how much less the next one does: measured on
+ALFWorld's training games, where its manual's order comes from."""
+STRENGTH_OF_RULES = 10.0
+"""Steps of looking for a thing that the manual's word on it is worth."""
+STRENGTH_OF_KIN = 4.0
+"""Steps of looking for a thing that experience with other things is worth."""
+TRUST = (1.0, 0.8, 0.6, 0.4, 0.2)
+"""How much the manual may be trusted, most first; never not at all."""
+NOWHERE = 0.1
+"""The rate of a place of which nothing at all is known."""
+SELDOM = 0.1
+"""What share of the usual a way to use a place needs to count as one."""
+READ = 2_000
+"""Snippets that are read for one kind: enough for any posterior, so that a memory of a million costs no more."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Looks at one kind of place."""
+
+    found: int = 0
+    steps: int = 0
+    looks: int = 0
+    """Places looked at."""
+
+    def add(self, other: Tally, times: int = 1) -> None:
+        self.found += times * other.found
+        self.steps += times * other.steps
+        self.looks += times * other.looks
+
+    def without(self, other: Tally) -> Tally:
+        return Tally(self.found - other.found, self.steps - other.steps, self.looks - other.looks)
+
+    @property
+    def missed(self) -> int:
+        """Steps that found nothing."""
+        return self.steps - self.found
+
+    def posterior(self, mean: float, strength: float) -> float:
+        """Finds a step, given a prior."""
+        return (self.found + strength * mean) / (self.steps + strength)
+
+
+Tallies = Mapping[str, Tally]
+"""By kind of place."""
+_NONE = Tally()
+
+
+@dataclass(eq=False)
+class Whereabouts:
+    """What a memory knows of where things are. Reads of it only what is asked for, once."""
+
+    entries: Iterable[Entry] = ()
+    syntax: ActiveRules = field(default_factory=ActiveRules)
+    """By which actions are read."""
+    category: Callable[[str], str] = str
+    manual: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """The manual's ranks of places for all kinds it speaks of, by which trust in it is found; none without rules."""
+    _snippets: dict[str, list[SuccessSnippet]] | None = None
+    _tallies: dict[str, Tallies] = field(default_factory=dict)
+    _every: Tallies | None = None
+    _ways: dict[str, dict[str, int]] = field(default_factory=dict)
+    _worked: dict[str, int] = field(default_factory=dict)
+    _generally: dict[str, Mapping[str, float]] = field(default_factory=dict)
+    _orders: dict[tuple[str, tuple[tuple[str, float], ...]], Mapping[str, float]] = field(default_factory=dict)
+
+    def of(self, kind: str) -> Tallies:
+        """The looks for things of a kind."""
+        if kind not in self._tallies:
+            counts: dict[str, Tally] = {}
+            self._tallies[kind] = counts
+            for snippet in islice(self._about(kind), READ):
+                lifted = lift(snippet, self.syntax)
+                if kind_of(lifted.sought) == kind:
+                    for place, look in looks(lifted):
+                        known = counts.setdefault(kind_of(place), Tally())
+                        known.add(look, times=max(snippet.success_count, 1))
+                for deed in lifted.deeds:
+                    what = renamed(deed.command, {name: kind_of(name) for name in deed.names})
+                    self._worked[what] = self._worked.get(what, 0) + 1
+                for name, way in ways(lifted):
+                    known_ways = self._ways.setdefault(kind_of(name), {})
+                    known_ways[way] = known_ways.get(way, 0) + 1
+        return self._tallies[kind]
+
+    def ways(self, kind: str) -> tuple[str, ...]:
+        """What is done at places of a kind before they are of use, `{}` for the place: `go to {}`, `open {}`."""
+        self._all()
+        counts = self._ways.get(kind, {})
+        most = max(counts.values(), default=0)
+        return tuple(way for way, count in counts.items() if count >= SELDOM * most)
+
+    def worked(self, action: str) -> int:
+        """How often an action worked, by its words with kinds in place of names; as often as it was read, at least."""
+        self._all()
+        return self._worked.get(action, 0)
+
+    def told(self, kind: str, place: str) -> str:
+        """What experience says of a thing in a place, by their kinds; nothing where it never looked."""
+        tally = self.of(kind).get(place)
+        return f"{kind} was found at {place} {tally.found} of {tally.looks} times" if tally is not None else ""
+
+    def order(self, kind: str, known: Mapping[str, float]) -> Mapping[str, float]:
+        """Ranks of kinds of places for a kind of thing, 0 the best; `known` are the manual's, where it has any."""
+        key = (kind, tuple(known.items()))
+        if key not in self._orders:
+            every = self._all()
+            rates = {place: self._rate(kind, place, known) for place in dict.fromkeys((*known, *every))}
+            self._orders[key] = {place: max(0.0, rank_of(rate)) for place, rate in rates.items()} if every else known
+        return self._orders[key]
+
+    def _rate(self, kind: str, place: str, known: Mapping[str, float]) -> float:
+        own, general = self.of(kind).get(place, _NONE), self._general(kind).get(place, NOWHERE)
+        if not known:
+            return own.posterior(general, STRENGTH_OF_KIN)
+        return own.posterior(pooled(known, place, general, self.trust), STRENGTH_OF_RULES)
+
+    def _general(self, kind: str) -> Mapping[str, float]:
+        """What a step of looking in each kind of place finds, by experience with other things."""
+        if kind not in self._generally:
+            own = self.of(kind)
+            kin = _sum(map(self.of, (each for each in self._kinds if each != kind and self.akin(each, kind))))
+            others = {place: each.without(own.get(place, _NONE)) for place, each in self._all().items()}
+            means = {place: each.posterior(NOWHERE, STRENGTH_OF_KIN) for place, each in others.items()}
+            self._generally[kind] = {
+                place: kin.get(place, _NONE).posterior(mean, STRENGTH_OF_KIN) for place, mean in means.items()
+            }
+        return self._generally[kind]
+
+    @cached_property
+    def trust(self) -> float:
+        """α: of the trusts in the manual, that under which what was counted of other things is likeliest."""
+        seen = [
+            (tally, self.manual[kind], place, self._general(kind)[place])
+            for kind in self._kinds
+            if kind in self.manual
+            for place, tally in self.of(kind).items()
+        ]
+
+        def likelihood(trust: float) -> float:
+            rates = ((tally, pooled(known, place, general, trust)) for tally, known, place, general in seen)
+            return sum(each.found * math.log(rate) + each.missed * math.log(1 - rate) for each, rate in rates)
+
+        return max(TRUST, key=likelihood)
+
+    def best(self, kind: str) -> str:
+        """What experience says of the place where things of a kind were found most often for each step."""
+        found = {place: tally for place, tally in self.of(kind).items() if tally.found}
+        return self.told(kind, max(found, key=lambda place: found[place].posterior(NOWHERE, 1.0))) if found else ""
+
+    def akin(self, one: str, other: str) -> bool:
+        """Whether experience with one kind says something of another: things of one category are kept alike."""
+        return one == other or self.category(one) == self.category(other)
+
+    def _about(self, kind: str) -> Sequence[SuccessSnippet]:
+        """The snippets of goals that name a kind."""
+        if self._snippets is None:
+            self._snippets = {}
+            for entry in self.entries:
+                if isinstance(entry, SuccessSnippet):
+                    goal = entry.goal_signature
+                    for name in {goal.object, goal.destination} - {""}:
+                        self._snippets.setdefault(name, []).append(entry)
+        return self._snippets.get(kind, ())
+
+    @property
+    def _kinds(self) -> Iterable[str]:
+        self._about("")
+        return self._snippets or ()
+
+    def _all(self) -> Tallies:
+        if self._every is None:
+            self._every = _sum(map(self.of, self._kinds))
+        return self._every
+
+
+def _sum(parts: Iterable[Tallies]) -> dict[str, Tally]:
+    total: dict[str, Tally] = {}
+    for part in parts:
+        for place, one in part.items():
+            total.setdefault(place, Tally()).add(one)
+    return total
+
+
+def pooled(known: Mapping[str, float], place: str, general: float, trust: float) -> float:
+    """The rate of a place by the manual's order and by general experience, pooled by the trust in the manual."""
+    rank = known.get(place, len(known) + float(UNLISTED))
+    told = RATE * DECAY**rank
+    return float(told**trust * general ** (1.0 - trust))
+
+
+def rank_of(rate: float) -> float:
+    """The rank in the manual's order that a rate is worth."""
+    return math.log(rate / RATE) / math.log(DECAY)
+
+
+def looks(lifted: Lifted) -> Iterator[tuple[str, Tally]]:
+    """The places that a snippet looked at for what it found, each once, with the steps spent there."""
+    steps: dict[str, int] = {}
+    for deed in lifted.deeds:
+        if lifted.sought in deed.names:
+            break
+        for name in deed.names:
+            steps[name] = steps.get(name, 0) + 1
+    steps.setdefault(lifted.source, 1)
+    for place, spent in steps.items():
+        yield place, Tally(int(place == lifted.source), spent, 1)
+
+
+def ways(lifted: Lifted) -> Iterator[tuple[str, str]]:
+    """What was done to places alone before something was done there, or in vain: a name, and the action without it."""
+    used = {name for deed in lifted.deeds if len(deed.names) > 1 for name in deed.names} | {lifted.source}
+    for deed in lifted.deeds:
+        if len(deed.names) > 1 or lifted.sought in deed.names:
+            used -= set(deed.names) | {lifted.source}
+        for name in deed.names if len(deed.names) == 1 else ():
+            if name in used or lifted.roles[name] is Role.VAIN:
+                yield name, renamed(deed.command, {name: "{}"})
