@@ -52,16 +52,16 @@ def test_a_rejected_line_leaves_the_manual_and_stays_out(manual: Path) -> None:
 
 
 def test_an_accepted_line_stays_in_though_nothing_speaks_for_it(manual: Path) -> None:
-    refuted = "environment/chill/preconditions/dark"
+    refuted = "environment/chill/preconditions/not dark"
     assert line(manual, refuted).claim.label is Label.REFUTED
     decide(manual, {line(manual, refuted).claim.id: True})
-    assert needs(manual, "chill") == {"dark"}
+    assert needs(manual, "chill") == {"not dark"}
     result = learn(manual, 300)
-    assert needs(manual, "chill") == {"dark"}
+    assert needs(manual, "chill") == {"not dark"}
     assert f"kept in: {refuted}" in result.decisions
     assert line(manual, refuted).claim.label is Label.ACCEPTED
     assert {str(each.clause) for each in result.verification.blocked} == {
-        "dark"
+        "not dark"
     }  # what was kept in and is wrong is said
 
 
