@@ -64,7 +64,7 @@ def test_a_rejected_need_stays_out_when_it_is_learned_again(shop):
     assert not open_tool_manual(shop / "learned.yaml").tools["refund"].needs
     again = learn(shop)
     assert again.needs == ()
-    assert again.decisions == ("0 lines accepted, 1 rejected",)
+    assert again.decisions == ("0 lines accepted, 1 rejected", f"kept out: {need.place}")
     assert not open_tool_manual(shop / "learned.yaml").tools["refund"].needs
 
 

@@ -45,7 +45,7 @@ def test_a_rejected_line_leaves_the_manual_and_stays_out(manual: Path) -> None:
     result = learn(manual, 300)
     assert needs(manual, "paint") == set()
     assert result.edits == ()
-    assert result.decisions == ("0 lines accepted, 1 rejected",)
+    assert result.decisions == ("0 lines accepted, 1 rejected", f"kept out: {WARM}")
     row = line(manual, WARM)
     assert (row.word, row.stands, row.claim.label) == ("rejected", False, Label.REJECTED)
     assert "paint dries anyway" in row.claim.note

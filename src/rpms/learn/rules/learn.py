@@ -10,7 +10,7 @@ from rpms.core.episode import Ending
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Literal, kind_of
 from rpms.learn.rules import decided as by_hand
-from rpms.learn.rules.conclude import Excluded, Learned, conclude, manual_from
+from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.edits import merged
 from rpms.learn.rules.explore import ASIDE, Explorer, Exploring
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
@@ -129,7 +129,7 @@ def learn_rules(
         aside += explorer.aside
     if not ledger.steps:
         raise InputError("there is nothing to learn from: no episode has a step")
-    learned, verification, taken_out = _verified(ledger, aside, by_hand.excluded(known_decisions))
+    learned, verification, taken_out = _verified(ledger, aside)
     tree = manual_tree(learned)
     decisions = by_hand.in_names_of(tree, known_decisions)
     told = [*by_hand.counted(decisions), *by_hand.apply(tree, decisions)]
@@ -164,11 +164,9 @@ def learn_rules(
     return RulesLearned(learned, evidence, verification, taken_out, tuple(edits), tuple(told), tuple(traces))
 
 
-def _verified(
-    ledger: Ledger, aside: Sequence[Trace], rejected: Excluded
-) -> tuple[Learned, Verification, tuple[Claim, ...]]:
-    """What was concluded, without what is wrong on the episodes kept aside and without what a person rejected."""
-    excluded: dict[str, frozenset[Literal]] = dict(rejected)
+def _verified(ledger: Ledger, aside: Sequence[Trace]) -> tuple[Learned, Verification, tuple[Claim, ...]]:
+    """What was concluded, without what is wrong on the episodes kept aside."""
+    excluded: dict[str, frozenset[Literal]] = {}
     wrong: set[tuple[str, tuple[str, ...]]] = set()
     claims: list[Claim] = []
     for _ in range(_ROUNDS):

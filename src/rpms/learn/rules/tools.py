@@ -20,7 +20,7 @@ from rpms.learn.rules.edits import merged
 from rpms.learn.rules.induce import Needs
 from rpms.learn.rules.model import Fact
 from rpms.learn.rules.write import manual_yaml
-from rpms.store.decisions import Decision, decisions_on
+from rpms.store.decisions import decisions_on
 from rpms.store.evidence import GUARD, Claim, Evidence, Label, Witness, evidence_file, read_evidence, write_evidence
 from rpms.store.files import write_whole
 from rpms.store.manuals import manual_text
@@ -102,7 +102,7 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     tools, calls, failed = _read(tried, predicates)
     if not calls:
         raise InputError("there is nothing to learn from: the log has no call with a result")
-    claims = [claim for tool in tools.values() for claim in _claims(tool, decisions)]
+    claims = [claim for tool in tools.values() for claim in _claims(tool)]
     tree = plain(source.tree)
     assert isinstance(tree, dict)
     for claim in claims:
@@ -156,15 +156,8 @@ def _written_before(out: Path) -> tuple[Any, Any] | None:
     return one, other
 
 
-def _claims(tool: _Tool, decisions: Iterable[Decision]) -> Iterator[Claim]:
-    rejected = [
-        literal
-        for each in decisions
-        if not each.accepted and each.at == ("tools", tool.name) and each.key == "needs"
-        for literal in parse_clause(each.text).literals
-    ]
-    needs = Needs(tool.book, frozenset(rejected))
-    for fact in needs.facts() if tool.book.refused else ():
+def _claims(tool: _Tool) -> Iterator[Claim]:
+    for fact in Needs(tool.book).facts() if tool.book.refused else ():
         if fact.label is not Label.UNTESTED:  # of a call, most facts are always so
             yield _claim(tool, fact)
 
