@@ -87,6 +87,16 @@ def test_edits_and_decisions_go_together(manual: Path) -> None:
     assert [(claim.at, claim.key) for claim in result.edits] == [(("environment", "paint"), "preconditions")]
 
 
+def test_what_a_kill_left_between_two_files_is_no_edit(manual: Path) -> None:
+    for change in (lambda: decide(manual, {line(manual, WARM).claim.id: False}), lambda: learn(manual, 400)):
+        before = manual.read_bytes()
+        change()
+        assert manual.read_bytes() != before
+        manual.write_bytes(before)  # the evidence was written, the manual was not yet
+        assert learn(manual, 300).edits == ()
+        assert needs(manual, "paint") == set()
+
+
 def test_a_rejected_action_goes_with_all_that_speaks_of_it(manual: Path) -> None:
     decide(manual, {line(manual, "environment/paint/syntax/paint <thing>").claim.id: False})
     assert needs(manual, "paint") == set()

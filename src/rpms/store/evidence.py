@@ -131,6 +131,9 @@ class Evidence:
     """The manual's text as it was written: what differs from it in the manual by now, a person has changed."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What else decides the result, such as the seed."""
+    replaced: str = ""
+    """The text that was the manual before, and what of it was written so: see `store.learned_manuals`."""
+    replaced_written: str = ""
 
     def of(self, *at: str) -> tuple[Claim, ...]:
         """The claims about one entry of the manual."""
@@ -168,6 +171,8 @@ class _Header(BaseModel):
     kept_aside: Count = 0
     undetermined: Count = 0
     written: Text = ""
+    replaced: Text = ""
+    replaced_written: Text = ""
     settings: dict[Text, Text] = {}
 
 

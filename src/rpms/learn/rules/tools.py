@@ -21,8 +21,8 @@ from rpms.learn.rules.induce import Needs
 from rpms.learn.rules.model import Fact
 from rpms.learn.rules.write import manual_yaml
 from rpms.store.decisions import decisions_on
-from rpms.store.evidence import GUARD, Claim, Evidence, Label, Witness, evidence_file, read_evidence, write_evidence
-from rpms.store.files import write_whole
+from rpms.store.evidence import GUARD, Claim, Evidence, Label, Witness, evidence_file
+from rpms.store.learned_manuals import manual_before, write_learned
 from rpms.store.manuals import manual_text
 from rpms.store.pages import plain, read_page
 from rpms.store.tool_manuals import TOOL_MANUAL, read_tool_manual
@@ -95,7 +95,7 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     """
     if out.absolute() == manual.absolute():
         raise InputError(f"{out}: is the manual that is learned from; choose another --out")
-    before, decisions = _written_before(out), decisions_on(out)
+    before, decisions = _trees_before(out), decisions_on(out)
     source = read_page(str(manual), manual_text(manual).text, TOOL_MANUAL)
     declared = read_tool_manual((str(manual), manual_text(manual).text))
     predicates = {name: fact.predicate for name, fact in declared.facts.items()}
@@ -127,8 +127,7 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
         settings={GUARD: manual.name},
     )
     evidence = by_hand.decided(evidence, decisions)
-    write_whole(out, text)
-    write_evidence(evidence_file(out), evidence)
+    write_learned(out, text, evidence)
     silent = tuple(name for name, tool in tools.items() if not (tool.book.worked and tool.book.refused))
     return ToolsLearned(evidence, calls, failed, silent, tuple(edits), tuple(told))
 
@@ -145,13 +144,11 @@ def _read(tried: Iterable[Tried], predicates: Mapping[str, Predicate]) -> tuple[
     return tools, calls, failed
 
 
-def _written_before(out: Path) -> tuple[Any, Any] | None:
-    """The manual that is there as learning wrote it and as it is now, as trees; None where there is none."""
-    if not out.is_file():
+def _trees_before(out: Path) -> tuple[Any, Any] | None:
+    """The manual that is there as learning wrote it and as it is now; None where there is none."""
+    texts = manual_before(out)
+    if texts is None:
         return None
-    if not evidence_file(out).is_file():
-        raise InputError(f"{out}: is there already and was not learned; choose another --out")
-    texts = (read_evidence(evidence_file(out)).written, manual_text(out).text)
     one, other = (plain(read_page(str(out), text, TOOL_MANUAL).tree) for text in texts)
     return one, other
 
