@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from attacks.learned import decisions, evidence, explorations, learned_manuals
 from attacks.mutate import NASTY_TEXTS, as_json, bomb, changed_bytes, changed_tree
 from attacks.tools import guard_logs, guard_manuals, mcp_lines, tool_results
 from rpms.core.errors import InputError
@@ -291,6 +292,10 @@ def answers(dice: Random, folder: Path, samples: Samples) -> None:
 COMMANDS = (
     ("rules", "check"),
     ("rules", "show"),
+    ("rules", "diff"),
+    ("rules", "review", "--list"),
+    ("rules", "verify"),
+    ("rules", "learn", "alfworld", "--steps", "20"),
     ("study", "check"),
     ("memory", "show"),
     ("memory", "stats"),
@@ -403,6 +408,10 @@ KINDS: dict[str, Kind] = {
     "guard logs": guard_logs,
     "tool results": tool_results,
     "MCP messages": mcp_lines,
+    "learned manuals": learned_manuals,
+    "evidence": evidence,
+    "decisions": decisions,
+    "explorations": explorations,
 }
 """Every kind of input, by the name that the table gives it."""
 SLOW = {
@@ -413,5 +422,9 @@ SLOW = {
     "games": 0.5,
     "guard manuals": 0.3,
     "guard logs": 0.3,
+    "learned manuals": 0.1,
+    "evidence": 0.1,
+    "decisions": 0.1,
+    "explorations": 0.05,
 }
 """Kinds that take longer, with their share of the tries."""

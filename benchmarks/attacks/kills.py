@@ -18,12 +18,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
+from attacks.learned import learn_a_little
 from attacks.servers import deaf_server
 from rpms.core.condition import FULL
 from rpms.core.enforcement import STRICT
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn
+from rpms.learn.rules.review import decide, lines_of
 from rpms.models.base import Request
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.policy import follow_plan
@@ -87,6 +89,16 @@ def play_learning(folder: Path) -> None:
     learn(plan, folder / "memory.jsonl", 2)
 
 
+def play_rules(folder: Path) -> None:
+    """Learn rules, decide on some lines, and learn on: the same decisions each time, whatever was done already."""
+    folder.mkdir(exist_ok=True)
+    manual = folder / "manual.yaml"
+    learn_a_little(manual)
+    lines = [row for row in lines_of(manual) if row.claim.key in ("preconditions", "effects")]
+    decide(manual, {row.claim.id: bool(number % 2) for number, row in enumerate(lines[:4])})
+    learn_a_little(manual)
+
+
 def play_study(folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     (folder / "study.yaml").write_text(STUDY)
@@ -140,6 +152,7 @@ def kill_campaign(name: str, most: int, dice: Random, folder: Path, deadline: fl
             "study": play_study,
             "strict with a record": lambda place: play_strict(place, url),
             "report": lambda place: report_of(folder / "reported", place),
+            "rules": play_rules,
         }
         if name == "report" and not (folder / "reported").exists():
             play_run(folder / "reported")
@@ -215,5 +228,5 @@ def report_of(source: Path, place: Path) -> None:
     write_report([source / "run"], place / "report")
 
 
-WORKS = ("run", "learn", "study", "strict with a record", "report")
-"""Every kind of work that is killed. One more, such as the learning of rules, is a function above and a name here."""
+WORKS = ("run", "learn", "study", "strict with a record", "report", "rules")
+"""Every kind of work that is killed. One more is a function above and a name here."""

@@ -14,7 +14,7 @@ from rpms.foreign.json_text import loads_once
 from rpms.guard import Call, Guard, Refuse, find_tool_mistakes, open_tool_manual
 from rpms.guard import mcp_messages as mcp
 from rpms.guard.replay import replay, tried
-from rpms.learn.tool_needs import propose_needs
+from rpms.learn.rules.tools import learn_tools
 from rpms.report.guard_pages import write_guard_report
 from rpms.store.guard_log import read_guard_log
 from rpms.store.tool_manuals import manual_texts
@@ -56,7 +56,7 @@ def guard_logs(dice: Random, folder: Path, _samples: object) -> None:
         file.write_bytes(b"\n".join(map(as_json, lines)))
     list(read_guard_log(file))
     list(replay(Guard(MANUAL), file))
-    propose_needs(tried(Guard(MANUAL), file))
+    learn_tools(tried(Guard(MANUAL), file), _SHOP, folder / "learned.yaml")
     write_guard_report([file], folder / "report")
 
 

@@ -1,18 +1,25 @@
-"""What tools need, proposed from a log of their failures, with the evidence."""
+"""What tools need, learned from a log of their failures, with the evidence."""
 
 from __future__ import annotations
 
-from rpms.guard import Call, Guard, read_tool_manual
+import json
+
+import pytest
+
+from rpms.core.errors import InputError
+from rpms.guard import Call, Guard, open_tool_manual, read_tool_manual
 from rpms.guard.replay import tried
-from rpms.learn.tool_needs import propose_needs
+from rpms.learn.rules.review import decide
+from rpms.learn.rules.tools import learn_tools
+from rpms.store.evidence import Label
 from tests.guard.test_guard import ORDER, SHOP
 
 # the facts of a shop, and none of its rules
 FACTS = SHOP.read_text().partition("tools:")[0] + "tools:\n  refund: [order_id, note]\n"
 
 
-def write_log(file):
-    for number, status in enumerate(["pending", "delivered", "pending", "cancelled", "delivered", "pending"]):
+def write_log(file, statuses=("pending", "delivered", "pending", "cancelled", "delivered", "pending")):
+    for number, status in enumerate(statuses):
         guard = Guard(read_tool_manual(("facts.yaml", FACTS)), log=file, session=f"s{number}")
         guard.observe(Call("get_order", {"order_id": f"W{number}"}), {**ORDER, "id": f"W{number}", "status": status})
         call = Call("refund", {"order_id": f"W{number}", "note": "W9"})
@@ -21,25 +28,61 @@ def write_log(file):
     return file
 
 
-def test_a_failing_tool_tells_what_it_needs(tmp_path):
-    log = write_log(tmp_path / "log.jsonl")
-    made = list(tried(Guard(read_tool_manual(("facts.yaml", FACTS))), log))
-    assert [each.failed for each in made if each.call.tool == "refund"] == [False, True, False, True, True, False]
-    (need,) = propose_needs(made)
-    assert (need.tool, need.text) == ("refund", "pending(order_id)")
-    assert (need.successes, need.of_successes, need.failures, need.of_failures) == (3, 3, 3, 3)
-    assert need.witnesses[0] == ("s1", 2)
-    assert "not open" in need.evidence
-
-
-def test_without_successes_nothing_is_proposed(tmp_path):
-    made = list(tried(Guard(read_tool_manual(("facts.yaml", FACTS))), write_log(tmp_path / "log.jsonl")))
-    assert propose_needs(each for each in made if each.failed) == []
-
-
-def test_the_command_prints_yaml(tmp_path, rpms):
+@pytest.fixture
+def shop(tmp_path):
     (tmp_path / "facts.yaml").write_text(FACTS)
-    log = write_log(tmp_path / "log.jsonl")
-    done = rpms("guard", "learn", log, "--manual", tmp_path / "facts.yaml")
+    write_log(tmp_path / "log.jsonl")
+    return tmp_path
+
+
+def learn(folder, only=lambda _: True):
+    made = tried(Guard(folder / "facts.yaml"), folder / "log.jsonl")
+    return learn_tools(filter(only, made), folder / "facts.yaml", folder / "learned.yaml")
+
+
+def test_a_failing_tool_tells_what_it_needs(shop):
+    result = learn(shop)
+    (need,) = result.needs
+    assert (need.at, need.text, need.label) == (("tools", "refund"), "pending(order_id)", Label.NECESSARY)
+    assert (need.confirmed, need.against, need.decisive) == (3, 0, 3)
+    assert need.witnesses[0] == ("s1", 2)
+    assert "not open" in need.note
+    assert result.silent == ("get_order",)
+    assert list(map(str, open_tool_manual(shop / "learned.yaml").tools["refund"].needs)) == ["pending(<order_id>)"]
+
+
+@pytest.mark.parametrize("failed", [True, False])
+def test_without_successes_or_without_failures_nothing_is_learned(shop, failed):
+    result = learn(shop, lambda each: each.failed is failed)
+    assert result.needs == ()
+    assert "refund" in result.silent
+
+
+def test_a_rejected_need_stays_out_when_it_is_learned_again(shop):
+    (need,) = learn(shop).needs
+    decide(shop / "learned.yaml", {need.id: False}, "refunds are for all")
+    assert not open_tool_manual(shop / "learned.yaml").tools["refund"].needs
+    again = learn(shop)
+    assert again.needs == ()
+    assert again.decisions == ("0 lines accepted, 1 rejected", f"kept out: {need.place}")
+    assert not open_tool_manual(shop / "learned.yaml").tools["refund"].needs
+
+
+def test_names_of_arguments_that_no_manual_can_say_are_passed_over(shop):
+    lines = (shop / "log.jsonl").read_text().replace('"note"', '"no, te) or x("')
+    (shop / "log.jsonl").write_text(lines)
+    assert [need.text for need in learn(shop).needs] == ["pending(order_id)"]
+
+
+def test_the_manual_that_is_learned_from_is_not_overwritten(shop):
+    with pytest.raises(InputError, match="choose another --out"):
+        learn_tools([], shop / "facts.yaml", shop / "facts.yaml")
+
+
+def test_the_command_learns_from_logs_and_says_what_it_found(shop, rpms):
+    done = rpms("rules", "learn", shop / "facts.yaml", "--from", shop / "log.jsonl", "--out", shop / "out.yaml")
     assert done.code == 0
-    assert '- "pending(order_id)"  # held in 3 of 3 successes' in done.out
+    assert "refund needs pending(order_id): 3 successes with it; 3 refusals that show it" in done.out
+    claims = [json.loads(line) for line in (shop / "out.evidence.jsonl").read_text().splitlines()[1:]]
+    assert [claim["text"] for claim in claims] == ["pending(order_id)"]
+    assert "in place of a world" in rpms("rules", "learn", "alfworld", "--from", shop / "log.jsonl", "--out", "x").line

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated
 
@@ -17,8 +16,7 @@ from rpms.foreign.shown import excerpt
 from rpms.guard.guard import Guard
 from rpms.guard.loading import load_python
 from rpms.guard.mcp_proxy import Proxy
-from rpms.guard.replay import replay, tried
-from rpms.learn.tool_needs import propose_needs
+from rpms.guard.replay import replay
 from rpms.store.tool_manuals import find_tool_mistakes, manual_texts, open_tool_manual
 
 app = typer.Typer(help="Check the calls of tool-calling agents against a manual.", no_args_is_help=True)
@@ -61,27 +59,6 @@ def check(
         table.add_row(str(number), *(escape(excerpt(word, 200)) for word in words))
     make_console().print(table)
     say(", ".join(f"{count} {word}" for word, count in counts.items()) + f"; {changed} other than in the log")
-
-
-@app.command("learn")
-def learn(
-    log: Annotated[list[Path], typer.Argument(help="Logs of calls, with their results.", show_default=False)],
-    manual: Manual,
-    python: Python = None,
-) -> None:
-    """Propose what tools need, from their own failures, with the evidence; the facts are the manual's."""
-    guard = _guard(manual, python)
-    made = [each for file in log for each in tried(guard, file)]
-    found = propose_needs(made)
-    say(f"# {len(made)} calls, {sum(each.failed for each in made)} of them failed")
-    if not found:
-        say("# no fact of the manual tells failures from successes; declare more facts, or log more calls")
-        return
-    say("tools:")
-    for tool, needs in groupby(found, key=lambda each: each.tool):
-        say(f"  {tool}:\n    needs:")
-        for need in needs:
-            say(f'      - "{need.text}"  # {need.evidence}')
 
 
 @app.command("mcp", context_settings={"allow_extra_args": False})

@@ -158,8 +158,12 @@ def _ask(manual: Path, rows: list[Reviewed], because: str) -> None:
         for title, steps in (("for", claim.witnesses), ("against", claim.counterexamples)):
             for witness in steps[:_STEPS_SHOWN]:
                 say(f"  {title}: {witness.episode} step {witness.step}{_spoken(spoken, witness)}")
-        answer = typer.prompt("accept, reject, skip or quit", default="skip").strip().lower()
+        try:
+            answer = typer.prompt("accept, reject, skip or quit", default="skip").strip().lower()
+        except typer.Abort:  # Ctrl-C, or the end of the input
+            answer = "quit"
         if answer[:1] == "q":
+            say("\nwhat was decided is kept")
             return
         if answer[:1] in ("a", "r"):
             _say_decided(decide(manual, {claim.id: answer[:1] == "a"}, because))

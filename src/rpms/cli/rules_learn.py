@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from rpms.cli import options
+from rpms.cli.rules_tools import learn_from_logs
 from rpms.cli.screen import complain, make_console
 from rpms.core.errors import InputError
 from rpms.learn.rules.explore import Exploring
@@ -21,6 +22,7 @@ from rpms.play.setup import manual_of
 from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.evidence import Label, evidence_file
+from rpms.store.guard_log import is_guard_log
 from rpms.store.manuals import manual_text, read_manual
 from rpms.worlds.registry import find_world
 
@@ -41,7 +43,10 @@ def learn(
     ] = None,
     from_: Annotated[
         list[Path] | None,
-        typer.Option("--from", help="Runs to learn from: folders of `rpms run`, or an exploration's .episodes.jsonl."),
+        typer.Option(
+            "--from",
+            help="What to learn from: folders of `rpms run`, an exploration's .episodes.jsonl, or a guard's logs.",
+        ),
     ] = None,
     memory: Annotated[
         Path | None, typer.Option(help="Also write what the episodes teach as a memory: snippets, lessons, schemas.")
@@ -54,15 +59,22 @@ def learn(
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     option: options.WorldOptions = None,
+    python: Annotated[
+        Path | None, typer.Option(help="With a guard's logs: a Python file with the functions its manual names.")
+    ] = None,
 ) -> None:
     """Learn a world's manual by experiment, or from recorded runs; each line with the steps that speak for it.
 
+    With a guard's logs, give the guard's manual in place of the world: what its tools need is learned over its facts.
     No LLM is asked. An exploration that was stopped goes on when the same command is given again; a manual that was
     edited by hand since keeps the edits.
     """
+    runs = tuple(from_ or ())
+    if any(map(is_guard_log, runs)):
+        learn_from_logs(Path(world), runs, out, python)
+        return
     found = find_world(world)
     setting = options.make_setting(found, data, engine, option)
-    runs = tuple(from_ or ())
     wanted = steps if steps is not None else 0 if runs else _STEPS
     chosen = split or ("train" if "train" in found.splits else found.splits[0])
     tasks = tuple(found.tasks(chosen, setting)) if wanted else ()

@@ -20,12 +20,10 @@ from rpms.foreign.files import is_there
 from rpms.foreign.json_text import NotJson, Text, first_mistake, loads
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.foreign.shown import excerpt
-from rpms.store.evidence import Claim, Evidence
+from rpms.store.evidence import Claim, Evidence, about
 from rpms.store.files import read_text, write_whole
 
 SUFFIX = ".decisions.jsonl"
-_NEEDS = ("preconditions", "plan")
-"""One condition may stand in either, and passes from one to the other as evidence comes in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +39,9 @@ class Decision:
     reason: str = ""
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def line(self) -> tuple[str, ...]:
         """Which line it is about."""
-        return _about(self.at, self.key, self.text)
-
-
-def _about(at: tuple[str, ...], key: str, text: str) -> tuple[str, ...]:
-    return (*at, "needs" if at[:1] == ("environment",) and key in _NEEDS else key, *sorted(text.split(" or ")))
+        return about(self.at, self.key, self.text)
 
 
 class Reviewed(NamedTuple):
@@ -114,9 +108,9 @@ def decisions_on(manual: Path) -> tuple[Decision, ...]:
             _check(decision)
         except ValueError as error:
             raise FileError(file, number, f"is no decision: {excerpt(error)}") from None
-        if decision.about in found:
+        if decision.line in found:
             raise FileError(file, number, f"{excerpt(decision.text)} is decided more than once; leave one of the lines")
-        found[decision.about] = decision
+        found[decision.line] = decision
     if not headed:
         raise FileError(file, 1, "is empty: `rpms rules review` writes it")
     return tuple(found.values())
@@ -146,5 +140,5 @@ def write_decisions(manual: Path, decisions: Iterable[Decision]) -> None:
 
 def reviewed(evidence: Evidence, decisions: Iterable[Decision]) -> list[Reviewed]:
     """Every claim with what was decided of it."""
-    known = {decision.about: decision for decision in decisions}
-    return [Reviewed(claim, known.get(_about(claim.at, claim.key, claim.text))) for claim in evidence.claims]
+    known = {decision.line: decision for decision in decisions}
+    return [Reviewed(claim, known.get(about(claim.at, claim.key, claim.text))) for claim in evidence.claims]

@@ -95,13 +95,22 @@ class Claim:
 
     @property
     def stands(self) -> bool:
-        """Whether it is a line of the manual."""
-        return self.label in (Label.NECESSARY, Label.POSSIBLE, Label.SEEN, Label.ACCEPTED)
+        """Whether it is a line of the manual. One of tools is for a guard alone, and holds only what is certain."""
+        if self.label is Label.POSSIBLE:
+            return self.at[:1] != ("tools",)
+        return self.label in (Label.NECESSARY, Label.SEEN, Label.ACCEPTED)
 
     @property
     def id(self) -> str:
         """A short name for it that stays the same from one learning to the next."""
-        return hashlib.sha256(self.place.encode("utf-8", "replace")).hexdigest()[:8]
+        place = "/".join(about(self.at, self.key, self.text))
+        return hashlib.sha256(place.encode("utf-8", "replace")).hexdigest()[:8]
+
+
+def about(at: tuple[str, ...], key: str, text: str) -> tuple[str, ...]:
+    """Which line is spoken of. A condition passes from `plan` to `preconditions` and back, as evidence comes in."""
+    need = at[:1] == ("environment",) and key in ("preconditions", "plan")
+    return (*at, "needs" if need else key, *sorted(text.split(" or ")))
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,9 @@ class Evidence:
     """The manual's text as it was written: what differs from it in the manual by now, a person has changed."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What else decides the result, such as the seed."""
+    replaced: str = ""
+    """The text that was the manual before, and what of it was written so: see `store.learned_manuals`."""
+    replaced_written: str = ""
 
     def of(self, *at: str) -> tuple[Claim, ...]:
         """The claims about one entry of the manual."""
@@ -159,6 +171,8 @@ class _Header(BaseModel):
     kept_aside: Count = 0
     undetermined: Count = 0
     written: Text = ""
+    replaced: Text = ""
+    replaced_written: Text = ""
     settings: dict[Text, Text] = {}
 
 

@@ -1,4 +1,8 @@
-"""What a person decided, laid over a manual's tree: what was rejected is taken out, what was accepted is put in."""
+"""What a person decided, laid over a manual's tree: what was rejected is taken out, what was accepted is put in.
+
+Induction knows nothing of it. A rejected need goes on explaining the refusals that it explains: without it, others
+would be found in its place that only happened to be so.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from dataclasses import replace
 from typing import Any
 
-from rpms.core.facts import Literal, parse_clause
+from rpms.core.facts import parse_clause
 from rpms.core.rules import PARAMETER, Predicate
 from rpms.learn.rules.wins import FIELDS
 from rpms.learn.rules.write import place_sentence, wanted_sentence
@@ -280,47 +284,24 @@ def _rewritten(text: str, binding: Mapping[str, str]) -> str:
     return given.join(parts)
 
 
-def excluded(decisions: Iterable[Decision]) -> dict[str, frozenset[Literal]]:
-    """By template, over slots: literals that no induction is to find needed.
-
-    Where a fact is needed, so is every `or` with it in it: of a rejected `one or other`, neither is needed.
-    """
-    found: dict[str, frozenset[Literal]] = {}
-    for decision in decisions:
-        if decision.accepted or not decision.syntax or decision.key not in ("preconditions", "plan"):
-            continue
-        slots = {name: str(place) for place, name in enumerate(PARAMETER.findall(decision.syntax))}
-        literals = parse_clause(decision.text).literals
-        bare = {arg: arg.strip('"') for literal in literals for arg in literal.atom.args} | slots
-        template = _template(decision.syntax)
-        found[template] = found.get(template, frozenset()) | {literal.bind(bare) for literal in literals}
-    return found
-
-
 def decided(evidence: Evidence, decisions: Iterable[Decision]) -> Evidence:
     """The evidence with labels that say what a person decided."""
     every = list(decisions)
     rows = reviewed(evidence, every)
-    rejected = [each for each in every if not each.accepted]
-    claims = [_labelled(row, rejected) for row in rows]
-    known = {row.decision.about for row in rows if row.decision}
+    claims = [_labelled(row) for row in rows]
+    known = {row.decision.line for row in rows if row.decision}
     claims += [
         Claim(each.at, each.key, each.text, Label.ACCEPTED, note="accepted by a person; no step speaks for it now")
         for each in every
-        if each.accepted and each.about not in known
+        if each.accepted and each.line not in known
     ]
     return replace(evidence, claims=tuple(claims))
 
 
-def _labelled(row: Reviewed, rejected: Iterable[Decision]) -> Claim:
+def _labelled(row: Reviewed) -> Claim:
     claim, decision = row
-    if decision is None:
-        within = (each for each in rejected if each.at == claim.at and _pieces(claim.text) < _pieces(each.text))
-        decision = next(within, None) if claim.label is Label.TAKEN_OUT else None
     if decision is None or (decision.accepted and claim.stands):
         return claim
-    word = f"{'accepted' if decision.accepted else 'rejected'} by a person"
-    note = f"{word}: {decision.reason}" if decision.reason else word
-    if decision.accepted:
-        return replace(claim, label=Label.ACCEPTED, note="; ".join(filter(None, (claim.note, note))))
-    return replace(claim, label=Label.REJECTED, note=note)
+    label = Label.ACCEPTED if decision.accepted else Label.REJECTED
+    word = f"{row.word} by a person{f': {decision.reason}' if decision.reason else ''}"
+    return replace(claim, key=decision.key, label=label, note="; ".join(filter(None, (claim.note, word))))

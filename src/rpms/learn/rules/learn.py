@@ -10,7 +10,7 @@ from rpms.core.episode import Ending
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Literal, kind_of
 from rpms.learn.rules import decided as by_hand
-from rpms.learn.rules.conclude import Excluded, Learned, conclude, manual_from
+from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.edits import merged
 from rpms.learn.rules.explore import ASIDE, Explorer, Exploring
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
@@ -19,9 +19,9 @@ from rpms.learn.rules.write import claims_of, manual_tree, manual_yaml
 from rpms.play.sources import universal_tier
 from rpms.store.decisions import decisions_on, write_decisions
 from rpms.store.episodes import EpisodeRecord
-from rpms.store.evidence import Claim, Evidence, Label, evidence_file, read_evidence, write_evidence
-from rpms.store.files import write_whole
-from rpms.store.manuals import MANUAL, ManualText, manual_text, read_manual
+from rpms.store.evidence import Claim, Evidence, Label, evidence_file
+from rpms.store.learned_manuals import manual_before, write_learned
+from rpms.store.manuals import MANUAL, ManualText, read_manual
 from rpms.store.pages import plain, read_page
 from rpms.store.runs import RunFolder
 from rpms.store.traces import SUFFIX, Spoken, Trace, keeping, read_traces, traces_file
@@ -108,7 +108,7 @@ def learn_rules(
     plan: RulesPlan, out: Path, tell: Callable[[int, int], None] = lambda _episodes, _steps: None
 ) -> RulesLearned:
     """Learn a manual and write it with its evidence. `tell` hears how many episodes and steps there were."""
-    before, known_decisions = _written_before(out), decisions_on(out)
+    before, known_decisions = manual_before(out), decisions_on(out)
     ledger = Ledger(plan.world, vocabulary_of(plan.world))
     aside: list[Trace] = []
     traces: list[Trace] = []
@@ -129,7 +129,7 @@ def learn_rules(
         aside += explorer.aside
     if not ledger.steps:
         raise InputError("there is nothing to learn from: no episode has a step")
-    learned, verification, taken_out = _verified(ledger, aside, by_hand.excluded(known_decisions))
+    learned, verification, taken_out = _verified(ledger, aside)
     tree = manual_tree(learned)
     decisions = by_hand.in_names_of(tree, known_decisions)
     told = [*by_hand.counted(decisions), *by_hand.apply(tree, decisions)]
@@ -157,18 +157,15 @@ def learn_rules(
         {"seed": str(plan.how.seed), "runs": ", ".join(run.name for run in plan.runs)},
     )
     evidence = by_hand.decided(evidence, decisions)
-    write_whole(out, text)
-    write_evidence(evidence_file(out), evidence)
+    write_learned(out, text, evidence)
     if decisions != list(known_decisions):
         write_decisions(out, decisions)
     return RulesLearned(learned, evidence, verification, taken_out, tuple(edits), tuple(told), tuple(traces))
 
 
-def _verified(
-    ledger: Ledger, aside: Sequence[Trace], rejected: Excluded
-) -> tuple[Learned, Verification, tuple[Claim, ...]]:
-    """What was concluded, without what is wrong on the episodes kept aside and without what a person rejected."""
-    excluded: dict[str, frozenset[Literal]] = dict(rejected)
+def _verified(ledger: Ledger, aside: Sequence[Trace]) -> tuple[Learned, Verification, tuple[Claim, ...]]:
+    """What was concluded, without what is wrong on the episodes kept aside."""
+    excluded: dict[str, frozenset[Literal]] = {}
     wrong: set[tuple[str, tuple[str, ...]]] = set()
     claims: list[Claim] = []
     for _ in range(_ROUNDS):
@@ -230,16 +227,6 @@ def _undetermined(ledger: Ledger) -> int:
 
 
 # Edits.
-
-
-def _written_before(out: Path) -> tuple[str, str] | None:
-    """The manual that is there as learning wrote it and as it is now; None where there is none."""
-    file = evidence_file(out)
-    if not out.is_file():
-        return None
-    if not file.is_file():
-        raise InputError(f"{out}: is there already and was not learned; choose another --out")
-    return read_evidence(file).written, manual_text(out).text
 
 
 def _tree_of(name: str, text: str) -> object:

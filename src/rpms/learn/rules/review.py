@@ -12,9 +12,9 @@ from rpms.learn.rules.decided import apply
 from rpms.learn.rules.write import yaml_text
 from rpms.play.sources import universal_tier
 from rpms.store.decisions import Decision, Reviewed, decisions_on, reviewed, write_decisions
-from rpms.store.evidence import GUARD, Evidence, Label, evidence_file, evidence_of, write_evidence
-from rpms.store.files import write_whole
-from rpms.store.manuals import MANUAL, ManualText, manual_text, read_manual
+from rpms.store.evidence import GUARD, Evidence, Label, evidence_of
+from rpms.store.learned_manuals import manual_before, write_learned
+from rpms.store.manuals import MANUAL, ManualText, read_manual
 from rpms.store.pages import read_page
 from rpms.store.tool_manuals import read_tool_manual
 
@@ -31,17 +31,19 @@ def decide(manual: Path, choices: Mapping[str, bool], reason: str = "") -> list[
     """Accept or reject lines by their ids, or beginnings of them. What was changed in the manual, in words."""
     evidence = evidence_of(manual)
     rows = lines_of(manual)
-    known = {each.about: each for each in decisions_on(manual)}
+    known = {each.line: each for each in decisions_on(manual)}
     made = []
     for id_, accepted in choices.items():
         decision = _decision(evidence, _found(rows, id_), accepted, reason)
-        known[decision.about] = decision
+        known[decision.line] = decision
         made.append(decision)
-    text, said = _changed(manual, manual_text(manual).text, made, evidence)
-    written, _ = _changed(manual, evidence.written, made, evidence)
+    before = manual_before(manual)
+    if before is None:
+        raise InputError(f"{manual}: there is no such manual")
+    written, _ = _changed(manual, before[0], made, evidence)
+    text, said = _changed(manual, before[1], made, evidence)
     write_decisions(manual, known.values())  # the first, since learning keeps to it even if this ends here
-    write_whole(manual, text)
-    write_evidence(evidence_file(manual), replace(evidence, written=written))
+    write_learned(manual, text, replace(evidence, written=written))
     return said
 
 

@@ -1,0 +1,39 @@
+"""`rpms rules learn MANUAL --from LOG`: what tools need, from the log of the guard that stood before them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rpms.cli.screen import say
+from rpms.core.errors import InputError
+from rpms.guard.guard import Guard
+from rpms.guard.loading import load_python
+from rpms.guard.replay import tried
+from rpms.learn.rules.tools import learn_tools
+from rpms.store.evidence import counts_of, evidence_file
+from rpms.store.guard_log import is_guard_log
+
+
+def learn_from_logs(manual: Path, logs: Sequence[Path], out: Path, python: Path | None = None) -> None:
+    """Learn from the logs of a guard, over the facts that its manual declares, and say what was found."""
+    if not manual.is_file():
+        raise InputError(f"{manual}: a guard's log tells of tools; give the guard's manual in place of a world")
+    if other := next((log for log in logs if not is_guard_log(log)), None):
+        raise InputError(f"{other}: is no guard's log; learn from logs alone, or from runs alone")
+    guard = Guard([manual], python=load_python(python) if python else None)
+    result = learn_tools((each for log in logs for each in tried(guard, log)), manual, out)
+    say(f"{out}: {len(result.needs)} needs, from {result.calls:,} calls of which {result.failed:,} failed")
+    for claim in result.needs:
+        say(f"  {claim.at[-1]} needs {claim.text}: {counts_of(claim)}")
+    for claim in result.possible:
+        say(f"  {claim.at[-1]} may need {claim.text}; it is not in the manual")
+    if result.silent:
+        say(f"of these nothing is known, since they always worked or never did: {', '.join(result.silent)}")
+    if not result.needs and not result.possible:
+        say("no fact of the manual tells failures from successes; declare more facts, or log more calls")
+    for line in result.decisions:
+        say(f"decided by a person: {line}")
+    for edit in result.edits:
+        say(f"edited: {'/'.join((*edit.at, edit.key))}: {edit.text or 'it'} {edit.note}")
+    say(f"evidence: {evidence_file(out)}")

@@ -1,0 +1,33 @@
+"""A learned manual and its evidence, which go together: what differs from what was written, a person has changed.
+
+They are two files, and whoever writes them may be killed in between. The evidence comes first, and says which text the
+manual's new text replaces: where that text is still there, nobody has edited anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from rpms.core.errors import InputError
+from rpms.store.evidence import Evidence, evidence_file, read_evidence, write_evidence
+from rpms.store.files import write_whole
+from rpms.store.manuals import manual_text
+
+
+def manual_before(manual: Path) -> tuple[str, str] | None:
+    """A manual's text as it was written and as it is now; None where there is none, an InputError for another's."""
+    if not manual.is_file():
+        return None
+    if not evidence_file(manual).is_file():
+        raise InputError(f"{manual}: is there already and was not learned; choose another --out")
+    evidence, now = read_evidence(evidence_file(manual)), manual_text(manual).text
+    return (evidence.replaced_written if now == evidence.replaced else evidence.written), now
+
+
+def write_learned(manual: Path, text: str, evidence: Evidence) -> None:
+    """Write a manual and its evidence."""
+    before = manual_before(manual) if manual.is_file() else None
+    written, now = before if before and before[1] != text else ("", "")
+    write_evidence(evidence_file(manual), replace(evidence, replaced=now, replaced_written=written))
+    write_whole(manual, text)
