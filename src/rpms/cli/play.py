@@ -26,6 +26,7 @@ from rpms.core.verdict import Fate
 from rpms.core.voice import memory_line, situation_lines
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
+from rpms.play.reflecting import NOTHING, Earlier, Reflection, reflect
 from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
 from rpms.store.answers import FolderOfAnswers
@@ -53,7 +54,7 @@ def play_one(
     """Play one task and show every step: observation, belief, rules, memories with verdicts, action."""
     found = find_world(world)
     settings, note = _with_or_without_memory(settings, found)
-    condition = settings.condition_value()
+    condition, method = settings.condition_value(), settings.method(found)
     options.refuse_choosing_without_menu(condition.enforcement, model)
     setting = settings.setting(found, options.make_setting(found, data, engine, option))
     split = settings.split or found.splits[0]
@@ -68,46 +69,60 @@ def play_one(
     options.note_knowledge(settings, found, model, base_url)
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
-    mind = compose(condition, knowledge_of(found, sources, decoding.max_tokens), memory)
+    mind = compose(condition, knowledge_of(found, sources, decoding.max_tokens, method), memory)
     console = make_console()
-    game = found.open(chosen, setting)
-    try:
-        episode = Play(
-            found,
-            game,
-            chosen,
-            mind,
-            answering,
-            decoding,
-            settings.steps or found.step_budget,
-            seed=settings.seed or 0,
-        )
-        console.print(
-            Panel(
-                Text(episode.goal.text or "unknown goal"), title=Text(f"{found.name}: {chosen.id}"), title_align="left"
+
+    def attempt(trial: int, brought: Reflection) -> Episode:
+        game = found.open(chosen, setting)
+        try:
+            episode = Play(
+                found,
+                game,
+                chosen,
+                mind,
+                answering,
+                decoding,
+                settings.steps or found.step_budget,
+                episode_id=f"{chosen.id} trial {trial}" if trial else chosen.id,
+                seed=settings.seed or 0,
+                method=method,
+                brought=brought,
             )
-        )
-        _show_rules(console, mind.manual.active(episode.goal.type, episode.goal.object), whole=rules)
-        advising = mind.enforcement.guard is GuardMode.ADVISE
-        advice = ""
+            title = f"{found.name}: {chosen.id}" + (f", trial {trial}" if trial else "")
+            console.print(Panel(Text(episode.goal.text or "unknown goal"), title=Text(title), title_align="left"))
+            _show_rules(console, mind.manual.active(episode.goal.type, episode.goal.object), whole=rules)
+            for line in brought.carried:
+                console.print(Text(f"  carried: {line.strip(' -')}", style="magenta"))
+            advising = mind.enforcement.guard is GuardMode.ADVISE
+            advice = ""
 
-        def show(step: Step) -> None:
-            nonlocal advice
-            _show(console, step, prompt=prompt, told=advice)
-            advice = step.advice if advising else ""
+            def show(step: Step) -> None:
+                nonlocal advice
+                _show(console, step, prompt=prompt, told=advice)
+                advice = step.advice if advising else ""
 
-        result = play(episode, show)
+            return play(episode, show)
+        finally:
+            game.close()
+
+    brought = NOTHING
+    try:
+        for trial in range(method.trials):
+            result = attempt(trial, brought)
+            _show_end(console, result)
+            if result.won or trial + 1 == method.trials:
+                break
+            earlier = Earlier.of(result, str(result.ending), brought.carried)
+            brought = reflect(method, earlier, answering, decoding, chosen.id, sources.context)
     finally:
-        game.close()
         answering.close()
-    _show_end(console, result)
     if result.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR):
         raise typer.Exit(1)
 
 
 def _with_or_without_memory(settings: Settings, world: World) -> tuple[Settings, str]:
     """Where no condition was asked for and there is no memory, look on without one, with a note that says so."""
-    if settings.condition is not None or settings.memory is not None:
+    if settings.condition is not None or settings.memory is not None or not settings.condition_value().memory:
         return settings, ""
     try:
         settings.memory_file(world)

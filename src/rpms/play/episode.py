@@ -16,7 +16,7 @@ from rpms.core.usage import Usage
 from rpms.models.base import Decoding, Model
 from rpms.play.asking import Asker
 from rpms.play.methods import METHODS, REACT, Method
-from rpms.play.reflecting import Reflection
+from rpms.play.reflecting import NOTHING, Reflection
 from rpms.worlds.base import Command, Game, Outcome, Task, World
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
@@ -40,7 +40,7 @@ class Play:
     seed: int = 0
     """What hidden memories are drawn with, together with the task."""
     method: Method = METHODS[REACT]
-    brought: Reflection = Reflection((), Usage(), "")
+    brought: Reflection = NOTHING
     """What is carried from earlier attempts; what asking for it took is counted with the first step."""
     steps: list[Step] = field(default_factory=list)
     ending: Ending | None = None
@@ -86,7 +86,7 @@ class Play:
             self._stop(Ending.WORLD_ERROR, str(error))
             return
         command, parsed = asked.command, asked.parsed
-        first = self.brought if not self.steps else Reflection((), Usage(), "")
+        first = NOTHING if self.steps else self.brought
         infeasible = not command.text or self.world.infeasible(outcome.observation)
         step = Step(
             number=len(self.steps) + 1,

@@ -53,6 +53,9 @@ class Reflection:
     """What was done, for the record of the episode."""
 
 
+NOTHING = Reflection((), Usage(), "")
+
+
 def reflect(
     method: Method, earlier: Earlier, model: Model, decoding: Decoding, episode: str, context: int = 0
 ) -> Reflection:

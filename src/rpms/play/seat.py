@@ -13,7 +13,7 @@ from rpms.core.usage import Usage
 from rpms.models.base import Model
 from rpms.play.episode import Play
 from rpms.play.plan import RunPlan
-from rpms.play.reflecting import CARRIED, Reflection, carried_text, reflect
+from rpms.play.reflecting import CARRIED, NOTHING, Reflection, carried_text, reflect
 from rpms.store.episode_text import episode_text
 from rpms.store.episodes import EpisodeRow, row_of
 from rpms.store.runs import Timing
@@ -70,7 +70,7 @@ class Seat:
         of an episode that no model could play.
         """
         start, plan = time.perf_counter(), self._plan
-        brought = Reflection((), Usage(), "")
+        brought = NOTHING
         if earlier := plan.earlier.get(task.id):
             context = plan.sources.context
             brought = reflect(plan.method, earlier, self._model, plan.decoding, self._name(task), context)

@@ -37,6 +37,7 @@ class Trials:
     """By trial; fewer than were allowed where every task was won before."""
     summaries: tuple[RunSummary, ...]
     best_folder: Path
+    """The first trial's, for a method that has no other."""
     best: RunSummary
 
     @property
@@ -65,7 +66,7 @@ def run_trials(
     engine: MakeEngine = Threads,
     price: Price | None = None,
 ) -> Trials:
-    """Play what is missing of all trials of a plan's method. Raises what `run` raises, and goes on as `run` does."""
+    """Play what is missing of all trials of a plan's method: one, for most. Raises what `run` raises, and goes on as `run` does."""
     folders: list[Path] = []
     summaries: list[RunSummary] = []
     trial = plan
@@ -84,6 +85,8 @@ def run_trials(
             raise
         folders.append(folder)
         summaries.append(summary)
+    if not plan.method.question:
+        return Trials(tuple(folders), tuple(summaries), out, summaries[0])
     chosen = best_folder(out, plan.method.trials)
     return Trials(tuple(folders), tuple(summaries), chosen, _write_best(plan, folders, chosen))
 
