@@ -113,7 +113,8 @@ def play_one(
             if result.won or trial + 1 == method.trials:
                 break
             earlier = Earlier.of(result, str(result.ending), brought.carried)
-            brought = reflect(method, earlier, answering, decoding, chosen.id, sources.context)
+            name = f"{chosen.id} trial {trial + 1}"
+            brought = reflect(method, earlier, answering, decoding, name, sources.context)
     finally:
         answering.close()
     if result.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR):

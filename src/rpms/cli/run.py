@@ -146,7 +146,18 @@ def model_options(base_url: str | None, settings: Settings) -> ModelOptions:
     return usual if settings.context is None else replace(usual, context=settings.context)
 
 
-_NO_PART_OF_A_NAME = ("condition", "preset", "split", "memory", "limit", "task", "sample", "per_task", "steps", "trials")
+_NO_PART_OF_A_NAME = (
+    "condition",
+    "preset",
+    "split",
+    "memory",
+    "limit",
+    "task",
+    "sample",
+    "per_task",
+    "steps",
+    "trials",
+)
 """Settings that stand in a folder's name otherwise, or not at all: a run of other tasks there is refused."""
 
 

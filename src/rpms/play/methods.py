@@ -8,7 +8,7 @@ departs from its paper is told in docs/methods.md.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from rpms.core.belief import Belief
@@ -108,10 +108,16 @@ METHODS: Mapping[str, Method] = {
         Method(REACT),
         Method("act", thinks=False),
         Method(
-            "reflexion", trials=12, question=_REFLECT, kept=3, heading="[Your plans after earlier attempts at this task]"
+            "reflexion",
+            trials=12,
+            question=_REFLECT,
+            kept=3,
+            heading="[Your plans after earlier attempts at this task]",
         ),
         Method(
-            "expel", recalled=2, heading="[Insights from other tasks, and attempts at tasks like this one that succeeded]"
+            "expel",
+            recalled=2,
+            heading="[Insights from other tasks, and attempts at tasks like this one that succeeded]",
         ),
         Method("stateact", labels=("Goal", "State")),
         Method(

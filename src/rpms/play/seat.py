@@ -34,6 +34,7 @@ class Finished:
 
 def finish(plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, ...] = ()) -> Finished:
     """Make of an episode what goes to disk; `carried`: what it brought along from earlier attempts."""
+    episode = replace(episode, trial=plan.trial)
     usages = tuple(step.usage for step in episode.steps)
     timing = Timing(
         episode.task,

@@ -319,7 +319,7 @@ def _alike(comparison: Comparison) -> Iterator[list[Results]]:
     groups: dict[str, list[Results]] = {}
     for results in comparison:
         rest = {name: value for name, value in results.switches.items() if name not in _FACTORS}
-        given = [results.protocol.get(name) for name in ("manual", "prompts", "decoding")]
+        given = [results.protocol.get(name) for name in ("manual", "prompts", "decoding", "agent")]
         key = json.dumps([rest, results.model, given], sort_keys=True, default=str)
         groups.setdefault(key, []).append(results)
     return iter(groups.values())
