@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from rpms.core.belief import Belief
 from rpms.core.goal import Goal
@@ -151,7 +152,7 @@ def _with_states(example: str, world: World) -> str:
     goal = world.goal(pieces[0])
     belief = world.update(world.start(goal), None, pieces[0])
     told, action = [pieces[0]], ""
-    for before, piece in zip(pieces, pieces[1:], strict=False):
+    for before, piece in pairwise(pieces):
         if piece.startswith("Obs:"):
             belief = world.update(belief, action, piece.removeprefix("Obs:").strip())
         elif not before.startswith("Thought:"):

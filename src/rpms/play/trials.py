@@ -66,7 +66,10 @@ def run_trials(
     engine: MakeEngine = Threads,
     price: Price | None = None,
 ) -> Trials:
-    """Play what is missing of all trials of a plan's method: one, for most. Raises what `run` raises, and goes on as `run` does."""
+    """Play what is missing of all trials of a plan's method: one, for most.
+
+    Raises what `run` raises, and goes on as `run` does.
+    """
     folders: list[Path] = []
     summaries: list[RunSummary] = []
     trial = plan
@@ -113,8 +116,7 @@ def _earlier(run_before: RunFolder, task: str, *, first: bool) -> Earlier:
 def _hash(earlier: Mapping[str, Earlier]) -> str:
     """The same hash, the same attempts before."""
     told = [
-        [task, [[turn.observation, turn.thought, turn.action] for turn in each.turns], each.last, each.ending]
-        + list(each.carried)
+        [task, [[turn.observation, turn.thought, turn.action] for turn in each.turns], each.last, *each.carried]
         for task, each in earlier.items()
     ]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
