@@ -54,6 +54,8 @@ def gather_insights(
         found = gather_experience(folders, name, answering, decoding, window, lambda line: complain(f"note: {line}"))
     finally:
         answering.close()
+    if not found.trajectories:
+        raise InputError("nothing was won in these runs, and so there is nothing to gather from them")
     write_experience(out, found)
     for insight in found.insights:
         say(f"{insight.votes:3d}  {one_line(insight.text)}")

@@ -85,9 +85,8 @@ def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
     return read_frozen(file, world.name)
 
 
-def method_of_rounds(settings: Settings, world: World) -> Method:
+def of_rounds(method: Method) -> Method:
     """The method that learns; one with trials has none to play there, and is refused."""
-    method = settings.method(world)
     if method.question:
         raise InputError(
             f"--agent {method.name} carries notes from trial to trial of a task, and learning plays each task once a "

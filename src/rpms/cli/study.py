@@ -30,9 +30,9 @@ from rpms.store.experience import Experience
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
-from rpms.study.run import Cell, Layout, Means, models_of, run_study
+from rpms.study.run import Cell, Layout, Means, method_of, models_of, run_study
 from rpms.study.table import estimates_table, results_table
-from rpms.study.values import Learning, Study
+from rpms.study.values import Case, Learning, Study
 from rpms.worlds.registry import find_world
 
 app = typer.Typer(help="Run studies: one YAML file for each table of the paper.", no_args_is_help=True)
@@ -209,7 +209,7 @@ def _means(
             first=learning.condition(1),
             later=learning.condition(2),
             sources=learning.settings.sources(world, window(model, learning.settings)),
-            method=options.method_of_rounds(learning.settings, world),
+            method=options.of_rounds(method_of(Case("learning", learning.settings), world)),
         )
         rounds = learn(plan, out, workers, lambda number: listen(f"{model}, learning round {number}"), engine=engine)
         for line in learned(rounds):

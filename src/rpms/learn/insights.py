@@ -63,12 +63,11 @@ def gather_experience(
 ) -> Experience:
     """Draw insights and trajectories from runs of one world. The same runs and answers give the same experience.
 
-    ModelUnavailable passes through; another failure of the model leaves the list as it was, and is noted.
+    Runs in which nothing was won teach nothing. ModelUnavailable passes through; another failure of the model leaves
+    the list as it was, and is noted.
     """
     attempts = _attempts(runs, world)
     won = [record for each in attempts.values() for record in each if record.row.won]
-    if not won:
-        raise InputError(f"none of the {len(attempts)} tasks in these runs was won: there is nothing to gather")
     insights: tuple[Insight, ...] = ()
     limit = prompt_limit(context, decoding.max_tokens)
     for number, (about, shown) in enumerate(_questions(attempts, won), start=1):

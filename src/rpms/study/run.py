@@ -234,6 +234,10 @@ def run_study(
     results: list[Result] = []
     known: dict[Path, Trials] = {}
     cases = {model: cases_of(study, model) for model in models}
+    for case in study.cases:
+        unread = method_of(case, means.world).recalled and case.settings.insights is None
+        if unread and (study.learning is None or means.gather is None):
+            raise InputError(f"{study.file}: {case.name}: give expel `insights: FILE`, or the study a `learn` block")
     if study.learning is not None and any(learner(study, model) for model in models):
         study.learning.choice.tasks(means.world, means.setting)  # games that are not here stop a study before it begins
     given = {case.memory: means.read_memory(case.memory, means.world.name) for case in study.cases if case.memory}
@@ -262,7 +266,7 @@ def _run(plan: RunPlan, folder: Path, means: Means, what: str) -> Trials:
         plan,
         folder,
         means.workers,
-        None if listen is None else lambda trial: listen(f"{what}, trial {trial}" if trial else what),
+        None if listen is None else lambda trial: listen(f"{what} (trial {trial})" if trial else what),
         engine=means.engine,
         price=means.prices.get(plan.model_name),
     )
@@ -270,8 +274,8 @@ def _run(plan: RunPlan, folder: Path, means: Means, what: str) -> Trials:
 
 def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: Layout) -> RunPlan:
     """A plan of expel with its experience: reflexion plays the tasks to learn from, and insights are drawn from it."""
-    if study.learning is None or means.gather is None:
-        raise InputError(f"{study.file}: {case.name}: give expel `insights: FILE`, or the study a `learn` block")
+    assert study.learning is not None
+    assert means.gather is not None
     settings = replace(case.settings, agent="reflexion", trials=GATHERING)
     like = Study(study.title, study.world, (), choice=study.learning.choice)
     gathering = plan_cell(like, Case("gathering", settings), plan.model_name, means, plan.memory)
