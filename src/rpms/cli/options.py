@@ -16,7 +16,6 @@ from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
 from rpms.models.providers import parse_model_name
 from rpms.models.windows import context_window
-from rpms.play.methods import Method
 from rpms.play.run import MakeEngine
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.setup import can_play, idle_parts
@@ -83,16 +82,6 @@ def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
     if file is None:
         return EpisodicMemory(world=world.name)
     return read_frozen(file, world.name)
-
-
-def of_rounds(method: Method) -> Method:
-    """The method that learns; one with trials has none to play there, and is refused."""
-    if method.question:
-        raise InputError(
-            f"--agent {method.name} carries notes from trial to trial of a task, and learning plays each task once a "
-            "round: choose react, act, stateact or expel"
-        )
-    return method
 
 
 def note_knowledge(settings: Settings, world: World, model: str, base_url: str | None) -> None:

@@ -30,7 +30,7 @@ from rpms.store.experience import Experience
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
-from rpms.study.run import Cell, Layout, Means, method_of, models_of, run_study
+from rpms.study.run import Cell, Layout, Means, method_of, models_of, names_of, run_study
 from rpms.study.table import estimates_table, results_table
 from rpms.study.values import Case, Learning, Study
 from rpms.worlds.registry import find_world
@@ -92,6 +92,8 @@ def run_file(
             markup=False,
             soft_wrap=True,
         )
+        if any(len(names_of(case)) > 1 for case in study.cases):
+            console.print("of methods with several trials, only the first is counted", markup=False)
         return
     try:
         results = run_study(study, models, means, layout, lambda cell, again: _tell(console, cell, again=again))
@@ -209,7 +211,7 @@ def _means(
             first=learning.condition(1),
             later=learning.condition(2),
             sources=learning.settings.sources(world, window(model, learning.settings)),
-            method=options.of_rounds(method_of(Case("learning", learning.settings), world)),
+            method=method_of(Case("learning", learning.settings), world).once("learning plays each task once a round"),
         )
         rounds = learn(plan, out, workers, lambda number: listen(f"{model}, learning round {number}"), engine=engine)
         for line in learned(rounds):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from rpms.core.belief import Belief
+from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.prompt import Part
 from rpms.core.voice import Voice
@@ -96,6 +97,15 @@ class Method:
         insights = tuple(f"  - {insight.text}" for insight in self.experience.insights)
         recalled = self.experience.recall(goal.text, task, self.recalled)
         return (*insights, *(f"An attempt at another task that succeeded:\n{each.text}" for each in recalled))
+
+    def once(self, why: str) -> Method:
+        """The same, where a task is attempted once; one that lives by its trials is an InputError there."""
+        if self.question:
+            raise InputError(
+                f"the agent {self.name} carries notes from trial to trial of a task, and {why}: "
+                "choose react, act, stateact or expel"
+            )
+        return self
 
     def settings(self) -> dict[str, object]:
         """What a protocol says of it. The number of trials decides no result of any one of them."""
