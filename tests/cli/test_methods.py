@@ -53,3 +53,37 @@ def test_insights_from_the_command_line(tmp_path, rpms):
     )
     assert played.code == 0, played
     assert "trial to trial" in rpms("learn", "alfworld", "--agent", "clin", "--out", tmp_path / "m.jsonl").line
+
+
+STUDY = """
+title: Methods
+world: alfworld
+split: builtin
+limit: 2
+steps: 6
+trials: 2
+learn: {split: builtin, part: 2/2, limit: 2}
+conditions:
+  rules-only:
+  act: {agent: act}
+  clin: {agent: clin}
+  expel: {agent: expel}
+"""
+
+
+def test_a_study_puts_methods_beside_conditions_and_gathers_what_expel_needs(tmp_path, rpms):
+    file, out = tmp_path / "methods.yaml", tmp_path / "out"
+    file.write_text(STUDY)
+    said = rpms("study", "run", file, "--model", "planner", "--out", out, "--no-report")
+    assert said.code == 0, said
+    assert "gathering for expel" in said.out
+    runs = json.loads((out / "study.json").read_text())["groups"][0]["runs"]
+    assert list(runs) == ["rules-only", "act", "clin, trial 0", "clin, best of 2", "expel"]
+    tests = rpms("table", "significance", out)
+    assert "clin, best of 2 vs. Rules-only" in tests.out, tests
+    assert "the best of up to 2 attempts" in rpms("table", "main", out).out
+    again = rpms("study", "run", file, "--model", "planner", "--out", out, "--no-report")
+    assert json.loads((out / "study.json").read_text())["groups"][0]["runs"] == runs
+    assert again.code == 0
+    file.write_text(STUDY.replace("learn: ", "# "))
+    assert "give expel `insights: FILE`" in rpms("study", "run", file, "--model", "planner", "--out", out / "b").line

@@ -204,7 +204,7 @@ def test_a_trial_that_followed_from_other_attempts_is_refused(tmp_path):
     def other(request):
         return "A plan." if request.decision is None else "Action: inventory"
 
-    with pytest.raises(InputError, match=r"or remove .*trial-1"):
+    with pytest.raises(InputError, match=r"trial-1: .*remove it"):
         run_trials(plan("reflexion", FunctionModel(other, "learner"), trials=2, step_budget=2, limit=1), tmp_path)
 
 

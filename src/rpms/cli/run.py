@@ -26,7 +26,7 @@ from rpms.models.catalogue import ModelOptions, parse_parameter
 from rpms.play.answering import NamedModel
 from rpms.play.plan import plan_run
 from rpms.play.progress import progress
-from rpms.play.run import Interrupted
+from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
 from rpms.play.spending import Spending, price_kept, spending
 from rpms.play.trials import Trials, run_trials
@@ -103,12 +103,18 @@ def run_split(
     console = make_console()
     out = out or default_folder(world, settings.split or found.splits[0], model, settings)
     known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
+
+    def listen(trial: int) -> Listener:
+        if trial:
+            console.print(f"trial {trial}, of what is lost so far")
+        return progress(console, known)
+
     try:
         trials = run_trials(
             plan,
             out,
             workers,
-            lambda _trial: progress(console, known),
+            listen,
             retry_errors=retry_errors,
             engine=played_by,
             price=known,

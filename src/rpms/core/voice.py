@@ -23,7 +23,6 @@ HEADINGS: Mapping[Part, str] = {
     Part.GOAL: "[Task Goal]",
     Part.BELIEF: "[Current State]",
     Part.MEMORY: "[Past Experience - Learned from History]",
-    Part.CARRIED: "[Notes from Earlier Attempts]",
     Part.NOTICE: "[Notice]",
     Part.MENU: "[Possible Actions - choose the one that the goal needs now]",
 }

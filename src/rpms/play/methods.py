@@ -32,8 +32,8 @@ _REFLECT = (
 _CAUSES = (
     "You will read an attempt at a task in a text world, and what was noted after earlier attempts. Write the notes "
     "anew, at most ten lines, each about what an action is good for, in one of these forms:\n"
-    "X is necessary to Y\nX may be necessary to Y\nX does not contribute to Y\n"
-    "Say `may be` where you are not sure. Keep what still holds, correct what the attempt shows to be wrong, and "
+    "X is necessary to Y\nX may be necessary to Y\nX may contribute to Y\nX does not contribute to Y\n"
+    "Say `may` where you are not sure. Keep what still holds, correct what the attempt shows to be wrong, and "
     "leave out what is of no use for the task. Answer with the lines alone."
 )
 
@@ -65,8 +65,7 @@ class Method:
 
     def voice(self, voice: Voice, world: World) -> Voice:
         """A world's voice, with instruction and example in this method's form."""
-        headings = {**voice.headings, Part.CARRIED: self.heading} if self.heading else voice.headings
-        voice = replace(voice, headings=headings)
+        voice = replace(voice, headings={Part.CARRIED: self.heading, **voice.headings})
         if not self.thinks:
             instruction = _without_thoughts(_worded(voice.instruction, "one"))
             told = f"{instruction}\nWrite the action alone, without a thought."
@@ -135,12 +134,12 @@ METHODS: Mapping[str, Method] = {
             "clin",
             trials=5,
             question=_CAUSES,
-            form=r"\b(?:(?:is|are|may be|should be) necessary (?:to|for)|does not contribute to)\b",
+            form=r"\b(?:(?:is|are|may be|should be) necessary (?:to|for)|(?:does not|may) contribute to)\b",
             heading="[What you noted after earlier attempts at this task]",
         ),
     )
 }
-"""By name; the numbers are the papers'."""
+"""By name; the numbers are the papers', those of clin as far as its figures show."""
 
 _LABELLED = "Goal: the task in a few words\nState: where you are, and what you carry"
 
@@ -152,7 +151,7 @@ def _worded(instruction: str, instead: str) -> str:
 
 def _without_thoughts(text: str) -> str:
     """Without thoughts, each from its label up to the next one, and without the advice to think."""
-    text = re.sub(r"^Thought:.*\n(?:(?!(?:Action|Obs|Thought):).*\n)*", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^Thought:.*(?:\n|\Z)(?:(?!(?:Action|Obs|Thought):).*\n)*", "", text, flags=re.MULTILINE)
     return re.sub(r"^.*\bThink when necessary\b.*\n?", "", text, flags=re.MULTILINE).rstrip("\n")
 
 

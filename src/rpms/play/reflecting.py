@@ -15,6 +15,7 @@ from rpms.core.prompt import Budget, Form, Layout, Part, Prompt, Turn, build, ma
 from rpms.core.usage import Usage
 from rpms.foreign.json_text import NotJson, Text, loads
 from rpms.foreign.shown import excerpt, one_line
+from rpms.models.answers import LONGEST_TEXT
 from rpms.models.base import Decoding, Model, Request
 from rpms.play.methods import Method
 from rpms.store.episodes import EpisodeRecord
@@ -90,7 +91,7 @@ def question(method: Method, earlier: Earlier, limit: int = 0) -> Prompt:
 
 def _items(method: Method, text: str) -> tuple[str, ...]:
     """What a model wrote, bounded: as one item, or the lines of it that have the method's form."""
-    text = re.sub(r"(?s)<think(?:ing)?>.{0,20000}?</think(?:ing)?>", "", text[:40_000])
+    text = re.split(r"</think(?:ing)?>", text[:LONGEST_TEXT])[-1]  # what was reasoned before is no part of it
     if not method.form:
         item = one_line(text, LONGEST_ITEM).strip()
         return (f"  - {item}",) if item else ()

@@ -26,7 +26,7 @@ from rpms.play.reflecting import CARRIED, Earlier, read_carried
 from rpms.play.run import Listener, MakeEngine, run
 from rpms.play.threads import Threads
 from rpms.store.episodes import EpisodeRow
-from rpms.store.runs import Protocol, RunFolder, RunSummary, Timing, open_run
+from rpms.store.runs import EPISODES, PROTOCOL, Protocol, RunFolder, RunSummary, Timing, open_run
 
 
 @dataclass(frozen=True)
@@ -80,18 +80,22 @@ def run_trials(
                 break
         folder = trial_folder(out, number)
         listening = listener(number) if listener is not None else None
-        try:
-            summary = run(trial, folder, workers, listening, retry_errors=retry_errors, engine=engine, price=price)
-        except InputError as error:
-            if number and is_there(folder) and "holds another run" in str(error):
-                raise InputError(f"{error}; or remove {folder}: its attempts followed from others") from None
-            raise
+        _refuse_stale(folder, trial)
+        summaries.append(run(trial, folder, workers, listening, retry_errors=retry_errors, engine=engine, price=price))
         folders.append(folder)
-        summaries.append(summary)
     if not plan.method.question:
         return Trials(tuple(folders), tuple(summaries), out, summaries[0])
     chosen = best_folder(out, plan.method.trials)
     return Trials(tuple(folders), tuple(summaries), chosen, _write_best(plan, folders, chosen))
+
+
+def _refuse_stale(folder: Path, trial: RunPlan) -> None:
+    """Refuse a later trial whose attempts followed from others than those that are there now."""
+    begun = is_there(folder / PROTOCOL) and any((folder / EPISODES).glob("*.json"))
+    if trial.trial and begun and RunFolder(folder).protocol.differences(trial.protocol()):
+        raise InputError(
+            f"{folder}: its attempts followed from others, which were played again since; remove it to play them too"
+        )
 
 
 def next_trial(plan: RunPlan, folders: Sequence[Path]) -> RunPlan:
