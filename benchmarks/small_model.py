@@ -116,7 +116,8 @@ def chosen(only: str, model: str, known: Mapping[str, Settings]) -> Mapping[str,
     """The configurations to play by the names they go by here, each with a budget of steps if it has its own."""
     playable = {name: each for name, each in known.items() if can_choose(each, model)}
     made: dict[str, tuple[Settings, int | None]] = {}
-    for given in only.split(",") if only else playable:
+    usual = [name for name, each in playable.items() if each.agent is None]  # other methods play where they are named
+    for given in only.split(",") if only else usual:
         named = given.strip().replace(";", ",")
         name, at, steps = named.partition("@")
         if name not in known:
