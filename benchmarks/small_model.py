@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import NoReturn
@@ -27,10 +28,11 @@ from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import chooses_from_menu, parse_model_name
 from rpms.play.answering import NamedModel
+from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import RunPlan, lend, plan_run
-from rpms.play.run import run
 from rpms.play.settings import Settings
 from rpms.play.setup import can_play
+from rpms.play.trials import Trials, run_trials
 from rpms.store.runs import RunSummary, open_run
 from rpms.worlds.registry import find_world
 
@@ -53,8 +55,11 @@ _LESS: Mapping[str, Mapping[str, object]] = {
 }
 
 
-def configurations() -> Mapping[str, Settings]:
-    """The paper's four conditions, everything on in all four, each part alone on the full one, and all but one."""
+def configurations(insights: Path | None = None, trials: int | None = None) -> Mapping[str, Settings]:
+    """The paper's four conditions, everything on in all four, each part alone on the full one, and all but one.
+
+    And the other methods, under the decoding of either preset; expel where there are insights for it to play with.
+    """
     made = {name: Settings(condition=name) for name in CONDITIONS}
     made |= {f"{name} + strict": Settings(condition=name, preset="strict") for name in CONDITIONS}
     made |= {f"full + {name}": Settings(condition="full", enforce=part) for name, part in _PARTS.items()}
@@ -62,7 +67,22 @@ def configurations() -> Mapping[str, Settings]:
         f"full + strict, {name}": Settings(condition="full", preset="strict", enforce=part)
         for name, part in _LESS.items()
     }
+    for name, method in METHODS.items():
+        if name == REACT or (method.recalled and insights is None):
+            continue
+        given = Settings(
+            agent=name, insights=insights if method.recalled else None, trials=trials if method.question else None
+        )
+        made |= {name: given, f"{name} + strict": replace(given, preset="strict")}
     return made
+
+
+def rows(name: str, trials: Trials) -> list[str]:
+    """The lines of one configuration: where it has several trials, the first one and the best of all apart."""
+    if trials.best_folder == trials.folders[0]:
+        return [row(name, trials.summaries[0])]
+    best = trials.best_folder.name.replace("-", " ")
+    return [row(f"{name}, trial 0", trials.summaries[0]), row(f"{name}, {best}", trials.best)]
 
 
 def row(name: str, summary: RunSummary) -> str:
@@ -92,12 +112,12 @@ def count(text: str) -> int:
     return int(text)
 
 
-def chosen(only: str, model: str) -> Mapping[str, tuple[Settings, int | None]]:
+def chosen(only: str, model: str, known: Mapping[str, Settings]) -> Mapping[str, tuple[Settings, int | None]]:
     """The configurations to play by the names they go by here, each with a budget of steps if it has its own."""
-    known = configurations()
     playable = {name: each for name, each in known.items() if can_choose(each, model)}
     made: dict[str, tuple[Settings, int | None]] = {}
-    for given in only.split(",") if only else playable:
+    usual = [name for name, each in playable.items() if each.agent is None]  # other methods play where they are named
+    for given in only.split(",") if only else usual:
         named = given.strip().replace(";", ",")
         name, at, steps = named.partition("@")
         if name not in known:
@@ -125,6 +145,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--split", default="valid_seen")
     parser.add_argument("--memory", type=Path)
+    parser.add_argument("--insights", type=Path, help="what expel plays with, gathered by `rpms insights`")
+    parser.add_argument("--trials", type=count, help="attempts of reflexion and clin; their papers' by default")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--sample", type=count, help="only so many games, drawn at random")
     parser.add_argument("--per-task", type=count, help="only the first so many games of each type")
@@ -153,7 +175,7 @@ def play_all(options: argparse.Namespace) -> None:
     setting = make_setting(world, options.data, "native", options.option)
     draw = Settings(split=options.split, per_task=options.per_task, sample=options.sample, seed=options.seed)
     games, setting = draw.tasks(world, setting)
-    wanted = chosen(options.only, options.model)
+    wanted = chosen(options.only, options.model, configurations(options.insights, options.trials))
     model = NamedModel(options.model, world.name, ModelOptions(batch=options.batch))()
     runs: dict[str, tuple[RunPlan, Path]] = {}
     try:
@@ -171,6 +193,7 @@ def play_all(options: argparse.Namespace) -> None:
                 setting=setting,
                 decoding=Decoding(max_tokens=options.max_tokens or world.max_tokens),
                 step_budget=steps or options.steps,
+                method=settings.method(world),
             )
             folder = options.out / "".join(letter if letter.isalnum() else "-" for letter in name)
             with open_run(folder, plan.protocol()):  # one that holds another run is refused here
@@ -184,11 +207,12 @@ def print_table(runs: Mapping[str, tuple[RunPlan, Path]], at_once: int) -> None:
     """Play so many runs at once; a line to stderr as each ends, and the table in order."""
     begun = time.monotonic()
 
-    def play(name: str) -> RunSummary:
+    def play(name: str) -> Trials:
         plan, folder = runs[name]
-        summary = run(plan, folder, len(plan.tasks))
-        print(f"{time.monotonic() - begun:6.0f} s  {row(name, summary)}", file=sys.stderr, flush=True)
-        return summary
+        trials = run_trials(plan, folder, len(plan.tasks))
+        for line in rows(name, trials):
+            print(f"{time.monotonic() - begun:6.0f} s  {line}", file=sys.stderr, flush=True)
+        return trials
 
     with ThreadPoolExecutor(at_once) as pool:
         futures = {name: pool.submit(play, name) for name in runs}
@@ -196,7 +220,7 @@ def print_table(runs: Mapping[str, tuple[RunPlan, Path]], at_once: int) -> None:
         print("| prompt tokens/step | new tokens/step |")
         print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
         for name, future in futures.items():
-            print(row(name, future.result()), flush=True)
+            print(*rows(name, future.result()), sep="\n", flush=True)
 
 
 if __name__ == "__main__":

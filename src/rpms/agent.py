@@ -29,6 +29,7 @@ from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.windows import context_window
 from rpms.play.asking import Asked, Asker
+from rpms.play.reflecting import Earlier, reflect
 from rpms.play.settings import CONDITION_KNOBS, SettingError, Settings
 from rpms.play.setup import knowledge_of
 from rpms.store.answers import FolderOfAnswers
@@ -64,7 +65,7 @@ class Agent:
         world: str | World,
         model: str | Model = "planner",
         memory: Path | str | EpisodicMemory | None = None,
-        condition: str | Condition = "full",
+        condition: str | Condition | None = None,
         *,
         decoding: Decoding | None = None,
         options: ModelOptions | None = None,
@@ -77,7 +78,7 @@ class Agent:
         """
         self.world = find_world(world) if isinstance(world, str) else world
         given = self._read(condition, memory, settings)
-        self.condition = given.condition_value() if isinstance(condition, str) else condition
+        self.condition = condition if isinstance(condition, Condition) else given.condition_value()
         self.memory = self._remember(given, memory)
         self._own = isinstance(model, str)
         window = given.context or 0
@@ -85,8 +86,12 @@ class Agent:
             window = context_window(model, given.context, options.base_url if options else None).tokens
         sources = given.sources(self.world, window)
         decoding = decoding or given.decoding(self.world)
-        mind = compose(self.condition, knowledge_of(self.world, sources, decoding.max_tokens), self.memory)
+        self.method = given.method(self.world)
+        knowledge = knowledge_of(self.world, sources, decoding.max_tokens, self.method)
+        mind = compose(self.condition, knowledge, self.memory)
         self._mind = mind
+        self._context, self._decoding = window, decoding
+        self._carried: dict[str, tuple[str, ...]] = {}
         self._model: Model = (
             open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
         )
@@ -94,7 +99,7 @@ class Agent:
         self._episodes = 0
         self._goal: Goal | None = None
 
-    def _read(self, condition: str | Condition, memory: object, settings: Mapping[str, Any]) -> Settings:
+    def _read(self, condition: str | Condition | None, memory: object, settings: Mapping[str, Any]) -> Settings:
         named = {"condition": condition} if isinstance(condition, str) else {}
         given = Settings.read({**named, **settings, "memory": memory if isinstance(memory, str | Path) else None})
         if given.mask:
@@ -126,6 +131,8 @@ class Agent:
             stated = self.world.goal(f"Your task is to: {task}")
             goal = stated if stated.type != UNKNOWN_GOAL else goal
         self._goal, self._task = goal, task
+        carried = (*self._carried.get(task, ()), *self.method.opening(goal, task))
+        self._mind = replace(self._mind, carried=carried)
         self._belief = self.world.start(goal)
         self._history: list[Turn] = []
         self._made: _Made | None = None
@@ -169,7 +176,8 @@ class Agent:
         command, decision = made.asked.command.text, made.decision
         state = turn_state(decision.belief, decision.progress)
         failed = not command or self.world.infeasible(result)
-        return Turn(made.told, command, made.asked.parsed.thought, state, failed)
+        thought, said = self.method.words(made.asked.parsed.thought)
+        return Turn(made.told, command, thought, state, failed, said)
 
     def _step(self, made: _Made, result: str) -> Step:
         """The last step as a run would keep it. What a simulator alone knows, such as the score, nobody told."""
@@ -196,7 +204,8 @@ class Agent:
 
         `observation`: what the world said to the last command; without it, that step teaches only where it won.
         `fatal`: the world ended the task for good, which is a lesson of its own. The same episode told twice, here or
-        in another process, is one piece of evidence.
+        in another process, is one piece of evidence. A method with trials has the model write, after a failure, what
+        it will read when the same task is reset next.
         """
         if self._goal is None:
             raise InputError("there is no episode to end; call reset(task) and act(observation) first")
@@ -212,7 +221,16 @@ class Agent:
         self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
         if self.condition.memory:
             self._mind = replace(self._mind, memory=self.memory)
+        if self.method.question and not won:
+            self._reflect(episode)
         return found
+
+    def _reflect(self, episode: Episode) -> None:
+        earlier = Earlier.of(episode, str(episode.ending), self._carried.get(episode.task, ()))
+        name = f"agent-{self._episodes}"
+        written = reflect(self.method, earlier, self._model, self._decoding, name, self._context)
+        self._carried[episode.task] = written.carried
+        self.usage = self.usage + written.usage
 
     def save(self, path: Path | str) -> str:
         """Write the memory it began with and what it learned, frozen, and return the hash.

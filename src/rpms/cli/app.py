@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from rpms import __version__
-from rpms.cli import envs, games, guard, learn, memory, models, play, report, rules, run, study, worlds
+from rpms.cli import envs, games, guard, insights, learn, memory, models, play, report, rules, run, study, worlds
 from rpms.cli.screen import say
 
 app = typer.Typer(
@@ -38,6 +38,7 @@ def _main(
 app.command("play")(play.play_one)
 app.command("run")(run.run_split)
 app.command("learn")(learn.learn_split)
+app.command("insights")(insights.gather_insights)
 app.command("report")(report.report)
 app.command("view")(report.view)
 app.command("table")(report.table)

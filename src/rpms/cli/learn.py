@@ -101,6 +101,7 @@ def learn_split(
         sources=options.sources_of(settings, found, model, base_url),
         start=options.memory_of(settings, found, model) if settings.memory else None,
         audit=audit,
+        method=settings.method(found).once("learning plays each task once a round"),
         words=named if _words_lessons(lessons, model) else None,
     )
     if go_on:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import Annotated
 
@@ -24,12 +25,14 @@ from rpms.core.errors import InputError
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Fate
 from rpms.core.voice import memory_line, situation_lines
+from rpms.foreign.shown import one_line
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
+from rpms.play.reflecting import NOTHING, Earlier, reflect
 from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
 from rpms.store.answers import FolderOfAnswers
-from rpms.worlds.base import World
+from rpms.worlds.base import Task, World
 from rpms.worlds.registry import find_world
 
 _STYLES = {Fate.KEPT: "green", Fate.WARNED: "yellow", Fate.DROPPED: "red"}
@@ -53,7 +56,7 @@ def play_one(
     """Play one task and show every step: observation, belief, rules, memories with verdicts, action."""
     found = find_world(world)
     settings, note = _with_or_without_memory(settings, found)
-    condition = settings.condition_value()
+    condition, method = settings.condition_value(), settings.method(found)
     options.refuse_choosing_without_menu(condition.enforcement, model)
     setting = settings.setting(found, options.make_setting(found, data, engine, option))
     split = settings.split or found.splits[0]
@@ -68,46 +71,64 @@ def play_one(
     options.note_knowledge(settings, found, model, base_url)
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
-    mind = compose(condition, knowledge_of(found, sources, decoding.max_tokens), memory)
+    mind = compose(condition, knowledge_of(found, sources, decoding.max_tokens, method), memory)
     console = make_console()
-    game = found.open(chosen, setting)
+
+    brought = NOTHING
     try:
-        episode = Play(
-            found,
-            game,
-            chosen,
-            mind,
-            answering,
-            decoding,
-            settings.steps or found.step_budget,
-            seed=settings.seed or 0,
-        )
-        console.print(
-            Panel(
-                Text(episode.goal.text or "unknown goal"), title=Text(f"{found.name}: {chosen.id}"), title_align="left"
-            )
-        )
-        _show_rules(console, mind.manual.active(episode.goal.type, episode.goal.object), whole=rules)
-        advising = mind.enforcement.guard is GuardMode.ADVISE
-        advice = ""
-
-        def show(step: Step) -> None:
-            nonlocal advice
-            _show(console, step, prompt=prompt, told=advice)
-            advice = step.advice if advising else ""
-
-        result = play(episode, show)
+        for trial in range(method.trials):
+            with closing(found.open(chosen, setting)) as game:
+                episode = Play(
+                    found,
+                    game,
+                    chosen,
+                    mind,
+                    answering,
+                    decoding,
+                    settings.steps or found.step_budget,
+                    episode_id=_named(chosen, trial),
+                    seed=settings.seed or 0,
+                    method=method,
+                    brought=brought,
+                )
+                result = _attempt(console, episode, prompt=prompt, rules=rules)
+            _show_end(console, result)
+            if result.won or trial + 1 == method.trials:
+                break
+            earlier = Earlier.of(result, str(result.ending), brought.carried)
+            brought = reflect(method, earlier, answering, decoding, _named(chosen, trial + 1), sources.context)
     finally:
-        game.close()
         answering.close()
-    _show_end(console, result)
     if result.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR):
         raise typer.Exit(1)
 
 
+def _named(task: Task, trial: int) -> str:
+    return f"{task.id} trial {trial}" if trial else task.id
+
+
+def _attempt(console: Console, episode: Play, *, prompt: bool, rules: bool) -> Episode:
+    """Play to the end, and show every step."""
+    goal, mind = episode.goal, episode.mind
+    title = Text(f"{episode.world.name}: {episode.episode_id}")
+    console.print(Panel(Text(goal.text or "unknown goal"), title=title, title_align="left"))
+    _show_rules(console, mind.manual.active(goal.type, goal.object), whole=rules)
+    for line in mind.carried:
+        console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
+    advising = mind.enforcement.guard is GuardMode.ADVISE
+    advice = ""
+
+    def show(step: Step) -> None:
+        nonlocal advice
+        _show(console, step, prompt=prompt, told=advice)
+        advice = step.advice if advising else ""
+
+    return play(episode, show)
+
+
 def _with_or_without_memory(settings: Settings, world: World) -> tuple[Settings, str]:
     """Where no condition was asked for and there is no memory, look on without one, with a note that says so."""
-    if settings.condition is not None or settings.memory is not None:
+    if settings.condition is not None or settings.memory is not None or not settings.condition_value().memory:
         return settings, ""
     try:
         settings.memory_file(world)

@@ -26,9 +26,10 @@ from rpms.models.catalogue import ModelOptions, parse_parameter
 from rpms.play.answering import NamedModel
 from rpms.play.plan import plan_run
 from rpms.play.progress import progress
-from rpms.play.run import Interrupted, run
+from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
 from rpms.play.spending import Spending, price_kept, spending
+from rpms.play.trials import Trials, run_trials
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.registry import find_world
@@ -92,6 +93,7 @@ def run_split(
         sources=options.sources_of(settings, found, model, base_url),
         stuck_after=stuck_after,
         seed=settings.seed or 0,
+        method=settings.method(found),
     )
     if price:
         parse_price(price)
@@ -101,16 +103,47 @@ def run_split(
     console = make_console()
     out = out or default_folder(world, settings.split or found.splits[0], model, settings)
     known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
+
+    def listen(trial: int) -> Listener:
+        if trial:
+            console.print(f"trial {trial}, of what is lost so far")
+        return progress(console, known)
+
     try:
-        listener = progress(console, known)
-        summary = run(plan, out, workers, listener, retry_errors=retry_errors, engine=played_by, price=known)
+        trials = run_trials(
+            plan,
+            out,
+            workers,
+            listen,
+            retry_errors=retry_errors,
+            engine=played_by,
+            price=known,
+        )
     except Interrupted as stop:
         complain(f"rpms: {stop}")
         raise typer.Exit(130) from None
+    summary = trials.summaries[0]
     print_summary(console, summary, spending(RunFolder(out)))
+    for line in trial_lines(trials) if plan.method.question else ():
+        console.print(line, markup=False, soft_wrap=True)
     console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
     if summary.rows and all(row.failed for row in summary.rows):
         raise typer.Exit(1)
+
+
+def trial_lines(trials: Trials) -> list[str]:
+    """Each trial apart, and the best of all: what is above them is the first trial alone."""
+    lines = [
+        f"trial {number}: {each.won} of {each.total} won" + ("" if number else ", as above")
+        for number, each in enumerate(trials.summaries)
+    ]
+    best = trials.best
+    low, high = wilson(best.won, best.total)
+    won = f"{best.won} of {best.total} won ({best.won / best.total:.1%}, 95% interval {low:.1%} to {high:.1%})"
+    tokens = trials.usage
+    spent = f"; all trials took {tokens.prompt_tokens:,} prompt and {tokens.completion_tokens:,} completion tokens"
+    asked = spent if tokens.prompt_tokens else ""
+    return [*lines, f"best of all trials: {won}{asked}", f"as a run of its own: {trials.best_folder}"]
 
 
 def model_options(base_url: str | None, settings: Settings) -> ModelOptions:
@@ -119,7 +152,18 @@ def model_options(base_url: str | None, settings: Settings) -> ModelOptions:
     return usual if settings.context is None else replace(usual, context=settings.context)
 
 
-_NO_PART_OF_A_NAME = ("condition", "preset", "split", "memory", "limit", "task", "sample", "per_task", "steps")
+_NO_PART_OF_A_NAME = (
+    "condition",
+    "preset",
+    "split",
+    "memory",
+    "limit",
+    "task",
+    "sample",
+    "per_task",
+    "steps",
+    "trials",
+)
 """Settings that stand in a folder's name otherwise, or not at all: a run of other tasks there is refused."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,19 +16,23 @@ from rpms.cli.run import model_options
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.learn.freeze import read_frozen
+from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, learn, learned
 from rpms.models.accounting import Price, parse_price, price_of
 from rpms.models.windows import context_window
 from rpms.play.answering import NamedModel
+from rpms.play.plan import RunPlan
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener, MakeEngine
 from rpms.play.settings import Settings
 from rpms.play.threads import Threads
+from rpms.store.experience import Experience
+from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
-from rpms.study.run import Cell, Layout, Means, models_of, run_study
+from rpms.study.run import Cell, Layout, Means, method_of, models_of, names_of, run_study
 from rpms.study.table import estimates_table, results_table
-from rpms.study.values import Learning, Study
+from rpms.study.values import Case, Learning, Study
 from rpms.worlds.registry import find_world
 
 app = typer.Typer(help="Run studies: one YAML file for each table of the paper.", no_args_is_help=True)
@@ -88,6 +92,8 @@ def run_file(
             markup=False,
             soft_wrap=True,
         )
+        if any(len(names_of(case)) > 1 for case in study.cases):
+            console.print("of methods with several trials, only the first is counted", markup=False)
         return
     try:
         results = run_study(study, models, means, layout, lambda cell, again: _tell(console, cell, again=again))
@@ -182,6 +188,14 @@ def _means(
         console.print(what, markup=False)
         return progress(console, prices.get(what.rpartition(", ")[0]))
 
+    def gather(folders: Sequence[Path], played: RunPlan) -> Experience:
+        answering = played.open_model()
+        try:
+            runs = [RunFolder(folder) for folder in folders]
+            return gather_experience(runs, world.name, answering, played.decoding, played.sources.context)
+        finally:
+            answering.close()
+
     def learn_first(learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
         plan = LearningPlan(
             world,
@@ -197,13 +211,14 @@ def _means(
             first=learning.condition(1),
             later=learning.condition(2),
             sources=learning.settings.sources(world, window(model, learning.settings)),
+            method=method_of(Case("learning", learning.settings), world).once("learning plays each task once a round"),
         )
         rounds = learn(plan, out, workers, lambda number: listen(f"{model}, learning round {number}"), engine=engine)
         for line in learned(rounds):
             console.print(line, markup=False, soft_wrap=True)
         return {result.number: result.file for result in rounds}
 
-    return Means(world, setting, open_model, read_frozen, learn_first, window, workers, engine, listen, prices)
+    return Means(world, setting, open_model, read_frozen, learn_first, window, workers, engine, listen, prices, gather)
 
 
 def _report(console: Console, folder: Path, study: Study) -> None:

@@ -53,6 +53,8 @@ class Mind:
     retrieval: Retrieval = field(default_factory=Retrieval)
     mask: Mask = NO_MASK
     """Which memories are hidden by chance in the episode at hand."""
+    carried: tuple[str, ...] = ()
+    """What a method brings along from earlier attempts, for the episode at hand."""
     layout: Layout = Layout.CACHED
     form: Form = Form.SINGLE
     budget: Budget = field(default_factory=Budget)
@@ -149,6 +151,7 @@ def decide(
         Part.GOAL: (*mind.voice.goal(goal, plan.progress), *advice.guidance),
         Part.BELIEF: mind.voice.belief(belief, plan.progress),
         Part.MEMORY: [memory_line(candidate) for candidate in memories],
+        Part.CARRIED: mind.carried,
         Part.NOTICE: [advice.notice] if advice.notice else [],
         Part.MENU: advice.menu.lines(),
     }

@@ -104,6 +104,8 @@ class Episode:
     error: str = ""
     """What went wrong, if a model or a world failed."""
     usage: Usage = field(default_factory=Usage)
+    trial: int = 0
+    """Which attempt at the task it is, where a method makes several."""
 
     @property
     def won(self) -> bool:

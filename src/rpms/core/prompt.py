@@ -11,7 +11,10 @@ from rpms.core.tokens import TokenCounter, estimate_tokens
 
 
 class Part(StrEnum):
-    """The names of the blocks; one for each term of Eq. 7, with the rule manual's tiers apart."""
+    """The names of the blocks; one for each term of Eq. 7, with the rule manual's tiers apart.
+
+    Beside them `carried`: what a method other than RPMS brings along from earlier attempts.
+    """
 
     INSTRUCTION = "instruction"
     EXAMPLE = "example"
@@ -22,6 +25,7 @@ class Part(StrEnum):
     GOAL = "goal"
     BELIEF = "belief"
     MEMORY = "memory"
+    CARRIED = "carried"
     NOTICE = "notice"
     MENU = "menu"
     HISTORY = "history"
@@ -44,6 +48,7 @@ class Layout(Enum):
         Part.ENVIRONMENT,
         Part.SITUATION,
         Part.MEMORY,
+        Part.CARRIED,
         Part.EXAMPLE,
         Part.HISTORY,
         Part.OBSERVATION,
@@ -54,6 +59,7 @@ class Layout(Enum):
     CACHED = (
         Part.INSTRUCTION,
         Part.EXAMPLE,
+        Part.CARRIED,
         Part.UNIVERSAL,
         Part.ENVIRONMENT,
         Part.DOMAIN,
@@ -134,6 +140,8 @@ class Turn:
     """The state it was decided in, for finding loops; not shown."""
     failed: bool = False
     """Whether the world refused the action."""
+    said: str = ""
+    """The labelled lines before the action, where they are more than a thought."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +259,8 @@ def transcript(
     items: list[str] = []
     spoken: list[int] = []
     for number, turn in enumerate(history):
-        thought = f"Thought: {turn.thought}\n" if turn.thought and thoughts else ""
+        thought = turn.said or (f"Thought: {turn.thought}" if turn.thought else "")
+        thought = f"{thought}\n" if thought and thoughts else ""
         heard = f"{_heard(number, turn.observation)}\n"
         items.append(f"{heard}{thought}Action: {turn.action}")
         spoken.append(len(heard))
@@ -300,7 +309,7 @@ def build(
         kept = min(budget.knowledge, budget.prompt // 4)
         spare = budget.prompt - _tokens(parts, injected=False) - max(kept, _tokens(parts, injected=True))
         no_room[Part.HISTORY] = _trim(parts, Part.HISTORY, spare, cut, count)
-        for part in (Part.MEMORY, Part.DOMAIN, Part.UNIVERSAL, Part.ENVIRONMENT):
+        for part in (Part.MEMORY, Part.CARRIED, Part.DOMAIN, Part.UNIVERSAL, Part.ENVIRONMENT):
             spare = budget.prompt - sum(block.tokens for block in parts.values())
             no_room[part] = _trim(parts, part, spare, cut, count)
     ordered = _in_order({part: block for part, block in parts.items() if block.items}, layout)

@@ -89,7 +89,8 @@ def player(
     found, decoding = episodes.world, given.decoding(episodes.world)
     file = given.memory_file(found)
     memory = read_memory(file, found.name) if file is not None else EpisodicMemory(world=found.name)
-    knowledge = knowledge_of(found, given.sources(found, given.context or 0), decoding.max_tokens)
+    method = given.method(found).once("a sample is one attempt")
+    knowledge = knowledge_of(found, given.sources(found, given.context or 0), decoding.max_tokens, method)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001
         chosen = episodes.choose(str(state.sample_id))
@@ -99,7 +100,11 @@ def player(
         try:
             model = ShorteningModel(_Asked(get_model()))
             play = await to_thread.run_sync(
-                lambda: Play(found, game, chosen, mind, model, decoding, episodes.max_steps, episode_id=chosen.id)
+                lambda: Play(
+                    *(found, game, chosen, mind, model, decoding, episodes.max_steps),
+                    episode_id=chosen.id,
+                    method=method,
+                )
             )
             while play.ending is None:
                 await to_thread.run_sync(play.step)

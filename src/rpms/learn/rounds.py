@@ -34,6 +34,7 @@ from rpms.learn.harvest import harvest
 from rpms.learn.lessons import Wording
 from rpms.learn.quarantine import harmful, set_aside
 from rpms.models.base import Decoding, Model
+from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.setup import manual_of
@@ -108,6 +109,8 @@ class LearningPlan:
     """Whether what turns out harmful is set aside after each round that plays with a memory and hides some of it."""
     words: OpenModel | None = None
     """Opens the model that words lessons; none: they are put together from what was seen."""
+    method: Method = METHODS[REACT]
+    """How it plays. Each round is one attempt: what others carry from trial to trial, rounds carry in their memory."""
 
     def run_plan(self, number: int, memory: EpisodicMemory) -> RunPlan:
         """The run of one round, counted from 1, with the memory of the rounds before it."""
@@ -129,6 +132,7 @@ class LearningPlan:
             sources=self.sources,
             seed=self.seed + (number - 1 if self.sources.recalling.mask else 0),
             keep={EXPERIENCE: Harvester(self.world, self.sources.manual, self.words)},
+            method=self.method,
         )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ADAPTABLE: dict[str, str | None] = {"temperature": None, "top_p": None, "stop_sequences": None}
 
-UNCHANGING = frozenset({Part.INSTRUCTION, Part.EXAMPLE, Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT})
+UNCHANGING = frozenset({Part.INSTRUCTION, Part.EXAMPLE, Part.CARRIED, Part.UNIVERSAL, Part.DOMAIN, Part.ENVIRONMENT})
 """Blocks that are the same at each step of an episode, and mostly between episodes of one task type."""
 
 Pieces = list[dict[str, Any]]

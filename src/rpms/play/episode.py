@@ -15,6 +15,8 @@ from rpms.core.prompt import Turn
 from rpms.core.usage import Usage
 from rpms.models.base import Decoding, Model
 from rpms.play.asking import Asker
+from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.reflecting import NOTHING, Reflection
 from rpms.worlds.base import Command, Game, Outcome, Task, World
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
@@ -37,6 +39,9 @@ class Play:
     episode_id: str = ""
     seed: int = 0
     """What hidden memories are drawn with, together with the task."""
+    method: Method = METHODS[REACT]
+    brought: Reflection = NOTHING
+    """What is carried from earlier attempts; what asking for it took is counted with the first step."""
     steps: list[Step] = field(default_factory=list)
     ending: Ending | None = None
     error: str = ""
@@ -50,6 +55,9 @@ class Play:
         except WorldError as error:
             self._stop(Ending.WORLD_ERROR, str(error))
         self.goal = self.world.goal(self._outcome.observation)
+        carried = (*self.brought.carried, *self.method.opening(self.goal, self.task.id))
+        if carried:
+            self.mind = replace(self.mind, carried=carried)
         self._belief = self.world.start(self.goal)
         self._command: str | None = None
         self._history: list[Turn] = []
@@ -79,6 +87,7 @@ class Play:
             self._stop(Ending.WORLD_ERROR, str(error))
             return
         command, parsed = asked.command, asked.parsed
+        first = NOTHING if self.steps else self.brought
         infeasible = not command.text or self.world.infeasible(outcome.observation)
         step = Step(
             number=len(self.steps) + 1,
@@ -94,15 +103,16 @@ class Play:
             infeasible=infeasible,
             objection=asked.refusal.text if asked.refusal is not None else "",
             contradictions=drift,
-            usage=asked.usage,
+            usage=first.usage + asked.usage,
             refusals=asked.refused,
             forbidden=asked.forbidden,
             replaced=asked.replaced,
-            notes=asked.notes,
+            notes=(*((first.note,) if first.note else ()), *asked.notes),
         )
         self.steps.append(step)
         state = turn_state(decision.belief, decision.progress)
-        self._history.append(Turn(told, command.text, parsed.thought, state, infeasible))
+        thought, said = self.method.words(parsed.thought)
+        self._history.append(Turn(told, command.text, thought, state, infeasible, said))
         self._belief, self._command, self._outcome = decision.belief, command.text, outcome
         advise = self.mind.enforcement.guard is GuardMode.ADVISE and bool(decision.rules.environment)
         self._advice = step.advice if advise else ""

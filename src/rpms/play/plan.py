@@ -18,6 +18,8 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.models.base import Answer, Decoding, Model, Request, can_call_tools, can_constrain
+from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.reflecting import CARRIED, Earlier
 from rpms.play.setup import knowledge_of
 from rpms.play.sources import Sources, retrieval_settings
 from rpms.play.tasks import limited
@@ -53,6 +55,17 @@ class RunPlan:
     """What the task list was drawn with, where it was drawn, and what memories are hidden with."""
     keep: Mapping[str, Keep] = field(default_factory=dict)
     """What else to keep of each episode, by the name of the folder in the run's folder."""
+    method: Method = METHODS[REACT]
+    trial: int = 0
+    """Which attempt at its tasks this is; see `rpms.play.trials`."""
+    earlier: Mapping[str, Earlier] = field(default_factory=dict)
+    """By task: the attempt before, from which the model is to carry something to this one."""
+    earlier_hash: str = ""
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The folders of all that is kept beside an episode."""
+        return (*self.keep, *((CARRIED,) if self.trial else ()))
 
     def protocol(self) -> Protocol:
         """Everything in this plan that decides its results."""
@@ -79,11 +92,14 @@ class RunPlan:
             "stuck_after": self.stuck_after,
             "seed": self.seed,
         }
+        if self.method.name != REACT:
+            followed = {"earlier": self.earlier_hash} if self.trial else {}
+            settings["agent"] = {**self.method.settings(), "trial": self.trial, **followed}
         return Protocol(tuple(task.id for task in self.tasks), settings)
 
     def knowledge(self) -> Knowledge:
         """What the world knows, of the sources of this plan."""
-        return knowledge_of(self.world, self.sources, self.decoding.max_tokens)
+        return knowledge_of(self.world, self.sources, self.decoding.max_tokens, self.method)
 
     def _edition(self) -> dict[str, str]:
         """What the world says of the games themselves, beyond their names: a dialect, a hash of their files."""
@@ -107,6 +123,7 @@ def plan_run(
     stuck_after: int = 0,
     seed: int = 0,
     keep: Mapping[str, Keep] | None = None,
+    method: Method = METHODS[REACT],
 ) -> RunPlan:
     """Make a plan; what is left out is the world's own default. What cannot be run is an InputError here."""
     setting = setting or Setting()
@@ -143,6 +160,7 @@ def plan_run(
         stuck_after=stuck_after,
         seed=seed,
         keep=keep or {},
+        method=method,
     )
 
 

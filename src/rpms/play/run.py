@@ -80,10 +80,10 @@ def run(
         rows = {
             task: row
             for task, row in folder.finished.items()
-            if not (retry_errors and row.failed) and folder.run.has_beside(task, plan.keep)
+            if not (retry_errors and row.failed) and folder.run.has_beside(task, plan.beside)
         }
         for task in folder.finished.keys() - rows.keys():
-            for damage in folder.run.damaged_beside(task, plan.keep):
+            for damage in folder.run.damaged_beside(task, plan.beside):
                 listener.note(f"{damage}; its episode is played again")
         if price is not None:
             folder.write_price(price_numbers(price))

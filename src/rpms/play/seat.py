@@ -13,6 +13,7 @@ from rpms.core.usage import Usage
 from rpms.models.base import Model
 from rpms.play.episode import Play
 from rpms.play.plan import RunPlan
+from rpms.play.reflecting import CARRIED, NOTHING, Reflection, carried_text, reflect
 from rpms.store.episode_text import episode_text
 from rpms.store.episodes import EpisodeRow, row_of
 from rpms.store.runs import Timing
@@ -31,8 +32,9 @@ class Finished:
     """What each step cost, for a listener that adds up prices."""
 
 
-def finish(plan: RunPlan, episode: Episode, seconds: float) -> Finished:
-    """Make of an episode what goes to disk."""
+def finish(plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, ...] = ()) -> Finished:
+    """Make of an episode what goes to disk; `carried`: what it brought along from earlier attempts."""
+    episode = replace(episode, trial=plan.trial)
     usages = tuple(step.usage for step in episode.steps)
     timing = Timing(
         episode.task,
@@ -41,6 +43,8 @@ def finish(plan: RunPlan, episode: Episode, seconds: float) -> Finished:
         tuple(usage.requests for usage in usages),
     )
     beside = tuple((folder, make(episode)) for folder, make in plan.keep.items())
+    if plan.trial:
+        beside = (*beside, (CARRIED, carried_text(carried)))
     return Finished(row_of(episode), episode_text(episode), timing, beside, usages)
 
 
@@ -66,13 +70,21 @@ class Seat:
         A world that fails is the end of this episode alone. ModelUnavailable passes through: nothing is to be recorded
         of an episode that no model could play.
         """
-        start = time.perf_counter()
-        episode = self._episode(task, stop)
+        start, plan = time.perf_counter(), self._plan
+        brought = NOTHING
+        if earlier := plan.earlier.get(task.id):
+            context = plan.sources.context
+            brought = reflect(plan.method, earlier, self._model, plan.decoding, self._name(task), context)
+        episode = self._episode(task, brought, stop)
         if episode is None:
             return None
-        return finish(self._plan, episode, time.perf_counter() - start)
+        return finish(plan, episode, time.perf_counter() - start, brought.carried)
 
-    def _episode(self, task: Task, stop: Callable[[], bool]) -> Episode | None:
+    def _name(self, task: Task) -> str:
+        """What an episode goes by to the model."""
+        return f"{task.id} trial {self._plan.trial}" if self._plan.trial else task.id
+
+    def _episode(self, task: Task, brought: Reflection, stop: Callable[[], bool]) -> Episode | None:
         plan = self._plan
         try:
             game = plan.world.open(task, plan.setting)
@@ -88,8 +100,10 @@ class Seat:
                 plan.decoding,
                 plan.step_budget,
                 plan.stuck_after,
-                task.id,
+                self._name(task),
                 plan.seed,
+                method=plan.method,
+                brought=brought,
             )
             while play.ending is None:
                 if stop():

@@ -21,8 +21,10 @@ from rpms.core.prompt import Form, Layout
 from rpms.core.rules import Tier
 from rpms.models.base import Decoding
 from rpms.play import knob_values as reads
+from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.sources import COMPLETE_MANUAL, MANUALS, PAPER_MANUAL, WEIGHTS, Recalling, Sources, choose_manual
 from rpms.play.tasks import drawn, first_of_each_type, limited, tasks_named
+from rpms.store.experience import read_experience
 from rpms.store.prompts import Prompts, read_prompts
 from rpms.worlds.base import Setting, Task, World
 
@@ -104,6 +106,17 @@ class Settings:
     memory: str | Path | None = knob(
         reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
     )
+    agent: str | None = knob(
+        reads.one_of(METHODS),
+        f"The method: {', '.join(METHODS)}. Without a condition, all but react play the baseline; docs, methods.md.",
+        "NAME",
+    )
+    trials: int | None = knob(
+        reads.whole(1, 100), "Attempts at a task at most, for reflexion and clin; the papers' 12 and 5 by default.", "N"
+    )
+    insights: Path | None = knob(
+        lambda value: Path(value).expanduser(), "What expel plays with; `rpms insights` gathers it.", "FILE"
+    )
     context: int | None = knob(
         reads.whole(256), "Tokens of the model's context window; known or asked by default.", "TOKENS"
     )
@@ -167,13 +180,34 @@ class Settings:
         """What their preset says."""
         return PRESETS[self.preset or "paper"]
 
+    @property
+    def condition_name(self) -> str:
+        """What of RPMS is on; nothing where another method is chosen and nothing else is said."""
+        return self.condition or ("full" if self.agent in (None, REACT) else "baseline")
+
+    def method(self, world: World) -> Method:
+        """The method that they choose, with its experience, which is read here."""
+        method = METHODS[self.agent or REACT]
+        if self.trials is not None:
+            if self.trials > 1 and not method.question:
+                raise SettingError("trials", f"{method.name} attempts a task once; choose the agent reflexion or clin")
+            method = replace(method, trials=self.trials)
+        if self.insights is not None:
+            if not method.recalled:
+                raise SettingError("insights", f"are for the agent expel, not for {method.name}")
+            return replace(method, experience=read_experience(self.insights, world.name))
+        if method.recalled:
+            how = f"`rpms insights RUNS --out {world.name}.expel.jsonl --model MODEL`"
+            raise SettingError("insights", f"expel plays with what recorded runs taught: gather it with {how}")
+        return method
+
     def condition_value(self) -> Condition:
         """The condition that they describe."""
         full = self.over(self.of_preset)
         enforcement = preset(self.preset or "paper")
         for name, value in (self.enforce or {}).items():
             enforcement = with_part(enforcement, name, value)
-        base = named_condition(self.condition or "full")
+        base = named_condition(self.condition_name)
         given = {name: value for name in _SWITCHES if (value := getattr(full, name)) is not None}
         return replace(base, **given, enforcement=enforcement)
 
@@ -227,7 +261,7 @@ class Settings:
         `command`: how one would be learned, for the message. `embedded_games`: whether the world's own few games are
         played, for which it brings a memory along; by the split where it is not said.
         """
-        name = self.condition or "full"
+        name = self.condition_name
         if not named_condition(name).memory or self.memory == NO_MEMORY:
             return None
         if isinstance(self.memory, Path):

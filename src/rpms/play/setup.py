@@ -10,6 +10,7 @@ from rpms.core.enforcement import Constrained, Enforcement, GuardMode
 from rpms.core.prompt import Budget, prompt_limit
 from rpms.core.rules import RuleManual
 from rpms.models.providers import chooses_from_menu
+from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.sources import ManualChoice, Sources
 from rpms.store.manuals import read_manual
 from rpms.worlds.base import World
@@ -22,11 +23,13 @@ def manual_of(world: World, choice: ManualChoice = _COMPLETE.manual) -> RuleManu
     return read_manual(*choice.texts(world))
 
 
-def knowledge_of(world: World, sources: Sources = _COMPLETE, answer: int = 0) -> Knowledge:
+def knowledge_of(
+    world: World, sources: Sources = _COMPLETE, answer: int = 0, method: Method = METHODS[REACT]
+) -> Knowledge:
     """What a world knows, ready for a condition to choose from. `answer`: tokens of the context window it needs."""
     return Knowledge(
         update=world.update,
-        voice=sources.prompts.over(world.voice),
+        voice=method.voice(sources.prompts.over(world.voice), world),
         manual=manual_of(world, sources.manual),
         compat=world.compat,
         retrieval=sources.recalling.over(world.retrieval),

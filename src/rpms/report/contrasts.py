@@ -110,6 +110,10 @@ def omissions(comparison: Comparison) -> tuple[str, ...]:
     notes: list[str] = []
     for results in comparison:
         name, total = results.label, len(results)
+        if results.best_of:
+            notes.append(
+                f"{name}: the best of up to {results.best_of} attempts at each task; steps and tokens are of that one"
+            )
         if results.going:
             notes.append(
                 f"{name}: partial, {len(results.played)} of {_counted(total, 'episode')} so far; still being played"

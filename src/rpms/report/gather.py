@@ -21,7 +21,7 @@ from rpms.store.lock import LOCK
 from rpms.store.runs import EPISODES, PRICE, PROTOCOL, RunFolder
 from rpms.store.study_index import INDEX, read_study_index
 
-VARIES = ("condition", "memory", "retrieval")
+VARIES = ("condition", "memory", "retrieval", "agent")
 """What conditions of one comparison may differ in; everything else of their protocols must be the same."""
 UNKNOWN_TYPE = "unknown"
 """The type of a task that nobody has played: a protocol names tasks, episodes tell their types."""
@@ -223,6 +223,16 @@ def _names(runs: Sequence[RunFolder]) -> list[str]:
 
 
 def _condition_name(run: RunFolder) -> str:
+    """The name of a run's condition, and of its method where that is another than RPMS's own."""
+    condition, agent = _switched_name(run), run.protocol.settings.get("agent")
+    if not isinstance(agent, Mapping):
+        return condition
+    trial, best = agent.get("trial"), agent.get("best_of")
+    which = f", best of {best}" if best else f", trial {trial}" if trial else ""
+    return f"{excerpt(agent.get('name', ''))}{which}" + ("" if condition == "baseline" else f" ({condition})")
+
+
+def _switched_name(run: RunFolder) -> str:
     """The name of a run's condition, where it is one of the four, and what is enforced beyond the paper."""
     switches = run.protocol.settings.get("condition")
     if not isinstance(switches, Mapping):

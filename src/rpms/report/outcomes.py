@@ -176,6 +176,13 @@ class Results:
         return float(dollars) / 1e6
 
     @property
+    def best_of(self) -> int:
+        """Of how many attempts at a task it counts the best; 0 where it counts the only one."""
+        agent = self.protocol.get("agent")
+        found = agent.get("best_of") if isinstance(agent, Mapping) else 0
+        return found if isinstance(found, int) else 0
+
+    @property
     def label(self) -> str:
         """Its name as messages have it."""
         return called(self.name, self.folder)
@@ -224,6 +231,11 @@ class Comparison:
     def scored(self) -> bool:
         """Whether the world's own score says more than won or lost, as ScienceWorld's 0 to 100 does."""
         return any(row.score not in (0, 1) for results in self for row in results)
+
+    @property
+    def once(self) -> bool:
+        """Whether each task was attempted once in each condition."""
+        return not any(results.best_of for results in self)
 
     @property
     def ablation(self) -> tuple[Results, Results, Results, Results] | None:
@@ -319,7 +331,7 @@ def _alike(comparison: Comparison) -> Iterator[list[Results]]:
     groups: dict[str, list[Results]] = {}
     for results in comparison:
         rest = {name: value for name, value in results.switches.items() if name not in _FACTORS}
-        given = [results.protocol.get(name) for name in ("manual", "prompts", "decoding")]
+        given = [results.protocol.get(name) for name in ("manual", "prompts", "decoding", "agent")]
         key = json.dumps([rest, results.model, given], sort_keys=True, default=str)
         groups.setdefault(key, []).append(results)
     return iter(groups.values())

@@ -252,6 +252,7 @@ class _Writer:
             "damaged": [*damaged, *unreadable],
             "stray": [f"{r.label}: {name}" for r in comparison for name in r.stray],
             "total": len(comparison.tasks),
+            "once": comparison.once,
         }
 
     def _render(self, name: str, **values: Any) -> None:

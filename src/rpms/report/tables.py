@@ -44,9 +44,10 @@ def main_table(comparisons: Sequence[Comparison], *, with_published: bool = Fals
     if with_published:
         parts.extend(_published_main(row) for row in published.MAIN)
     total = len(comparisons[0].tasks) if comparisons else 0
+    once = ", each attempted once" if all(comparison.once for comparison in comparisons) else ""
     return Table(
         "main",
-        f"Success on {total} tasks, each attempted once. Δ: absolute improvement over the first condition.",
+        f"Success on {total} tasks{once}. Δ: absolute improvement over the first condition.",
         ("Model", "Method", "Succ. (%)", "95% interval", "Δ"),
         groups(*parts),
         tuple(note for comparison in comparisons for note in omissions(comparison)),

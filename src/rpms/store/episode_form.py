@@ -109,6 +109,7 @@ class HeadForm(Form):
     score: Number
     won: bool
     error: Text
+    trial: Count = 0
     metrics: MetricsForm
 
 

@@ -54,6 +54,7 @@ def _head(episode: Episode) -> dict[str, Any]:
         "score": episode.score,
         "won": episode.won,
         "error": episode.error,
+        **_filled(trial=episode.trial),
         "metrics": {
             "steps": len(episode.steps),
             "infeasible": episode.infeasible,

@@ -51,6 +51,8 @@ class EpisodeRow:
     """Steps whose prompt left out turns of the history for want of room."""
     crowded: int = 0
     """Steps whose prompt left out knowledge for want of room."""
+    trial: int = 0
+    """Which attempt at the task it was."""
 
     @property
     def won(self) -> bool:
@@ -80,6 +82,7 @@ def row_of(episode: Episode) -> EpisodeRow:
         episode.replaced,
         episode.shortened,
         episode.crowded,
+        episode.trial,
     )
 
 
@@ -250,6 +253,7 @@ def _row(head: HeadForm) -> EpisodeRow:
         counts.replaced,
         counts.shortened,
         counts.crowded,
+        head.trial,
     )
 
 

@@ -98,7 +98,8 @@ def read_study(file: Path) -> Study:
     cases = []
     for name, given in form.conditions.items():
         case, own = reader.read(_Case, given or {}, ("conditions", name), without=_OF_TASKS)
-        settings = own.over(Settings(condition=own.condition or name)).over(shared)
+        named = own.condition or (None if own.agent else name)
+        settings = own.over(Settings(condition=named)).over(shared)
         try:
             cases.append(_case(name, settings, case.round, learning))
         except InputError as error:
@@ -165,7 +166,7 @@ def _key(name: object) -> object:
 
 def _case(name: str, settings: Settings, number: int | None, learning: Learning | None) -> Case:
     """One condition: by its own name where that is one of the 2x2's, else as its fields say."""
-    base = named_condition(settings.condition or name)
+    base = named_condition(settings.condition_name)
     rounds = learning.rounds if learning is not None else 0
     if number is not None and number > rounds:
         raise InputError(f"wants the memory after round {number}, but the study learns {rounds} rounds")

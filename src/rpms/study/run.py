@@ -22,11 +22,14 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import is_there
 from rpms.models.accounting import Price
 from rpms.models.providers import chooses_from_menu
+from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.plan import OpenModel, RunPlan, plan_run
-from rpms.play.run import Listener, MakeEngine, check_workers, run
+from rpms.play.run import Listener, MakeEngine, check_workers
 from rpms.play.settings import Settings
 from rpms.play.setup import can_play
 from rpms.play.threads import Threads
+from rpms.play.trials import Trials, run_trials
+from rpms.store.experience import Experience, read_experience, write_experience
 from rpms.store.files import read_text, remove_leftovers, write_whole
 from rpms.store.runs import RunFolder, RunSummary
 from rpms.store.study_index import INDEX, read_study_index
@@ -47,6 +50,10 @@ class Learn(Protocol):
         ...
 
 
+Gather = Callable[[Sequence[Path], RunPlan], Experience]
+"""Draws from runs what ExpeL plays with: `rpms.learn.insights` does, with the model of the plan they were played by."""
+
+
 @dataclass(frozen=True)
 class Means:
     """What a study is run with, beside what its file says."""
@@ -64,6 +71,7 @@ class Means:
     """Makes a listener for a run, given what it is of."""
     prices: Mapping[str, Price | None] = field(default_factory=dict)
     """By model; kept with its runs."""
+    gather: Gather | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +114,12 @@ class Layout:
         digest = plan.protocol().hash[:_HASH]
         runs = self.pool / "runs"
         found = sorted(runs.glob(f"*-{digest}")) if runs.is_dir() else []
-        return found[0] if found else runs / f"{slug(plan.model_name)}-{label(plan.condition)}-{digest}"
+        return found[0] if found else runs / f"{slug(plan.model_name)}-{played(plan)}-{digest}"
+
+
+def played(plan: RunPlan) -> str:
+    """Condition and method of a plan, as a part of a folder's name."""
+    return label(plan.condition) if plan.method.name == REACT else f"{label(plan.condition)}-{plan.method.name}"
 
 
 def slug(text: str) -> str:
@@ -150,8 +163,33 @@ def learner(study: Study, model: str) -> str:
     return who if study.learning and can_play(study.learning.condition(1).enforcement, who) else ""
 
 
+GATHERING = 3
+"""Trials of reflexion by which expel gathers experience: its paper's number."""
+
+
+def method_of(case: Case, world: World) -> Method:
+    """A condition's method; what a study says of trials and insights holds for those of its methods that have any."""
+    usual, settings = METHODS[case.settings.agent or REACT], case.settings
+    if usual.recalled and settings.insights is None:
+        return usual  # its experience is gathered first
+    given = replace(
+        settings,
+        trials=settings.trials if usual.question else None,
+        insights=settings.insights if usual.recalled else None,
+    )
+    return given.method(world)
+
+
+def names_of(case: Case) -> tuple[str, ...]:
+    """What tables call the runs of a condition: the first trial and the best of all are two."""
+    usual = METHODS[case.settings.agent or REACT]
+    if not usual.question:
+        return (case.name,)
+    return f"{case.name}, trial 0", f"{case.name}, best of {case.settings.trials or usual.trials}"
+
+
 def plan_cell(study: Study, case: Case, model: str, means: Means, memory: EpisodicMemory) -> RunPlan:
-    """The run of one condition."""
+    """The run of one condition; its first trial, where it has several."""
     settings = case.settings
     return plan_run(
         means.world,
@@ -166,6 +204,7 @@ def plan_cell(study: Study, case: Case, model: str, means: Means, memory: Episod
         step_budget=study.choice.settings.steps,
         sources=settings.sources(means.world, means.window(model, settings)),
         seed=settings.seed or 0,
+        method=method_of(case, means.world),
     )
 
 
@@ -193,8 +232,12 @@ def run_study(
     remove_leftovers(layout.out, INDEX)
     read_index(layout)  # one that cannot be read is said before anything is played
     results: list[Result] = []
-    known: dict[Path, RunSummary] = {}
+    known: dict[Path, Trials] = {}
     cases = {model: cases_of(study, model) for model in models}
+    for case in study.cases:
+        unread = method_of(case, means.world).recalled and case.settings.insights is None
+        if unread and (study.learning is None or means.gather is None):
+            raise InputError(f"{study.file}: {case.name}: give expel `insights: FILE`, or the study a `learn` block")
     if study.learning is not None and any(learner(study, model) for model in models):
         study.learning.choice.tasks(means.world, means.setting)  # games that are not here stop a study before it begins
     given = {case.memory: means.read_memory(case.memory, means.world.name) for case in study.cases if case.memory}
@@ -202,17 +245,49 @@ def run_study(
         memories = _Memories(study, model, means, layout, given)
         for case in cases[model]:
             plan = plan_cell(study, case, model, means, memories.of(case))
+            if plan.method.recalled and plan.method.experience is None:
+                plan = _experienced(plan, study, case, means, layout)
             cell = Cell(model, case, plan, layout.run_folder(plan))
             if before is not None:
                 before(cell, cell.folder in known)
             if cell.folder not in known:
-                listener = means.listener(f"{model}, {case.name}") if means.listener else None
-                known[cell.folder] = run(
-                    plan, cell.folder, means.workers, listener, engine=means.engine, price=means.prices.get(model)
-                )
-            results.append(Result(cell, known[cell.folder]))
+                known[cell.folder] = _run(plan, cell.folder, means, f"{model}, {case.name}")
+            trials = known[cell.folder]
+            runs = ((trials.folders[0], trials.summaries[0]), (trials.best_folder, trials.best))
+            for name, (folder, summary) in zip(names_of(case), runs, strict=False):
+                results.append(Result(replace(cell, case=replace(case, name=name), folder=folder), summary))
             write_index(study, results, layout)
     return tuple(results)
+
+
+def _run(plan: RunPlan, folder: Path, means: Means, what: str) -> Trials:
+    listen = means.listener
+    return run_trials(
+        plan,
+        folder,
+        means.workers,
+        None if listen is None else lambda trial: listen(f"{what} (trial {trial})" if trial else what),
+        engine=means.engine,
+        price=means.prices.get(plan.model_name),
+    )
+
+
+def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: Layout) -> RunPlan:
+    """A plan of expel with its experience: reflexion plays the tasks to learn from, and insights are drawn from it."""
+    assert study.learning is not None
+    assert means.gather is not None
+    settings = replace(case.settings, agent="reflexion", trials=GATHERING)
+    like = Study(study.title, study.world, (), choice=study.learning.choice)
+    gathering = plan_cell(like, Case("gathering", settings), plan.model_name, means, plan.memory)
+    trials = _run(gathering, layout.run_folder(gathering), means, f"{plan.model_name}, gathering for {case.name}")
+    digest = gathering.protocol().hash[:_HASH]
+    file = layout.pool / "learned" / f"{slug(plan.model_name)}-expel-{digest}.jsonl"
+    if is_there(file):
+        experience = read_experience(file, means.world.name)
+    else:
+        experience = means.gather(trials.folders, gathering)
+        write_experience(file, experience)
+    return replace(plan, method=replace(plan.method, experience=experience))
 
 
 class _Memories:
@@ -273,7 +348,8 @@ def write_index(study: Study, results: Sequence[Result], layout: Layout) -> None
     for result in results:
         where = os.path.relpath(result.cell.folder, layout.out)
         groups.setdefault(result.cell.model, {})[result.cell.case.name] = Path(where).as_posix()
-    order = {case.name: place for place, case in enumerate(study.cases)}
+    names = [name for case in study.cases for name in names_of(case)]
+    order = {name: place for place, name in enumerate(names)}
     content = {
         "title": study.title,
         "about": study.about,
