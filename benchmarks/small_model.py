@@ -3,7 +3,8 @@
     python benchmarks/small_model.py --model hf/PATH --data DIR --split valid_seen --out RUNS [--only NAME,…]
 
 Every configuration is a run of its own under RUNS and can be continued; all of them share one model, so that a GPU
-gets batches as large as there are episodes. Prints a Markdown table: games won, the world's score, steps, and per
+gets batches as large as there are episodes. Other methods play where `--only` names them, expel
+with `--insights`. Prints a Markdown table: games won, the world's score, steps, and per
 step infeasible actions executed, tokens and re-asks.
 """
 
