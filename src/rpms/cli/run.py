@@ -64,6 +64,9 @@ def run_split(
         list[str] | None, typer.Option(help="A provider's own decoding parameter, NAME=VALUE.", show_default=False)
     ] = None,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    max_cost: options.MaxCost = None,
+    max_requests: options.MaxRequests = None,
+    max_time: options.MaxTime = None,
     stuck_after: Annotated[int, typer.Option(help="End after so many equal failures in a row; 0: never.", min=0)] = 0,
     retry_errors: Annotated[
         bool, typer.Option("--retry-errors", help="Play again what a model or world error ended.")
@@ -93,17 +96,18 @@ def run_split(
         stuck_after=stuck_after,
         seed=settings.seed or 0,
     )
-    if price:
-        parse_price(price)
+    out = out or default_folder(world, settings.split or found.splits[0], model, settings)
+    known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
+    meter = options.make_meter(max_cost, max_requests, max_time, {model: known})
     options.note_knowledge(settings, found, model, base_url)
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
     console = make_console()
-    out = out or default_folder(world, settings.split or found.splits[0], model, settings)
-    known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
     try:
         listener = progress(console, known)
-        summary = run(plan, out, workers, listener, retry_errors=retry_errors, engine=played_by, price=known)
+        summary = run(
+            plan, out, workers, listener, retry_errors=retry_errors, engine=played_by, price=known, meter=meter
+        )
     except Interrupted as stop:
         complain(f"rpms: {stop}")
         raise typer.Exit(130) from None

@@ -20,13 +20,14 @@ from rpms.learn.rounds import LearningPlan, learn, learned
 from rpms.models.accounting import Price, parse_price, price_of
 from rpms.models.windows import context_window
 from rpms.play.answering import NamedModel
+from rpms.play.limits import Meter
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener, MakeEngine
 from rpms.play.settings import Settings
 from rpms.play.threads import Threads
 from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
-from rpms.study.run import Cell, Layout, Means, models_of, run_study
+from rpms.study.run import Cell, Layout, Means, learner, models_of, run_study
 from rpms.study.table import estimates_table, results_table
 from rpms.study.values import Learning, Study
 from rpms.worlds.registry import find_world
@@ -58,6 +59,9 @@ def run_file(
         Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
     ] = None,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    max_cost: options.MaxCost = None,
+    max_requests: options.MaxRequests = None,
+    max_time: options.MaxTime = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would take.")] = False,
     report: Annotated[bool, typer.Option(help="End with a page, if the extra `report` is installed.")] = True,
     *,
@@ -76,10 +80,22 @@ def run_file(
     console = make_console()
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
-    prices = {name: parse_price(price) if price else price_of(name) for name in models}
+    asked = dict.fromkeys((*models, *filter(None, (learner(study, name) for name in models))))
+    prices = {name: parse_price(price) if price else price_of(name) for name in asked}
     engine = options.on_ray() if ray else Threads
     _note_idle_parts(study)
-    means = _means(study, console, prices, data=data, base_url=base_url, workers=workers, record=record, engine=engine)
+    meter = options.make_meter(max_cost, max_requests, max_time, prices)
+    means = _means(
+        study,
+        console,
+        prices,
+        data=data,
+        base_url=base_url,
+        workers=workers,
+        record=record,
+        engine=engine,
+        meter=meter,
+    )
     if dry_run:
         console.print(estimates_table(estimate_study(study, models, means, layout), prices))
         console.print(
@@ -159,6 +175,7 @@ def _means(
     workers: int | None,
     record: Path | None,
     engine: MakeEngine,
+    meter: Meter | None,
 ) -> Means:
     world = find_world(study.world)
     setting = options.make_setting(world, data, study.engine, None)
@@ -198,12 +215,20 @@ def _means(
             later=learning.condition(2),
             sources=learning.settings.sources(world, window(model, learning.settings)),
         )
-        rounds = learn(plan, out, workers, lambda number: listen(f"{model}, learning round {number}"), engine=engine)
+        rounds = learn(
+            plan,
+            out,
+            workers,
+            lambda number: listen(f"{model}, learning round {number}"),
+            engine=engine,
+            price=prices.get(model),
+            meter=meter,
+        )
         for line in learned(rounds):
             console.print(line, markup=False, soft_wrap=True)
         return {result.number: result.file for result in rounds}
 
-    return Means(world, setting, open_model, read_frozen, learn_first, window, workers, engine, listen, prices)
+    return Means(world, setting, open_model, read_frozen, learn_first, window, workers, engine, listen, prices, meter)
 
 
 def _report(console: Console, folder: Path, study: Study) -> None:

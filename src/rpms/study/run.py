@@ -22,6 +22,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import is_there
 from rpms.models.accounting import Price
 from rpms.models.providers import chooses_from_menu
+from rpms.play.limits import Meter
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.settings import Settings
@@ -64,6 +65,8 @@ class Means:
     """Makes a listener for a run, given what it is of."""
     prices: Mapping[str, Price | None] = field(default_factory=dict)
     """By model; kept with its runs."""
+    meter: Meter | None = None
+    """Counts against the limits of this call, over all its runs."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +211,13 @@ def run_study(
             if cell.folder not in known:
                 listener = means.listener(f"{model}, {case.name}") if means.listener else None
                 known[cell.folder] = run(
-                    plan, cell.folder, means.workers, listener, engine=means.engine, price=means.prices.get(model)
+                    plan,
+                    cell.folder,
+                    means.workers,
+                    listener,
+                    engine=means.engine,
+                    price=means.prices.get(model),
+                    meter=means.meter,
                 )
             results.append(Result(cell, known[cell.folder]))
             write_index(study, results, layout)
