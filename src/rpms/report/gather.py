@@ -60,6 +60,31 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Evid
     return tuple(found)
 
 
+@dataclass(frozen=True, slots=True)
+class NamedRun:
+    """A run, and what to call its condition."""
+
+    name: str
+    folder: RunFolder
+
+
+def runs_in(inputs: Sequence[Path]) -> tuple[NamedRun, ...]:
+    """Every run of run folders and studies, each once, whatever their protocols: nothing is compared here."""
+    found: dict[Path, NamedRun] = {}
+    for path in inputs:
+        if is_there(path / INDEX):
+            groups = read_study_index(path / INDEX).comparisons
+            named = [(name, path / where) for group in groups for name, where in group.runs.items()]
+        elif is_there(path / PROTOCOL):
+            named = [("", path)]
+        else:
+            raise InputError(f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {INDEX} in it")
+        for name, where in named:
+            run = RunFolder(where)
+            found.setdefault(where.resolve(), NamedRun(name or _condition_name(run) or where.resolve().name, run))
+    return tuple(found.values())
+
+
 def compare(
     runs: Mapping[str, RunFolder],
     title: str = "",
