@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from rpms import __version__
-from rpms.cli import envs, export, games, guard, learn, memory, models, play, report, rules, run, study, worlds
+from rpms.cli import envs, export, games, guard, learn, memory, models, play, report, rules, run, show, study, worlds
 from rpms.cli.screen import say
 
 app = typer.Typer(
@@ -42,6 +42,7 @@ app.command("report")(report.report)
 app.command("view")(report.view)
 app.command("table")(report.table)
 app.command("export")(export.export_runs)
+app.command("show")(show.show)
 app.command("verify")(games.verify)
 app.add_typer(rules.app, name="rules")
 app.add_typer(games.app, name="games")

@@ -11,6 +11,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from rpms.cli import options
+from rpms.cli.human import HumanModel, Left
 from rpms.cli.knobs import with_settings
 from rpms.cli.run import model_options
 from rpms.cli.screen import complain, make_console
@@ -25,6 +26,7 @@ from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Fate
 from rpms.core.voice import memory_line, situation_lines
 from rpms.models.catalogue import open_model
+from rpms.models.providers import Backend, parse_model_name
 from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
@@ -62,14 +64,15 @@ def play_one(
     decoding = settings.decoding(found)
     sources = options.sources_of(settings, found, model, base_url)
     reached = model_options(base_url, settings)
-    answering = open_model(model, reached, open_answers=FolderOfAnswers)
+    console = make_console()
+    person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
+    answering = person or open_model(model, reached, open_answers=FolderOfAnswers)
     if note:
         complain(note)
     options.note_knowledge(settings, found, model, base_url)
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
     mind = compose(condition, knowledge_of(found, sources, decoding.max_tokens), memory)
-    console = make_console()
     game = found.open(chosen, setting)
     try:
         episode = Play(
@@ -91,12 +94,21 @@ def play_one(
         advising = mind.enforcement.guard is GuardMode.ADVISE
         advice = ""
 
+        if person is not None:
+            person.observation = lambda: episode.told
+
         def show(step: Step) -> None:
             nonlocal advice
+            if person is not None:
+                _show_command(console, step)
+                return
             _show(console, step, prompt=prompt, told=advice)
             advice = step.advice if advising else ""
 
         result = play(episode, show)
+    except Left:
+        complain(f"left after {len(episode.steps)} steps")
+        return
     finally:
         game.close()
         answering.close()
@@ -158,6 +170,17 @@ def _show(console: Console, step: Step, *, prompt: bool, told: str) -> None:
     console.print(Text(f"> {step.command or '(no action)'}", style="bold cyan"))
     if step.plan:
         console.print(Text(f"  plan: {' ← '.join(step.plan)}", style="dim"), soft_wrap=True)
+    _show_infeasible(console, step)
+
+
+def _show_command(console: Console, step: Step) -> None:
+    """What became of a person's command, who has seen the rest."""
+    if step.command and step.command != step.action:
+        console.print(Text(f"  as {step.command}{': ' + step.replaced if step.replaced else ''}", style="dim"))
+    _show_infeasible(console, step)
+
+
+def _show_infeasible(console: Console, step: Step) -> None:
     if step.infeasible:
         console.print(Text(f"  infeasible{': ' + step.objection if step.objection else ''}", style="red"))
 
