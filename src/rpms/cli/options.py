@@ -31,6 +31,9 @@ DataFolder = Annotated[Path | None, typer.Option(help="A folder of game files; A
 EngineName = Annotated[str, typer.Option(help="Which simulator plays: native, or the original one.")]
 ModelName = Annotated[str, typer.Option(help="`planner`, or provider/name; `rpms models` lists them.")]
 BaseUrl = Annotated[str | None, typer.Option(help="Where the model's server is.")]
+Epochs = Annotated[
+    int, typer.Option(help="Play the tasks so many times, each time a run of its own; says how results differ.", min=1)
+]
 MaxCost = Annotated[
     float | None, typer.Option(help="Stop at so many US dollars; the same command goes on.", metavar="USD")
 ]

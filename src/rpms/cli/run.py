@@ -24,7 +24,8 @@ from rpms.core.proportion import wilson
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import ModelOptions, parse_parameter
 from rpms.play.answering import NamedModel
-from rpms.play.plan import plan_run
+from rpms.play.epochs import agreement, run_epochs
+from rpms.play.plan import RunPlan, plan_run
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, run
 from rpms.play.settings import Settings
@@ -64,6 +65,7 @@ def run_split(
         list[str] | None, typer.Option(help="A provider's own decoding parameter, NAME=VALUE.", show_default=False)
     ] = None,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    epochs: options.Epochs = 1,
     max_cost: options.MaxCost = None,
     max_requests: options.MaxRequests = None,
     max_time: options.MaxTime = None,
@@ -103,17 +105,26 @@ def run_split(
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
     console = make_console()
-    try:
+
+    def run_one(plan: RunPlan, folder: Path) -> RunSummary:
+        if epochs > 1:
+            console.print(f"epoch {plan.epoch} of {epochs}", markup=False)
         listener = progress(console, known)
         summary = run(
-            plan, out, workers, listener, retry_errors=retry_errors, engine=played_by, price=known, meter=meter
+            plan, folder, workers, listener, retry_errors=retry_errors, engine=played_by, price=known, meter=meter
         )
+        print_summary(console, summary, spending(RunFolder(folder)))
+        return summary
+
+    try:
+        summaries = run_epochs(plan, out, epochs, run_one)
     except Interrupted as stop:
         complain(f"rpms: {stop}")
         raise typer.Exit(130) from None
-    print_summary(console, summary, spending(RunFolder(out)))
+    if agreed := agreement([{row.task: row.won for row in summary.rows} for summary in summaries]):
+        console.print(agreed.text(), markup=False, soft_wrap=True)
     console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
-    if summary.rows and all(row.failed for row in summary.rows):
+    if any(summary.rows and all(row.failed for row in summary.rows) for summary in summaries):
         raise typer.Exit(1)
 
 

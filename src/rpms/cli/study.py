@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -59,6 +60,7 @@ def run_file(
         Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
     ] = None,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    epochs: options.Epochs = 1,
     max_cost: options.MaxCost = None,
     max_requests: options.MaxRequests = None,
     max_time: options.MaxTime = None,
@@ -96,11 +98,12 @@ def run_file(
         engine=engine,
         meter=meter,
     )
+    means = replace(means, epochs=epochs)
     if dry_run:
         console.print(estimates_table(estimate_study(study, models, means, layout), prices))
         console.print(
             f"a guess takes the first prompt, {TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the "
-            "step budget; nothing was run",
+            f"step budget{f', once for each of {epochs} epochs' if epochs > 1 else ''}; nothing was run",
             markup=False,
             soft_wrap=True,
         )

@@ -25,7 +25,7 @@ from rpms.store.swap import folder_beside
 MARK = "export.json"
 """Says what an export holds, and that its folder may be replaced by a newer one."""
 _VERSION = 1
-_KEYS = {"run": str, "condition": str, "model": str, "world": str, "split": str, "seed": int, "task": str}
+_KEYS = {"run": str, "condition": str, "model": str, "world": str, "split": str, "seed": int, "epoch": int, "task": str}
 """What every line begins with."""
 TABLES: Mapping[str, Mapping[str, type]] = {
     "episodes": {
@@ -126,8 +126,9 @@ def _refuse_foreign(out: Path) -> None:
 def _lines(run: NamedRun, notes: list[str], tables: Sequence[str]) -> Iterator[tuple[str, Line]]:
     folder = run.folder
     settings, timings, price = folder.protocol.settings, folder.timings(), price_kept(folder)
-    seed = settings.get("seed")
-    keys: Line = {"run": str(folder.folder), "condition": run.name, "seed": seed if isinstance(seed, int) else None}
+    numbers = {"seed": settings.get("seed"), "epoch": settings.get("epoch", 1)}
+    keys: Line = {"run": str(folder.folder), "condition": run.name}
+    keys |= {name: value if isinstance(value, int) else None for name, value in numbers.items()}
     keys |= {name: str(settings.get(name, "")) for name in ("model", "world", "split")}
     damaged, done = [], 0
     for task in folder.protocol.tasks:

@@ -15,6 +15,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
+from rpms.play.epochs import Agreement, agreement, epoch_folders, won_by_task
 from rpms.report.outcomes import ENFORCED, Comparison, Results, Row, called
 from rpms.store.episodes import read_row
 from rpms.store.lock import LOCK
@@ -80,8 +81,9 @@ def runs_in(inputs: Sequence[Path]) -> tuple[NamedRun, ...]:
         else:
             raise InputError(f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {INDEX} in it")
         for name, where in named:
-            run = RunFolder(where)
-            found.setdefault(where.resolve(), NamedRun(name or _condition_name(run) or where.resolve().name, run))
+            called_so = name or _condition_name(RunFolder(where)) or where.resolve().name
+            for epoch in epoch_folders(where):
+                found.setdefault(epoch.resolve(), NamedRun(called_so, RunFolder(epoch)))
     return tuple(found.values())
 
 
@@ -140,7 +142,13 @@ def read_results(name: str, run: RunFolder) -> Results:
         seconds={task: timing.seconds for task, timing in run.timings().items() if isinstance(timing.seconds, float)},
         price=read_price(run.folder / PRICE),
         folder=str(run.folder),
+        agreement=_agreement(run.folder, rows),
     )
+
+
+def _agreement(folder: Path, rows: Mapping[str, Row]) -> Agreement | None:
+    first = {task: row.won for task, row in rows.items() if not row.missing}
+    return agreement([first, *(won_by_task(RunFolder(later)) for later in epoch_folders(folder)[1:])])
 
 
 def read_price(file: Path) -> dict[str, float]:

@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +23,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import is_there
 from rpms.models.accounting import Price
 from rpms.models.providers import chooses_from_menu
+from rpms.play.epochs import run_epochs
 from rpms.play.limits import Meter
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.run import Listener, MakeEngine, check_workers, run
@@ -67,6 +69,8 @@ class Means:
     """By model; kept with its runs."""
     meter: Meter | None = None
     """Counts against the limits of this call, over all its runs."""
+    epochs: int = 1
+    """How often each run is played; the table of its results is of the first time."""
 
 
 @dataclass(frozen=True)
@@ -209,19 +213,18 @@ def run_study(
             if before is not None:
                 before(cell, cell.folder in known)
             if cell.folder not in known:
-                listener = means.listener(f"{model}, {case.name}") if means.listener else None
-                known[cell.folder] = run(
-                    plan,
-                    cell.folder,
-                    means.workers,
-                    listener,
-                    engine=means.engine,
-                    price=means.prices.get(model),
-                    meter=means.meter,
+                known[cell.folder], *_ = run_epochs(
+                    plan, cell.folder, means.epochs, partial(_run_cell, means, f"{model}, {case.name}")
                 )
             results.append(Result(cell, known[cell.folder]))
             write_index(study, results, layout)
     return tuple(results)
+
+
+def _run_cell(means: Means, what: str, plan: RunPlan, folder: Path) -> RunSummary:
+    listener = means.listener(what) if means.listener else None
+    price = means.prices.get(plan.model_name)
+    return run(plan, folder, means.workers, listener, engine=means.engine, price=price, meter=means.meter)
 
 
 class _Memories:
