@@ -38,6 +38,12 @@ def _guard_pages() -> Any:
     return guard_pages
 
 
+def _boards() -> Any:
+    from rpms.report import leaderboard, table  # noqa: PLC0415  needs the extra
+
+    return leaderboard, table.render
+
+
 def _tables() -> Any:
     from rpms.report import gather, table, tables  # noqa: PLC0415  needs the extra
 
@@ -71,6 +77,19 @@ def view(
     """Open a report in a browser."""
     inner = folder / "report"
     _needs_extra(_pages).open_report(inner if (inner / "index.html").is_file() else folder)
+
+
+def leaderboard(
+    inputs: Annotated[list[Path], typer.Argument(help="Run folders and studies.", show_default=False)],
+    form: Annotated[str, typer.Option(help="terminal, markdown, latex or csv.")] = "terminal",
+    out: Annotated[Path | None, typer.Option(help="Write it as a page into this folder, too.")] = None,
+) -> None:
+    """Rank models and agents by success, for each set of tasks that they played under the same terms."""
+    boards, render = _needs_extra(_boards)
+    for each in boards.leaderboards(inputs):
+        say(render(each, form))
+    if out is not None:
+        say(f"open {boards.write_leaderboard(inputs, out).page}")
 
 
 def table(

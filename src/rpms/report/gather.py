@@ -40,7 +40,7 @@ class Evidence:
 
 
 def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Evidence, ...]:
-    """Read runs and studies: all run folders together make one comparison, each study those it names.
+    """Read runs and studies: run folders make one comparison for each model, each study those it names.
 
     A study is a folder with `study.json`: `{"title": …, "about": …, "tables": […], "varies": […], "groups": [{"title":
     …, "runs": {condition: folder}}]}`, all but the runs optional, or with `runs` itself for a single group. Folders
@@ -55,10 +55,30 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Evid
             folders.append(path)
         else:
             raise InputError(f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {INDEX} in it")
-    if folders:
-        runs = [RunFolder(folder) for folder in folders]
-        found.insert(0, compare(dict(zip(_names(runs), runs, strict=True)), varies=varies))
-    return tuple(found)
+    return (*_by_model([RunFolder(folder) for folder in folders], varies), *found)
+
+
+_OF_A_MODEL = ("model", "context", "decoding")
+"""What may differ from model to model in one report."""
+
+
+def _by_model(runs: Sequence[RunFolder], varies: Sequence[str]) -> list[Evidence]:
+    """A comparison of run folders for each model; those of several models must be alike in all else."""
+    models: dict[str, list[RunFolder]] = {}
+    for run in runs:
+        models.setdefault(str(run.protocol.settings.get("model", "")), []).append(run)
+    if len(models) > 1:
+        _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *_OF_A_MODEL])
+    several = len(models) > 1
+    return [
+        compare(
+            dict(zip(_names(of_it), of_it, strict=True)),
+            model if several else "",
+            varies=varies,
+            model=model if several else "",
+        )
+        for model, of_it in models.items()
+    ]
 
 
 @dataclass(frozen=True, slots=True)
