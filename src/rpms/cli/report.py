@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from rpms.cli.screen import say
+from rpms.cli.screen import complain, flush, say
 from rpms.core.errors import InputError
+from rpms.report.serve import is_local, make_server
 from rpms.store.guard_log import is_guard_log
 
 Inputs = Annotated[
@@ -73,10 +75,26 @@ def report(
 
 def view(
     folder: Annotated[Path, typer.Argument(help="A report, or a run or study with one in it.")],
+    port: Annotated[
+        int | None, typer.Option(help="Serve it at this port instead, as over SSH; 0: any that is free.", min=0)
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Where --port listens; anything but loopback lets others read the report.")
+    ] = "127.0.0.1",
 ) -> None:
-    """Open a report in a browser."""
+    """Open a report in a browser, or serve it at a port."""
     inner = folder / "report"
-    _needs_extra(_pages).open_report(inner if (inner / "index.html").is_file() else folder)
+    found = inner if (inner / "index.html").is_file() else folder
+    if port is None:
+        _needs_extra(_pages).open_report(found)
+        return
+    with make_server(found, host, port) as server:
+        if not is_local(host):
+            complain(f"note: whoever reaches {host} can read this report")
+        name = f"[{host}]" if ":" in host else host
+        say(f"{found} is at http://{name}:{server.server_port}/ until Ctrl-C")
+        flush((sys.stdout,))
+        server.serve_forever(poll_interval=0.1)
 
 
 def leaderboard(

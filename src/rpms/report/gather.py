@@ -66,7 +66,8 @@ def _by_model(runs: Sequence[RunFolder], varies: Sequence[str]) -> list[Evidence
     """A comparison of run folders for each model; those of several models must be alike in all else."""
     models: dict[str, list[RunFolder]] = {}
     for run in runs:
-        models.setdefault(str(run.protocol.settings.get("model", "")), []).append(run)
+        model = "" if "model" in varies else str(run.protocol.settings.get("model", ""))
+        models.setdefault(model, []).append(run)
     if len(models) > 1:
         _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *_OF_A_MODEL])
     several = len(models) > 1
