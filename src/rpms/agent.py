@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -47,6 +49,8 @@ class _Made:
     observation: str
     told: str
     """The observation as the model was told it."""
+    history: list[Turn]
+    steps: list[Step]
 
     @property
     def refusal(self) -> str:
@@ -57,7 +61,8 @@ class Agent:
     """RPMS without its games: `reset` with a task, then `act` on each observation.
 
     Tell it how an episode ended, with `outcome`, and it learns from it; `save` keeps what it learned. Use it as a
-    context manager, or `close` it, where the model holds something. Not for several threads at once.
+    context manager, or `close` it, where the model holds something. Not for several threads at once; in asyncio,
+    `await agent.act_async(observation)` lets others play while this one waits for its model.
     """
 
     def __init__(
@@ -98,6 +103,8 @@ class Agent:
         self._asker = Asker(self.world, self._model, decoding, mind.enforcement, mind.repair, mind.calls)
         self._episodes = 0
         self._goal: Goal | None = None
+        self._thread: ThreadPoolExecutor | None = None
+        self._busy = False
 
     def _read(self, condition: str | Condition | None, memory: object, settings: Mapping[str, Any]) -> Settings:
         named = {"condition": condition} if isinstance(condition, str) else {}
@@ -147,6 +154,29 @@ class Agent:
         The first observation is what the world says before any command; where it does not state the task itself, the
         task is added to it. Raises ModelError if the model cannot answer: the same call may be made again.
         """
+        return self._take(self._make(observation))
+
+    async def act_async(self, observation: str) -> str:
+        """The same as `act`, without holding up the event loop; the model is waited for in a thread of the agent's own.
+
+        A call that fails or is cancelled leaves the agent as it was, and may be made again once its model has let go.
+        """
+        if self._busy:
+            raise InputError(
+                "this agent is still deciding; await its last act_async first, or use one agent an episode"
+            )
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix="rpms agent")
+        self._busy = True
+        making = self._thread.submit(self._make, observation)
+        making.add_done_callback(self._let_go)
+        return self._take(await asyncio.wrap_future(making))
+
+    def _let_go(self, _: object) -> None:
+        self._busy = False
+
+    def _make(self, observation: str) -> _Made:
+        """Decide and ask; nothing of the agent is changed."""
         if self._goal is None:
             raise InputError("call reset(task) before act(observation)")
         made, history, steps, told = self._made, self._history, self._steps, observation
@@ -159,10 +189,13 @@ class Agent:
         last = made.asked.command.text if made is not None else None
         decision = decide(self._mind, self._goal, self._belief, last, observation, history, told)
         asked = self._asker.ask(decision, f"agent-{self._episodes}")
-        made = _Made(decision, asked, observation, told)
-        self._belief, self._history, self._steps, self._made = decision.belief, history, steps, made
-        self.usage = self.usage + asked.usage
-        return asked.command.text
+        return _Made(decision, asked, observation, told, history, steps)
+
+    def _take(self, made: _Made) -> str:
+        self._belief, self._history, self._steps = made.decision.belief, made.history, made.steps
+        self._made = made
+        self.usage = self.usage + made.asked.usage
+        return made.asked.command.text
 
     def _stating_the_task(self, observation: str, goal: Goal) -> str:
         stated = self._task.strip() in observation or (goal.text and goal.text in observation)
@@ -277,6 +310,9 @@ class Agent:
 
     def close(self) -> None:
         """Close the model, if the agent opened it."""
+        if self._thread is not None:
+            self._thread.shutdown(wait=False, cancel_futures=True)
+            self._thread = None
         if self._own:
             self._model.close()
 
@@ -284,6 +320,12 @@ class Agent:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
         self.close()
 
 

@@ -143,12 +143,26 @@ def test_waits_double_and_vary(server, model, waits):
     assert 0.5 <= first <= 1.0 <= second <= 2.0 <= third <= 4.0
 
 
-def test_the_first_wait_for_an_endpoint_is_told_and_no_other(server, model, caplog):
+def test_a_wait_is_told_at_first_and_whenever_nothing_was_answered_since_the_last(server, model, caplog):
     for turns in (1, 2):
         server.play(openai_error(500, "oops"), openai_error(503, "restarting"), openai_ok())
         model.answer(request(turns=turns))
-    (told,) = [record.getMessage() for record in caplog.records if record.name == "rpms"]
-    assert told.endswith("server error (500): oops, trying again in 1 s")
+    told = [record.getMessage() for record in caplog.records if record.name == "rpms"]
+    assert ["oops" in line for line in told] == [True, False, False]
+    assert told[0].endswith("server error (500): oops, trying again in 1 s, giving up in 7 s")
+    assert all("restarting" in line for line in told[1:])
+
+
+def test_a_server_that_is_down_is_reported_at_each_retry_with_the_time_left(waits, caplog):
+    model = RemoteModel(
+        "vllm/m", "m", "http://127.0.0.1:9/v1", patience=Patience(tries=4, timeout=0.3), clock=waits.clock()
+    )
+    with pytest.raises(ModelUnavailable):
+        model.answer(request())
+    model.close()
+    told = [record.getMessage() for record in caplog.records if record.name == "rpms"]
+    assert [line.rpartition("giving up in ")[2] for line in told] == ["7 s", "6 s", "4 s"]
+    assert all(line.startswith("m at http://127.0.0.1:9/v1: no connection") for line in told)
 
 
 def test_retry_after_is_honoured(server, model, waits):

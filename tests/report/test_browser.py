@@ -12,6 +12,7 @@ import pytest
 from rpms.report.outcomes import Comparison, Results, Row
 from rpms.report.page_data import Index, script
 from rpms.report.pages import write_report
+from rpms.report.transcript import transcript
 from rpms.store.runs import RunFolder
 from tests.report.hostile import ATTACK, poison
 
@@ -324,3 +325,13 @@ def test_nothing_that_a_game_or_a_model_says_is_run(page, played, tmp_path):
         assert page.evaluate("[...document.scripts].every((script) => script.src)")
         links = page.evaluate("[...document.links].map((link) => link.protocol)")
         assert set(links) <= {"file:"}
+
+
+def test_the_whole_episode_is_on_its_page_in_the_words_of_rpms_show(page, folder, played):
+    run = RunFolder(next(iter(played.values())))
+    page.goto(url(folder, "episode.html?task=0&condition=0"))
+    page.locator("details.whole summary").click()
+    until(page, "document.querySelector('pre.transcript').textContent !== ''")
+    shown = page.locator("pre.transcript").text_content().splitlines()
+    told = "\n".join(transcript(run.episode(run.protocol.tasks[0]))).splitlines()
+    assert shown == told[1:-1]  # less the task and the counts, which the page has elsewhere

@@ -65,10 +65,10 @@ def test_names_say_what_is_enforced_and_notes_what_was_replaced(tmp_path, enforc
 
 
 def test_mixed_protocols_are_refused_with_what_differs(copied):
-    change(copied["full"], model="another", step_budget=99)
-    with pytest.raises(InputError, match=r'baseline and full .* model: "clumsy" → "another"; step_budget: 25 → 99'):
+    change(copied["full"], engine="another", step_budget=99)
+    with pytest.raises(InputError, match=r'baseline and full .* engine: "native" → "another"; step_budget: 25 → 99'):
         gather(list(copied.values()))
-    assert gather(list(copied.values()), varies=(*VARIES, "model", "step_budget"))
+    assert gather(list(copied.values()), varies=(*VARIES, "engine", "step_budget"))
 
 
 def test_different_tasks_are_refused(copied):

@@ -116,7 +116,7 @@ def test_a_refused_comparison_leaves_the_older_report(copied, tmp_path):
     write_report([copied["full"]], out)
     before = (out / "index.html").read_bytes()
     file = copied["baseline"] / "protocol.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), "model": "another"}))
+    file.write_text(json.dumps({**json.loads(file.read_text()), "step_budget": 99}))
     with pytest.raises(InputError, match="cannot be compared"):
         write_report(list(copied.values()), out)
     assert (out / "index.html").read_bytes() == before

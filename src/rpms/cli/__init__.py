@@ -18,7 +18,10 @@ _INTERRUPTED = b"rpms: interrupted\n"
 
 
 def main() -> None:
-    """Run a command. A user's mistake is one line and exit code 2; what a world or model did wrong is exit code 1."""
+    """Run a command. A user's mistake is one line and exit code 2; what a world or model did wrong is exit code 1.
+
+    Each error has its code; that of a limit which the user set is 3.
+    """
     try:
         import signal  # noqa: PLC0415  into which Ctrl-C may fall, as into all that follows
 
@@ -45,7 +48,7 @@ def _end_at_once(*_: object) -> None:
 
 
 def _run(screen: Any, app: Any) -> None:
-    from rpms.core.errors import InputError, RPMSError  # noqa: PLC0415
+    from rpms.core.errors import RPMSError  # noqa: PLC0415
 
     try:
         screen.prepare_streams()
@@ -59,7 +62,7 @@ def _run(screen: Any, app: Any) -> None:
         sys.exit(0)
     except RPMSError as error:
         screen.complain(f"rpms: {error}")
-        sys.exit(2 if isinstance(error, InputError) else 1)
+        sys.exit(error.exit_code)
     except screen.UsageError as error:
         sys.exit(screen.explain(error))
     except OSError as error:  # a file or a stream that nobody expected to fail

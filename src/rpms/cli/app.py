@@ -7,7 +7,23 @@ from typing import Annotated
 import typer
 
 from rpms import __version__
-from rpms.cli import envs, games, guard, insights, learn, memory, models, play, report, rules, run, study, worlds
+from rpms.cli import (
+    envs,
+    export,
+    games,
+    guard,
+    insights,
+    learn,
+    memory,
+    models,
+    play,
+    report,
+    rules,
+    run,
+    show,
+    study,
+    worlds,
+)
 from rpms.cli.screen import say
 
 app = typer.Typer(
@@ -41,7 +57,10 @@ app.command("learn")(learn.learn_split)
 app.command("insights")(insights.gather_insights)
 app.command("report")(report.report)
 app.command("view")(report.view)
+app.command("leaderboard")(report.leaderboard)
 app.command("table")(report.table)
+app.command("export")(export.export_runs)
+app.command("show")(show.show)
 app.command("verify")(games.verify)
 app.add_typer(rules.app, name="rules")
 app.add_typer(games.app, name="games")

@@ -55,6 +55,9 @@ def learn_split(
         Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
     ] = None,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    max_cost: options.MaxCost = None,
+    max_requests: options.MaxRequests = None,
+    max_time: options.MaxTime = None,
     option: options.WorldOptions = None,
     go_on: Annotated[
         bool, typer.Option("--continue", help="Go on from the frozen memory in --out: rounds are counted on.")
@@ -85,6 +88,8 @@ def learn_split(
     options.refuse_choosing_without_menu(enforcement, model)
     tasks, setting = settings.tasks(found, options.make_setting(found, data, engine, option))
     named = NamedModel(model, world, model_options(base_url, settings), record.absolute() if record else None)
+    known = parse_price(price) if price else price_of(model)
+    meter = options.make_meter(max_cost, max_requests, max_time, {model: known})
     plan = LearningPlan(
         found,
         model,
@@ -102,14 +107,13 @@ def learn_split(
         start=options.memory_of(settings, found, model) if settings.memory else None,
         audit=audit,
         method=settings.method(found).once("learning plays each task once a round"),
-        words=named if _words_lessons(lessons, model) else None,
+        words=(named if meter is None else meter.watching(named, known)) if _words_lessons(lessons, model) else None,
     )
     if go_on:
         plan = continued(plan, out)
     options.note_idle_parts(found, enforcement)
     options.note_free_actions(enforcement, model)
     console = make_console()
-    known = parse_price(price) if price else price_of(model)
 
     def listen(number: int) -> Listener:
         console.print(f"round {number} of {rounds}", markup=False)
@@ -121,7 +125,9 @@ def learn_split(
 
     try:
         engine_maker = options.on_ray() if ray else Threads
-        results = learn(plan, out, workers, listen, engine=engine_maker, after=tell, empty=False)
+        results = learn(
+            plan, out, workers, listen, engine=engine_maker, after=tell, empty=False, price=known, meter=meter
+        )
     except Interrupted as stop:
         complain(f"rpms: {stop}")
         raise typer.Exit(130) from None

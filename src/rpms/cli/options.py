@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -14,8 +14,10 @@ from rpms.core.enforcement import Constrained, Enforcement
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
-from rpms.models.providers import parse_model_name
+from rpms.models.accounting import Price
+from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.models.windows import context_window
+from rpms.play.limits import Limits, Meter, parse_duration
 from rpms.play.run import MakeEngine
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.setup import can_play, idle_parts
@@ -29,6 +31,18 @@ DataFolder = Annotated[Path | None, typer.Option(help="A folder of game files; A
 EngineName = Annotated[str, typer.Option(help="Which simulator plays: native, or the original one.")]
 ModelName = Annotated[str, typer.Option(help="`planner`, or provider/name; `rpms models` lists them.")]
 BaseUrl = Annotated[str | None, typer.Option(help="Where the model's server is.")]
+Epochs = Annotated[
+    int, typer.Option(help="Play the tasks so many times, each time a run of its own; says how results differ.", min=1)
+]
+MaxCost = Annotated[
+    float | None, typer.Option(help="Stop at so many US dollars; the same command goes on.", metavar="USD")
+]
+MaxRequests = Annotated[
+    int | None, typer.Option(help="Stop at so many requests to the model; the same command goes on.", metavar="N")
+]
+MaxTime = Annotated[
+    str | None, typer.Option(help="Stop after a time such as 90s, 30m or 1h30m; the same command goes on.")
+]
 WorldOptions = Annotated[
     list[str] | None,
     typer.Option("--option", help="A world's own option, NAME=VALUE, such as tasks=boil.", show_default=False),
@@ -46,6 +60,19 @@ def make_setting(world: World, data: Path | None, engine: str, options: Sequence
             raise InputError(f"--option {option!r}: write NAME=VALUE")
         pairs[name] = value
     return Setting(data.absolute() if data else None, engine, pairs)
+
+
+def make_meter(
+    max_cost: float | None, max_requests: int | None, max_time: str | None, prices: Mapping[str, Price | None]
+) -> Meter | None:
+    """What counts against the limits that were given; `prices` by model, of which a limit on cost needs each."""
+    limits = Limits(max_cost, max_requests, parse_duration(max_time) if max_time is not None else None)
+    if limits == Limits():
+        return None
+    for model, price in prices.items():
+        if max_cost is not None and price is None and parse_model_name(model).provider.backend not in NO_LLM:
+            raise InputError(f"--max-cost: the price of {model} is not known; give it with --price IN,OUT")
+    return Meter(limits)
 
 
 def refuse_choosing_without_menu(enforcement: Enforcement, model: str) -> None:

@@ -12,6 +12,7 @@ from rich.panel import Panel
 from rich.text import Text
 
 from rpms.cli import options
+from rpms.cli.human import HumanModel, Left
 from rpms.cli.knobs import with_settings
 from rpms.cli.run import model_options
 from rpms.cli.screen import complain, make_console
@@ -27,6 +28,7 @@ from rpms.core.verdict import Fate
 from rpms.core.voice import memory_line, situation_lines
 from rpms.foreign.shown import one_line
 from rpms.models.catalogue import open_model
+from rpms.models.providers import Backend, parse_model_name
 from rpms.play.episode import Play, play
 from rpms.play.reflecting import NOTHING, Earlier, reflect
 from rpms.play.settings import Settings
@@ -65,15 +67,15 @@ def play_one(
     decoding = settings.decoding(found)
     sources = options.sources_of(settings, found, model, base_url)
     reached = model_options(base_url, settings)
-    answering = open_model(model, reached, open_answers=FolderOfAnswers)
+    console = make_console()
+    person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
+    answering = person or open_model(model, reached, open_answers=FolderOfAnswers)
     if note:
         complain(note)
     options.note_knowledge(settings, found, model, base_url)
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
     mind = compose(condition, knowledge_of(found, sources, decoding.max_tokens, method), memory)
-    console = make_console()
-
     brought = NOTHING
     try:
         for trial in range(method.trials):
@@ -91,12 +93,15 @@ def play_one(
                     method=method,
                     brought=brought,
                 )
-                result = _attempt(console, episode, prompt=prompt, rules=rules)
+                result = _attempt(console, episode, person, prompt=prompt, rules=rules)
             _show_end(console, result)
             if result.won or trial + 1 == method.trials:
                 break
             earlier = Earlier.of(result, str(result.ending), brought.carried)
             brought = reflect(method, earlier, answering, decoding, _named(chosen, trial + 1), sources.context)
+    except Left:
+        complain(f"left after {len(episode.steps)} steps")
+        return
     finally:
         answering.close()
     if result.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR):
@@ -107,7 +112,7 @@ def _named(task: Task, trial: int) -> str:
     return f"{task.id} trial {trial}" if trial else task.id
 
 
-def _attempt(console: Console, episode: Play, *, prompt: bool, rules: bool) -> Episode:
+def _attempt(console: Console, episode: Play, person: HumanModel | None, *, prompt: bool, rules: bool) -> Episode:
     """Play to the end, and show every step."""
     goal, mind = episode.goal, episode.mind
     title = Text(f"{episode.world.name}: {episode.episode_id}")
@@ -117,9 +122,14 @@ def _attempt(console: Console, episode: Play, *, prompt: bool, rules: bool) -> E
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
     advising = mind.enforcement.guard is GuardMode.ADVISE
     advice = ""
+    if person is not None:
+        person.observation = lambda: episode.told
 
     def show(step: Step) -> None:
         nonlocal advice
+        if person is not None:
+            _show_command(console, step)
+            return
         _show(console, step, prompt=prompt, told=advice)
         advice = step.advice if advising else ""
 
@@ -179,6 +189,17 @@ def _show(console: Console, step: Step, *, prompt: bool, told: str) -> None:
     console.print(Text(f"> {step.command or '(no action)'}", style="bold cyan"))
     if step.plan:
         console.print(Text(f"  plan: {' ← '.join(step.plan)}", style="dim"), soft_wrap=True)
+    _show_infeasible(console, step)
+
+
+def _show_command(console: Console, step: Step) -> None:
+    """What became of a person's command, who has seen the rest."""
+    if step.command and step.command != step.action:
+        console.print(Text(f"  as {step.command}{': ' + step.replaced if step.replaced else ''}", style="dim"))
+    _show_infeasible(console, step)
+
+
+def _show_infeasible(console: Console, step: Step) -> None:
     if step.infeasible:
         console.print(Text(f"  infeasible{': ' + step.objection if step.objection else ''}", style="red"))
 

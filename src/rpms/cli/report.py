@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from rpms.cli.screen import say
+from rpms.cli.screen import complain, flush, say
 from rpms.core.errors import InputError
+from rpms.report.serve import is_local, make_server
 from rpms.store.guard_log import is_guard_log
 
 Inputs = Annotated[
@@ -36,6 +38,12 @@ def _guard_pages() -> Any:
     from rpms.report import guard_pages  # noqa: PLC0415  needs the extra
 
     return guard_pages
+
+
+def _boards() -> Any:
+    from rpms.report import leaderboard, table  # noqa: PLC0415  needs the extra
+
+    return leaderboard, table.render
 
 
 def _tables() -> Any:
@@ -67,10 +75,39 @@ def report(
 
 def view(
     folder: Annotated[Path, typer.Argument(help="A report, or a run or study with one in it.")],
+    port: Annotated[
+        int | None, typer.Option(help="Serve it at this port instead, as over SSH; 0: any that is free.", min=0)
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Where --port listens; anything but loopback lets others read the report.")
+    ] = "127.0.0.1",
 ) -> None:
-    """Open a report in a browser."""
+    """Open a report in a browser, or serve it at a port."""
     inner = folder / "report"
-    _needs_extra(_pages).open_report(inner if (inner / "index.html").is_file() else folder)
+    found = inner if (inner / "index.html").is_file() else folder
+    if port is None:
+        _needs_extra(_pages).open_report(found)
+        return
+    with make_server(found, host, port) as server:
+        if not is_local(host):
+            complain(f"note: whoever reaches {host} can read this report")
+        name = f"[{host}]" if ":" in host else host
+        say(f"{found} is at http://{name}:{server.server_port}/ until Ctrl-C")
+        flush((sys.stdout,))
+        server.serve_forever(poll_interval=0.1)
+
+
+def leaderboard(
+    inputs: Annotated[list[Path], typer.Argument(help="Run folders and studies.", show_default=False)],
+    form: Annotated[str, typer.Option(help="terminal, markdown, latex or csv.")] = "terminal",
+    out: Annotated[Path | None, typer.Option(help="Write it as a page into this folder, too.")] = None,
+) -> None:
+    """Rank models and agents by success, for each set of tasks that they played under the same terms."""
+    boards, render = _needs_extra(_boards)
+    for each in boards.leaderboards(inputs):
+        say(render(each, form))
+    if out is not None:
+        say(f"open {boards.write_leaderboard(inputs, out).page}")
 
 
 def table(

@@ -24,7 +24,8 @@ from rpms.core.proportion import wilson
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import ModelOptions, parse_parameter
 from rpms.play.answering import NamedModel
-from rpms.play.plan import plan_run
+from rpms.play.epochs import agreement, run_epochs
+from rpms.play.plan import RunPlan, plan_run
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
@@ -65,6 +66,10 @@ def run_split(
         list[str] | None, typer.Option(help="A provider's own decoding parameter, NAME=VALUE.", show_default=False)
     ] = None,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    epochs: options.Epochs = 1,
+    max_cost: options.MaxCost = None,
+    max_requests: options.MaxRequests = None,
+    max_time: options.MaxTime = None,
     stuck_after: Annotated[int, typer.Option(help="End after so many equal failures in a row; 0: never.", min=0)] = 0,
     retry_errors: Annotated[
         bool, typer.Option("--retry-errors", help="Play again what a model or world error ended.")
@@ -95,39 +100,39 @@ def run_split(
         seed=settings.seed or 0,
         method=settings.method(found),
     )
-    if price:
-        parse_price(price)
+    out = out or default_folder(world, settings.split or found.splits[0], model, settings)
+    known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
+    meter = options.make_meter(max_cost, max_requests, max_time, {model: known})
     options.note_knowledge(settings, found, model, base_url)
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
     console = make_console()
-    out = out or default_folder(world, settings.split or found.splits[0], model, settings)
-    known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
 
     def listen(trial: int) -> Listener:
         if trial:
             console.print(f"trial {trial}, of what is lost so far")
         return progress(console, known)
 
-    try:
+    def run_one(plan: RunPlan, folder: Path) -> Trials:
+        if epochs > 1:
+            console.print(f"epoch {plan.epoch} of {epochs}", markup=False)
         trials = run_trials(
-            plan,
-            out,
-            workers,
-            listen,
-            retry_errors=retry_errors,
-            engine=played_by,
-            price=known,
+            plan, folder, workers, listen, retry_errors=retry_errors, engine=played_by, price=known, meter=meter
         )
+        print_summary(console, trials.summaries[0], spending(RunFolder(folder)))
+        for line in trial_lines(trials) if plan.method.question else ():
+            console.print(line, markup=False, soft_wrap=True)
+        return trials
+
+    try:
+        summaries = [trials.summaries[0] for trials in run_epochs(plan, out, epochs, run_one)]
     except Interrupted as stop:
         complain(f"rpms: {stop}")
         raise typer.Exit(130) from None
-    summary = trials.summaries[0]
-    print_summary(console, summary, spending(RunFolder(out)))
-    for line in trial_lines(trials) if plan.method.question else ():
-        console.print(line, markup=False, soft_wrap=True)
+    if agreed := agreement([{row.task: row.won for row in summary.rows} for summary in summaries]):
+        console.print(agreed.text(), markup=False, soft_wrap=True)
     console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
-    if summary.rows and all(row.failed for row in summary.rows):
+    if any(summary.rows and all(row.failed for row in summary.rows) for summary in summaries):
         raise typer.Exit(1)
 
 

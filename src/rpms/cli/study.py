@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ from rpms.learn.rounds import LearningPlan, learn, learned
 from rpms.models.accounting import Price, parse_price, price_of
 from rpms.models.windows import context_window
 from rpms.play.answering import NamedModel
+from rpms.play.limits import Meter
 from rpms.play.plan import RunPlan
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener, MakeEngine
@@ -30,7 +32,7 @@ from rpms.store.experience import Experience
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
-from rpms.study.run import Cell, Layout, Means, method_of, models_of, names_of, run_study
+from rpms.study.run import Cell, Layout, Means, learner, method_of, models_of, names_of, run_study
 from rpms.study.table import estimates_table, results_table
 from rpms.study.values import Case, Learning, Study
 from rpms.worlds.registry import find_world
@@ -62,6 +64,10 @@ def run_file(
         Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
     ] = None,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    epochs: options.Epochs = 1,
+    max_cost: options.MaxCost = None,
+    max_requests: options.MaxRequests = None,
+    max_time: options.MaxTime = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would take.")] = False,
     report: Annotated[bool, typer.Option(help="End with a page, if the extra `report` is installed.")] = True,
     *,
@@ -80,15 +86,28 @@ def run_file(
     console = make_console()
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
-    prices = {name: parse_price(price) if price else price_of(name) for name in models}
+    asked = dict.fromkeys((*models, *filter(None, (learner(study, name) for name in models))))
+    prices = {name: parse_price(price) if price else price_of(name) for name in asked}
     engine = options.on_ray() if ray else Threads
     _note_idle_parts(study)
-    means = _means(study, console, prices, data=data, base_url=base_url, workers=workers, record=record, engine=engine)
+    meter = options.make_meter(max_cost, max_requests, max_time, prices)
+    means = _means(
+        study,
+        console,
+        prices,
+        data=data,
+        base_url=base_url,
+        workers=workers,
+        record=record,
+        engine=engine,
+        meter=meter,
+    )
+    means = replace(means, epochs=epochs)
     if dry_run:
         console.print(estimates_table(estimate_study(study, models, means, layout), prices))
         console.print(
             f"a guess takes the first prompt, {TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the "
-            "step budget; nothing was run",
+            f"step budget{f', once for each of {epochs} epochs' if epochs > 1 else ''}; nothing was run",
             markup=False,
             soft_wrap=True,
         )
@@ -165,6 +184,7 @@ def _means(
     workers: int | None,
     record: Path | None,
     engine: MakeEngine,
+    meter: Meter | None,
 ) -> Means:
     world = find_world(study.world)
     setting = options.make_setting(world, data, study.engine, None)
@@ -213,12 +233,33 @@ def _means(
             sources=learning.settings.sources(world, window(model, learning.settings)),
             method=method_of(Case("learning", learning.settings), world).once("learning plays each task once a round"),
         )
-        rounds = learn(plan, out, workers, lambda number: listen(f"{model}, learning round {number}"), engine=engine)
+        rounds = learn(
+            plan,
+            out,
+            workers,
+            lambda number: listen(f"{model}, learning round {number}"),
+            engine=engine,
+            price=prices.get(model),
+            meter=meter,
+        )
         for line in learned(rounds):
             console.print(line, markup=False, soft_wrap=True)
         return {result.number: result.file for result in rounds}
 
-    return Means(world, setting, open_model, read_frozen, learn_first, window, workers, engine, listen, prices, gather)
+    return Means(
+        world,
+        setting,
+        open_model,
+        read_frozen,
+        learn_first,
+        window,
+        workers,
+        engine,
+        listen,
+        prices,
+        gather,
+        meter,
+    )
 
 
 def _report(console: Console, folder: Path, study: Study) -> None:

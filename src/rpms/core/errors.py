@@ -4,6 +4,7 @@ RPMSError               anything this package raises on purpose
 ├── InputError          a user's file, flag or name is wrong: one line, exit code 2
 │   └── FileError       … and it is in a file, at a known line
 ├── WorldError          a simulator failed; the episode is marked, the run goes on
+├── LimitReached        a limit that the user set: exit code 3, and the same command goes on (rpms.play.limits)
 └── ModelError          a model could not answer
     ├── ModelUnavailable    endpoint, key or package missing: the run stops and can be resumed
     └── ContextOverflow     the prompt is too long for the model
@@ -17,9 +18,14 @@ from pathlib import PurePath
 class RPMSError(Exception):
     """Base of every error this package raises on purpose; its text is one line for a person."""
 
+    exit_code = 1
+    """What a command that it ends exits with."""
+
 
 class InputError(RPMSError):
     """Something the user gave is wrong. The text says what, where, and what to do."""
+
+    exit_code = 2
 
 
 class FileError(InputError):

@@ -33,7 +33,9 @@ from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
 from rpms.learn.harvest import harvest
 from rpms.learn.lessons import Wording
 from rpms.learn.quarantine import harmful, set_aside
+from rpms.models.accounting import Price
 from rpms.models.base import Decoding, Model
+from rpms.play.limits import Meter
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.run import Listener, MakeEngine, check_workers, run
@@ -176,6 +178,8 @@ def learn(
     engine: MakeEngine = Threads,
     after: Callable[[Round], None] | None = None,
     empty: bool = True,
+    price: Price | None = None,
+    meter: Meter | None = None,
 ) -> tuple[Round, ...]:
     """Learn, and leave a frozen memory in `out`, with a frozen snapshot after each round beside it.
 
@@ -198,7 +202,7 @@ def learn(
         folder = round_folder(out, number)
         round_plan = plan.run_plan(number, memory)
         listening = listener(number) if listener is not None else None
-        summary = run(round_plan, folder, workers, listening, engine=engine)
+        summary = run(round_plan, folder, workers, listening, engine=engine, price=price, meter=meter)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
         reasons = _harmful(plan, out, number, round_plan) if plan.audit else {}
         entries, aside = set_aside(merge(memory.entries, *fresh), reasons, aside)

@@ -66,8 +66,10 @@ class Caller:
         self._clock = clock
         self._lock = threading.Lock()
         self._adapted: dict[str, str | None] = {}
-        self._answered = False
-        self._told = False
+        self._answers = 0
+        self._at_last_wait: int | None = None
+        """How many answers there were when it was last waited for."""
+        self._quiet_until = 0.0
 
     def ask(self, send: Callable[[dict[str, Any]], T], arguments: Mapping[str, Any]) -> Reply[T]:
         """Send until answered. `send` may itself raise TryAgain for an answer it cannot read."""
@@ -83,7 +85,8 @@ class Caller:
                 adapted = self._adapt(arguments, here)
                 value, failure = self._try(send, adapted)
                 if failure is None:
-                    self._answered = True
+                    with self._lock:
+                        self._answers += 1
                     return value  # type: ignore[return-value]  # there is one where there is no failure
                 if failure.reaction is not Reaction.PARAMETER:
                     break
@@ -98,12 +101,21 @@ class Caller:
         """A server's text without keys that it echoed: answers go to disk."""
         return without_secrets(text, self.endpoint.secrets)
 
-    def _tell(self, what: str, wait: float) -> None:
-        """Say the first time that this endpoint is waited for; without a handler, Python shows warnings on stderr."""
+    def _tell(self, what: str, wait: float, left: float) -> None:
+        """Say that this endpoint is waited for: the first time, and each time that it has not answered since the last.
+
+        One that answers in between is merely busy. Of many that wait at once, one says so. Without a handler, Python
+        shows warnings on stderr.
+        """
+        now = (self._clock or Clock()).now()
         with self._lock:
-            told, self._told = self._told, True
-        if not told:
-            _LOG.warning("%s: %s, trying again in %.0f s", self.endpoint.shown, what, max(wait, 1.0))
+            worth_saying = self._at_last_wait in (None, self._answers) and now >= self._quiet_until
+            self._at_last_wait = self._answers
+            if worth_saying:
+                self._quiet_until = now + wait
+        if worth_saying:
+            told = (self.endpoint.shown, what, max(wait, 1.0), max(left, 1.0))
+            _LOG.warning("%s: %s, trying again in %.0f s, giving up in %.0f s", *told)
 
     def finished(
         self, reply: Reply[Any], text: str, finish: str, usage: Usage, stop: Sequence[str], notes: tuple[str, ...]
@@ -129,7 +141,7 @@ class Caller:
 
     def _error(self, failure: Failure) -> Exception:
         """What to raise. A refusal before any answer is no matter of one prompt: it stops the run, not an episode."""
-        if failure.reaction in {Reaction.REFUSED, Reaction.PARAMETER} and not self._answered:
+        if failure.reaction in {Reaction.REFUSED, Reaction.PARAMETER} and not self._answers:
             return ModelUnavailable(f"{self.endpoint.shown}: {failure.what}")
         return error_for(failure, self.endpoint)
 

@@ -72,6 +72,8 @@ def open_model(
             return menu_random(str(name), name.rest or "0")
         case Backend.MENU_FIRST | Backend.MENU_BEST:
             return (menu_first if name.provider.backend is Backend.MENU_FIRST else menu_best)(str(name))
+        case Backend.HUMAN:
+            raise InputError("--model human: a person plays one episode at a terminal, with `rpms play` alone")
         case _:
             model = ShorteningModel(_open_llm(name, options))
             return model if record is None else RecordedModel(model, record)

@@ -40,6 +40,14 @@ class Patience:
         full = min(self.first_wait * 2.0 ** (failures - 1), self.longest_wait)
         return full * random.uniform(0.5, 1.0)  # noqa: S311  spreading load needs no cryptography
 
+    def left(self, failures: int, seconds: float) -> float:
+        """Seconds of waiting until it gives up, at most, after so many failures and with so many seconds to the limit.
+
+        What requests themselves take comes on top: nothing where nobody listens.
+        """
+        waits = (min(self.first_wait * 2.0 ** (n - 1), self.longest_wait) for n in range(failures, self.tries))
+        return max(0.0, min(sum(waits), seconds))
+
 
 class TryAgain(Exception):
     """One try failed in a way that may pass: a rate limit, a time-out, a dropped connection, a server's own error."""
@@ -66,11 +74,11 @@ def persevere(
     patience: Patience,
     where: str,
     clock: Clock | None = None,
-    before_wait: Callable[[str, float], None] | None = None,
+    before_wait: Callable[[str, float, float], None] | None = None,
 ) -> T:
     """Call until it does not raise TryAgain, within the limits; then give up with one line.
 
-    `before_wait` is told what went wrong and how many seconds are waited, each time.
+    `before_wait` is told what went wrong, how many seconds are waited, and how many are left before it gives up.
     """
     clock = clock or Clock()
     deadline = clock.now() + patience.total
@@ -89,7 +97,7 @@ def persevere(
             ending = f"{asked}{patience.total:.0f} s is the limit for one answer"
         else:
             if before_wait is not None:
-                before_wait(what, wait)
+                before_wait(what, wait, max(wait, patience.left(failures, deadline - clock.now())))
             clock.sleep(wait)
             continue
         raise lasting(f"{where}: {what} ({ending})")

@@ -29,10 +29,11 @@ class Backend(Enum):
     MENU_RANDOM = auto()
     MENU_FIRST = auto()
     MENU_BEST = auto()
+    HUMAN = auto()
 
 
 FROM_MENU = frozenset({Backend.MENU_RANDOM, Backend.MENU_FIRST, Backend.MENU_BEST})
-NO_LLM = frozenset({Backend.PLANNER, Backend.SCRIPTED, Backend.REPLAY}) | FROM_MENU
+NO_LLM = frozenset({Backend.PLANNER, Backend.SCRIPTED, Backend.REPLAY, Backend.HUMAN}) | FROM_MENU
 """What reads no tokens and costs nothing."""
 
 
@@ -155,6 +156,7 @@ PROVIDERS: dict[str, Provider] = {
         Provider("menu-random", "no LLM: any entry of the menu", Backend.MENU_RANDOM, "SEED", rest_optional=True),
         Provider("menu-first", "no LLM: the menu's first entry", Backend.MENU_FIRST, ""),
         Provider("menu-best", "no LLM: the menu's highest-ranked entry", Backend.MENU_BEST, ""),
+        Provider("human", "no LLM: you, with `rpms play`", Backend.HUMAN, ""),
     )
 }
 

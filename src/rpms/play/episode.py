@@ -68,10 +68,15 @@ class Play:
     def _stop(self, ending: Ending, error: str = "") -> None:
         self.ending, self.error = ending, error
 
+    @property
+    def told(self) -> str:
+        """What the player is told now: the observation, and why the last command failed where the guard advises."""
+        observation = self._outcome.observation
+        return f"{observation} ({self._advice})" if self._advice else observation
+
     def step(self) -> None:
         """Decide, ask, act. ModelUnavailable passes through: the run is to stop, this episode to be done again."""
-        observation = self._outcome.observation
-        told = f"{observation} ({self._advice})" if self._advice else observation
+        observation, told = self._outcome.observation, self.told
         decision = decide(self.mind, self.goal, self._belief, self._command, observation, self._history, told)
         try:
             asked = self._asker.ask(decision, self.episode_id or self.task.id)

@@ -53,6 +53,8 @@ class RunPlan:
     stuck_after: int = 0
     seed: int = 0
     """What the task list was drawn with, where it was drawn, and what memories are hidden with."""
+    epoch: int = 1
+    """Which time these tasks are played; see `rpms.play.epochs`."""
     keep: Mapping[str, Keep] = field(default_factory=dict)
     """What else to keep of each episode, by the name of the folder in the run's folder."""
     method: Method = METHODS[REACT]
@@ -95,6 +97,8 @@ class RunPlan:
         if self.method.name != REACT:
             followed = {"earlier": self.earlier_hash} if self.trial else {}
             settings["agent"] = {**self.method.settings(), "trial": self.trial, **followed}
+        if self.epoch > 1:
+            settings["epoch"] = self.epoch
         return Protocol(tuple(task.id for task in self.tasks), settings)
 
     def knowledge(self) -> Knowledge:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.core.usage import Usage
 from rpms.models.accounting import Price
+from rpms.play.limits import LimitReached, Meter
 from rpms.play.plan import RunPlan
 from rpms.play.seat import Finished
 from rpms.play.spending import price_numbers, usages_of
@@ -63,16 +66,20 @@ def run(
     retry_errors: bool = False,
     engine: MakeEngine = Threads,
     price: Price | None = None,
+    meter: Meter | None = None,
 ) -> RunSummary:
     """Play what a folder still lacks of a plan, and give the whole run in numbers.
 
     Episodes that lack what the plan keeps beside them are played again. Those in which a model or a world broke down
     are finished like any other; with `retry_errors` they are played again, and their files replaced when that is done.
     A price is kept with the run, for reports; it decides nothing, and the same run may be given another one.
-    Raises InputError for a folder that cannot be used, ModelUnavailable if the model cannot answer at all, and
-    Interrupted on Ctrl-C; each time, every episode that was finished is on disk, and the same call goes on from there.
+    Raises InputError for a folder that cannot be used, ModelUnavailable if the model cannot answer at all,
+    LimitReached where a limit of the meter is, and Interrupted on Ctrl-C; each time, every episode that was finished
+    is on disk, and the same call goes on from there.
     """
     check_workers(workers)
+    if meter is not None:
+        engine = _metered(engine, meter, price)
     listener = listener or Listener()
     with open_run(out, plan.protocol()) as folder:
         for damage in folder.damaged:
@@ -91,19 +98,21 @@ def run(
         listener.begin(plan, before, usages_of(folder.run, before))
         todo = [task for task in plan.tasks if task.id not in rows]
         try:
-            if todo:
-                _play(plan, todo, workers, engine, _Keeper(folder, listener, rows))
-        except ModelUnavailable as error:
-            raise ModelUnavailable(f"{error}; {_how_to_go_on(rows, plan)}") from error
-        except InputError as error:  # the disk is full, or a node of a cluster lacks something
-            if not rows:
-                raise
-            raise InputError(f"{error}; {_how_to_go_on(rows, plan)}") from error
-        except KeyboardInterrupt:
-            raise Interrupted(f"stopped; {_how_to_go_on(rows, plan)}") from None
+            with _saying_how_to_go_on(plan, rows):
+                if todo:
+                    _play(plan, todo, workers, engine, _Keeper(folder, listener, rows))
         finally:
             listener.end()
         return folder.run.summary()
+
+
+_NO_PROGRESS = "no episode ended within the limit: raise it, or keep answers with --record, so that none is asked twice"
+
+
+def _metered(engine: MakeEngine, meter: Meter, price: Price | None) -> MakeEngine:
+    if engine is not Threads:
+        raise InputError("limits are kept where the answers are counted, and a cluster's are not: play without Ray")
+    return partial(Threads, meter=meter, price=price)
 
 
 def check_workers(workers: int | None) -> None:
@@ -139,7 +148,7 @@ def _play(plan: RunPlan, todo: Sequence[Task], workers: int | None, make: MakeEn
     try:
         for done in engine.results():
             keeper.keep(done)
-    except (ModelUnavailable, KeyboardInterrupt):
+    except (ModelUnavailable, LimitReached, KeyboardInterrupt):
         keeper.keep_rest(engine.stop())
         raise
     except BaseException:
@@ -148,5 +157,24 @@ def _play(plan: RunPlan, todo: Sequence[Task], workers: int | None, make: MakeEn
     engine.stop()
 
 
-def _how_to_go_on(rows: dict[str, EpisodeRow], plan: RunPlan) -> str:
+@contextmanager
+def _saying_how_to_go_on(plan: RunPlan, rows: Mapping[str, EpisodeRow]) -> Iterator[None]:
+    """Whatever stops a run says how far it came; `rows` are its episodes, to which it adds."""
+    before = len(rows)
+    try:
+        yield
+    except ModelUnavailable as error:
+        raise ModelUnavailable(f"{error}; {_how_to_go_on(rows, plan)}") from error
+    except LimitReached as limit:
+        none = "" if len(rows) > before else f"; {_NO_PROGRESS}"
+        raise LimitReached(f"{limit}; {_how_to_go_on(rows, plan)}{none}") from None
+    except InputError as error:  # the disk is full, or a node of a cluster lacks something
+        if not rows:
+            raise
+        raise InputError(f"{error}; {_how_to_go_on(rows, plan)}") from error
+    except KeyboardInterrupt:
+        raise Interrupted(f"stopped; {_how_to_go_on(rows, plan)}") from None
+
+
+def _how_to_go_on(rows: Mapping[str, EpisodeRow], plan: RunPlan) -> str:
     return f"{len(rows)} of {len(plan.tasks)} episodes are done, and the same command goes on from there"

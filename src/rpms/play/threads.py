@@ -7,7 +7,9 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
+from rpms.models.accounting import Price
 from rpms.models.base import Model
+from rpms.play.limits import Meter
 from rpms.play.plan import RunPlan
 from rpms.play.seat import Finished, Seat
 from rpms.worlds.base import Task
@@ -21,7 +23,15 @@ _AHEAD = 2
 class Threads:
     """Plays tasks with a number of workers and gives back episodes in the order in which they finish."""
 
-    def __init__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> None:
+    def __init__(
+        self,
+        plan: RunPlan,
+        tasks: Sequence[Task],
+        workers: int | None,
+        meter: Meter | None = None,
+        price: Price | None = None,
+    ) -> None:
+        """With a meter, LimitReached ends the results where a limit is reached, even while an answer is waited for."""
         workers = workers or 1
         self._plan = plan
         self._stop = threading.Event()
@@ -31,7 +41,8 @@ class Threads:
         self._count = len(tasks)
         self._done: queue.Queue[Finished | BaseException] = queue.Queue(_AHEAD * workers)
         self._knowledge = plan.knowledge()
-        self._model: Model = plan.open_model()
+        self._meter = meter
+        self._model: Model = (plan.open_model if meter is None else meter.watching(plan.open_model, price))()
         # daemons: one that waits for an answer that never comes must not keep the process alive
         self._threads = [
             threading.Thread(target=self._work, name=f"worker {number}", daemon=True)
@@ -43,10 +54,20 @@ class Threads:
         for thread in self._threads:
             thread.start()
         for _ in range(self._count):
-            done = self._done.get()
+            done = self._next()
             if isinstance(done, BaseException):
                 raise done
             yield done
+
+    def _next(self) -> Finished | BaseException:
+        if self._meter is None:
+            return self._done.get()
+        try:
+            return self._done.get(timeout=self._meter.seconds_left)
+        except queue.Empty:
+            reached = self._meter.reached()
+            assert reached is not None  # no time is left
+            return reached
 
     def stop(self) -> list[Finished]:
         """Stop within moments; the episodes that were finished but not given back yet."""

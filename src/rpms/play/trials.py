@@ -21,6 +21,7 @@ from rpms.core.usage import Usage
 from rpms.foreign.files import is_there, read_bytes
 from rpms.foreign.limits import LARGEST_EPISODE
 from rpms.models.accounting import Price
+from rpms.play.limits import Meter
 from rpms.play.plan import RunPlan
 from rpms.play.reflecting import CARRIED, Earlier, read_carried
 from rpms.play.run import Listener, MakeEngine, run
@@ -65,6 +66,7 @@ def run_trials(
     retry_errors: bool = False,
     engine: MakeEngine = Threads,
     price: Price | None = None,
+    meter: Meter | None = None,
 ) -> Trials:
     """Play what is missing of all trials of a plan's method: one, for most.
 
@@ -81,7 +83,9 @@ def run_trials(
         folder = trial_folder(out, number)
         listening = listener(number) if listener is not None else None
         _refuse_stale(folder, trial)
-        summaries.append(run(trial, folder, workers, listening, retry_errors=retry_errors, engine=engine, price=price))
+        summaries.append(
+            run(trial, folder, workers, listening, retry_errors=retry_errors, engine=engine, price=price, meter=meter)
+        )
         folders.append(folder)
     if not plan.method.question:
         return Trials(tuple(folders), tuple(summaries), out, summaries[0])

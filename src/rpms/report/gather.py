@@ -15,6 +15,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
+from rpms.play.epochs import Agreement, agreement, epoch_folders, won_by_task
 from rpms.report.outcomes import ENFORCED, Comparison, Results, Row, called
 from rpms.store.episodes import read_row
 from rpms.store.lock import LOCK
@@ -39,7 +40,7 @@ class Evidence:
 
 
 def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Evidence, ...]:
-    """Read runs and studies: all run folders together make one comparison, each study those it names.
+    """Read runs and studies: run folders make one comparison for each model, each study those it names.
 
     A study is a folder with `study.json`: `{"title": …, "about": …, "tables": […], "varies": […], "groups": [{"title":
     …, "runs": {condition: folder}}]}`, all but the runs optional, or with `runs` itself for a single group. Folders
@@ -54,10 +55,57 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Evid
             folders.append(path)
         else:
             raise InputError(f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {INDEX} in it")
-    if folders:
-        runs = [RunFolder(folder) for folder in folders]
-        found.insert(0, compare(dict(zip(_names(runs), runs, strict=True)), varies=varies))
-    return tuple(found)
+    return (*_by_model([RunFolder(folder) for folder in folders], varies), *found)
+
+
+_OF_A_MODEL = ("model", "context", "decoding")
+"""What may differ from model to model in one report."""
+
+
+def _by_model(runs: Sequence[RunFolder], varies: Sequence[str]) -> list[Evidence]:
+    """A comparison of run folders for each model; those of several models must be alike in all else."""
+    models: dict[str, list[RunFolder]] = {}
+    for run in runs:
+        model = "" if "model" in varies else str(run.protocol.settings.get("model", ""))
+        models.setdefault(model, []).append(run)
+    if len(models) > 1:
+        _refuse_mixed({model: of_it[0] for model, of_it in models.items()}, [*varies, *_OF_A_MODEL])
+    several = len(models) > 1
+    return [
+        compare(
+            dict(zip(_names(of_it), of_it, strict=True)),
+            model if several else "",
+            varies=varies,
+            model=model if several else "",
+        )
+        for model, of_it in models.items()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRun:
+    """A run, and what to call its condition."""
+
+    name: str
+    folder: RunFolder
+
+
+def runs_in(inputs: Sequence[Path]) -> tuple[NamedRun, ...]:
+    """Every run of run folders and studies, each once, whatever their protocols: nothing is compared here."""
+    found: dict[Path, NamedRun] = {}
+    for path in inputs:
+        if is_there(path / INDEX):
+            groups = read_study_index(path / INDEX).comparisons
+            named = [(name, path / where) for group in groups for name, where in group.runs.items()]
+        elif is_there(path / PROTOCOL):
+            named = [("", path)]
+        else:
+            raise InputError(f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {INDEX} in it")
+        for name, where in named:
+            called_so = name or _condition_name(RunFolder(where)) or where.resolve().name
+            for epoch in epoch_folders(where):
+                found.setdefault(epoch.resolve(), NamedRun(called_so, RunFolder(epoch)))
+    return tuple(found.values())
 
 
 def compare(
@@ -115,7 +163,13 @@ def read_results(name: str, run: RunFolder) -> Results:
         seconds={task: timing.seconds for task, timing in run.timings().items() if isinstance(timing.seconds, float)},
         price=read_price(run.folder / PRICE),
         folder=str(run.folder),
+        agreement=_agreement(run.folder, rows),
     )
+
+
+def _agreement(folder: Path, rows: Mapping[str, Row]) -> Agreement | None:
+    first = {task: row.won for task, row in rows.items() if not row.missing}
+    return agreement([first, *(won_by_task(RunFolder(later)) for later in epoch_folders(folder)[1:])])
 
 
 def read_price(file: Path) -> dict[str, float]:

@@ -15,6 +15,7 @@ from typing import Any
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS
 from rpms.core.episode import Ending
+from rpms.play.epochs import Agreement
 from rpms.store.episodes import EpisodeRow
 
 CRASHES = (Ending.MODEL_ERROR, Ending.WORLD_ERROR)
@@ -109,6 +110,8 @@ class Results:
     """US dollars a million tokens: `prompt`, `completion`, perhaps `cached` and `written`; empty if not known."""
     folder: str = ""
     """Where it was read from, for messages: a label does not always tell which folder is meant."""
+    agreement: Agreement | None = None
+    """With later epochs of the same run, where there are any."""
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -10,6 +10,7 @@ from rpms.core.errors import InputError
 from rpms.report import published
 from rpms.report.conduct import action_table, efficiency_table, failure_table, significance_table
 from rpms.report.contrasts import interaction_of, omissions
+from rpms.report.epochs import epochs_table
 from rpms.report.numbers import Best, percent, points, range_of, rate_range
 from rpms.report.outcomes import (
     ARBITRATION_LABELS,
@@ -305,6 +306,11 @@ _MAKERS: Mapping[str, _Maker] = {
         learning_table, lambda comparison: bool(rounds(comparison)), "it needs runs with memories of several sizes"
     ),
     "significance": _Maker(significance_table, lambda comparison: len(comparison) > 1, "it needs several conditions"),
+    "epochs": _Maker(
+        epochs_table,
+        lambda comparison: any(results.agreement is not None for results in comparison),
+        "it needs runs with --epochs 2 or more",
+    ),
     "efficiency": _Maker(efficiency_table, lambda _: True),
     "actions": _Maker(action_table, lambda _: True),
     "failures": _Maker(failure_table, lambda _: True),

@@ -34,6 +34,8 @@ from rpms.store.files import read_sealed, read_text, sealed, write_whole
 from rpms.store.lock import LOCK, locked
 
 PROTOCOL, EPISODES, TIMINGS, PRICE = "protocol.json", "episodes", "timings.jsonl", "price.json"
+EPOCHS = "epochs"
+"""Where a run's folder keeps further runs of the same tasks; see `rpms.play.epochs`."""
 _VERSION = 1
 
 Json = str | int | float | bool | None | Mapping[str, Any] | Sequence[Any]

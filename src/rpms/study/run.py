@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +23,8 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import is_there
 from rpms.models.accounting import Price
 from rpms.models.providers import chooses_from_menu
+from rpms.play.epochs import run_epochs
+from rpms.play.limits import Meter
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.plan import OpenModel, RunPlan, plan_run
 from rpms.play.run import Listener, MakeEngine, check_workers
@@ -72,6 +75,10 @@ class Means:
     prices: Mapping[str, Price | None] = field(default_factory=dict)
     """By model; kept with its runs."""
     gather: Gather | None = None
+    meter: Meter | None = None
+    """Counts against the limits of this call, over all its runs."""
+    epochs: int = 1
+    """How often each run is played; the table of its results is of the first time."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +258,9 @@ def run_study(
             if before is not None:
                 before(cell, cell.folder in known)
             if cell.folder not in known:
-                known[cell.folder] = _run(plan, cell.folder, means, f"{model}, {case.name}")
+                known[cell.folder], *_ = run_epochs(
+                    plan, cell.folder, means.epochs, partial(_run, means, f"{model}, {case.name}")
+                )
             trials = known[cell.folder]
             runs = ((trials.folders[0], trials.summaries[0]), (trials.best_folder, trials.best))
             for name, (folder, summary) in zip(names_of(case), runs, strict=False):
@@ -260,7 +269,7 @@ def run_study(
     return tuple(results)
 
 
-def _run(plan: RunPlan, folder: Path, means: Means, what: str) -> Trials:
+def _run(means: Means, what: str, plan: RunPlan, folder: Path) -> Trials:
     listen = means.listener
     return run_trials(
         plan,
@@ -269,6 +278,7 @@ def _run(plan: RunPlan, folder: Path, means: Means, what: str) -> Trials:
         None if listen is None else lambda trial: listen(f"{what} (trial {trial})" if trial else what),
         engine=means.engine,
         price=means.prices.get(plan.model_name),
+        meter=means.meter,
     )
 
 
@@ -279,7 +289,7 @@ def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: 
     settings = replace(case.settings, agent="reflexion", trials=GATHERING)
     like = Study(study.title, study.world, (), choice=study.learning.choice)
     gathering = plan_cell(like, Case("gathering", settings), plan.model_name, means, plan.memory)
-    trials = _run(gathering, layout.run_folder(gathering), means, f"{plan.model_name}, gathering for {case.name}")
+    trials = _run(means, f"{plan.model_name}, gathering for {case.name}", gathering, layout.run_folder(gathering))
     digest = gathering.protocol().hash[:_HASH]
     file = layout.pool / "learned" / f"{slug(plan.model_name)}-expel-{digest}.jsonl"
     if is_there(file):

@@ -149,6 +149,29 @@
     return el("ol", { class: "steps", "aria-label": `Steps under ${info.conditions[side].label}` }, items);
   }
 
+  // The whole episode as text, in the form of `rpms show`; made when it is first opened.
+  function transcript(episode) {
+    const said = el("pre", { class: "said transcript" });
+    const lines = () => {
+      const text = (place) => episode.texts[place].trim();
+      const found = [`goal: ${episode.goal}`];
+      for (const step of episode.steps) {
+        found.push("", `step ${step.n}`, text(step.observation));
+        if (text(step.thought)) found.push(`thought: ${text(step.thought)}`);
+        for (const refusal of step.extras.refused || []) found.push(`refused: ${refusal.command || "(no action)"}: ${refusal.reason}`);
+        if (step.extras.replaced) found.push(`replaced: ${step.action || "(no action)"}: ${step.extras.replaced}`);
+        found.push(`> ${step.command || "(no action)"}`);
+        if (step.infeasible) found.push(`infeasible${step.objection ? `: ${step.objection}` : ""}`);
+      }
+      if (episode.steps.length) found.push("", text(episode.steps[episode.steps.length - 1].result));
+      return [...found, `ended: ${episode.ending}${episode.error ? `: ${episode.error}` : ""}`].join("\n");
+    };
+    const open = (event) => {
+      if (event.target.open && !said.textContent) said.textContent = lines();
+    };
+    return el("details", { class: "whole", ontoggle: open }, el("summary", {}, "The whole episode as text"), said);
+  }
+
   const views = [];
   function renderColumns() {
     columns.className = `columns ${sides.length > 1 ? "two" : "one"}`;
@@ -169,6 +192,7 @@
           title,
           facts(episode),
           episode.error ? el("p", { class: "alarm" }, episode.error) : null,
+          transcript(episode),
           el("div", { class: "split" }, stepList(episode, side), view),
         ),
       );

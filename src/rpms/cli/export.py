@@ -1,0 +1,26 @@
+"""`rpms export`: runs as tables for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rpms.cli.screen import complain, say
+from rpms.report.export import FORMS, TABLES, export
+
+
+def export_runs(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders, or a study's folder.", show_default=False)],
+    to: Annotated[str, typer.Option(help=f"{', '.join(FORMS)}; parquet needs the extra `parquet`.")] = "csv",
+    out: Annotated[Path | None, typer.Option(help="Where to; `export/FORM` in the first folder by default.")] = None,
+    tables: Annotated[str, typer.Option(help="Which tables, with commas between.")] = ",".join(TABLES),
+) -> None:
+    """Write the episodes, steps and candidates of runs as tables; a run in progress as far as it is finished."""
+    names = tuple(dict.fromkeys(name.strip() for name in tables.split(",") if name.strip()))
+    written = export(runs, to, out or runs[0] / "export" / to, names)
+    for note in written.notes:
+        complain(f"note: {note}")
+    for name, lines in written.files.items():
+        say(f"{written.folder / name}: {lines:,} lines")

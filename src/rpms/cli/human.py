@@ -1,0 +1,126 @@
+"""A person at the terminal as the model of `rpms play --model human`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from rich.columns import Columns
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from rpms.core.advise import reasoner_of
+from rpms.core.belief import Situation
+from rpms.core.decide import Decision
+from rpms.core.errors import ModelError
+from rpms.core.guard import review
+from rpms.core.prompt import Part
+from rpms.foreign.shown import one_line
+from rpms.models.base import Answer, Request
+from rpms.worlds.base import World
+
+HINT = "Type a command; ? lists what the manual knows to be possible (? take: of these), Tab completes, Ctrl-D leaves."
+_TRIED, _LISTED = 20_000, 200
+"""How many commands are judged at most, and how many of the possible ones are offered."""
+
+
+class Left(Exception):
+    """The person has left the game."""
+
+
+def possible_commands(decision: Decision, world: World) -> Iterator[str]:
+    """What the manual does not know to fail in this situation, as the world wants it written.
+
+    From the belief alone: the simulator knows more, and is not asked.
+    """
+    situation = Situation(decision.belief, decision.goal)
+    for command in islice(reasoner_of(decision.schemas).commands(situation), _TRIED):
+        if review(command, decision.schemas, situation) is None:
+            yield world.command(command, decision.belief).text
+
+
+class HumanModel:
+    """Shows the observation with the belief beside it, and asks for a command."""
+
+    name = "human"
+
+    def __init__(self, console: Console, world: World) -> None:
+        self._console, self._world = console, world
+        self._last: Decision | None = None
+        self.observation: Callable[[], str] = lambda: ""
+        """What the world said last; whoever plays sets it."""
+
+    def answer(self, request: Request) -> Answer:
+        decision = request.decision
+        if decision is None:
+            raise ModelError("a person is shown the step's decision, and the request carries none")
+        notices = [block.text for block in request.prompt.blocks if block.part is Part.NOTICE]
+        self._show(decision, notices)
+        self._last = decision
+        offered: list[str] = []
+
+        def possible() -> list[str]:
+            if not offered:  # worked out when it is first asked for
+                found = map(one_line, possible_commands(decision, self._world))
+                offered.extend(islice(dict.fromkeys(found), _LISTED))
+            return offered
+
+        _complete_with(possible)
+        while True:
+            words = self._read()
+            if not words:
+                continue
+            if not words.startswith("?"):
+                return Answer(f"Action: {words}")
+            part = words.lstrip("? ").casefold()
+            listed = [command for command in possible() if part in command.casefold()]
+            self._console.print(Columns([Text(command) for command in listed], padding=(0, 3)) if listed else "(none)")
+
+    def _show(self, decision: Decision, notices: list[str]) -> None:
+        if self._last is None:
+            self._console.print(Text(HINT, style="dim"))
+        belief = [Text(line, style="blue") for line in decision.belief.lines()]
+        sub_goal = decision.progress.text.replace("_", " ")
+        belief.append(Text(f"sub-goal: {sub_goal} ({decision.progress.percent}%)", style="blue"))
+        beside = Table.grid(padding=(0, 3), expand=True)
+        beside.add_column(ratio=3)
+        beside.add_column(ratio=2)
+        beside.add_row(Text(self.observation().strip("\n").expandtabs(4)), Group(*belief))
+        told = (*(line.strip() for line in decision.menu.lines()), *notices)
+        if decision is self._last:  # asked again, by the guard
+            told = tuple(notices)
+        else:
+            self._console.print()
+            self._console.print(beside)
+        for line in told:
+            self._console.print(Text(line, style="yellow"))
+
+    def _read(self) -> str:
+        try:
+            return input("> ").strip()
+        except EOFError:
+            raise Left from None
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def _complete_with(possible: Callable[[], list[str]]) -> None:
+    """Let the Tab key complete commands, on a terminal whose Python has readline."""
+    if not sys.stdin.isatty():
+        return
+    try:
+        import readline  # noqa: PLC0415  not everywhere
+    except ImportError:
+        return
+
+    def complete(text: str, place: int) -> str | None:
+        fitting = [command for command in possible() if command.startswith(text)]
+        return fitting[place] if place < len(fitting) else None
+
+    readline.set_completer(complete)
+    readline.set_completer_delims("\n")
+    libedit = "libedit" in (readline.__doc__ or "")
+    readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")

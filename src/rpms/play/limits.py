@@ -1,0 +1,153 @@
+"""Limits on what one start of a command may take: money, requests, time. Whoever reaches one stops and can go on."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rpms.core.errors import InputError, RPMSError
+from rpms.core.usage import Usage
+from rpms.models.accounting import Price, cost
+from rpms.models.base import Answer, Model, Request, can_call_tools, can_constrain
+
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+_DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
+_LONGEST = 366 * 86_400
+"""Seconds: what a wait can be told everywhere."""
+
+
+class LimitReached(RPMSError):
+    """A limit that the user set; nothing is wrong, and the same command goes on."""
+
+    exit_code = 3
+
+
+def parse_duration(text: str) -> float:
+    """Seconds of `90`, `90s`, `30m` or `1h30m`.
+
+    >>> parse_duration("1h30m"), parse_duration("0.5h"), parse_duration("90")
+    (5400.0, 1800.0, 90.0)
+    """
+    found = _DURATION.fullmatch(text.strip().lower().replace(" ", ""))
+    seconds = sum(float(n) * _UNITS[unit] for n, unit in zip(found.groups(), "hms", strict=True) if n) if found else 0.0
+    if not 0 < seconds <= _LONGEST:
+        raise InputError(f"--max-time {text[:40]!r}: give a time such as 90s, 30m or 1h30m")
+    return seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """None is no limit. They hold for one start: the same command may take as much again."""
+
+    cost: float | None = None
+    """US dollars."""
+    requests: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.cost is not None and not 0 < self.cost < float("inf"):
+            raise InputError(f"--max-cost {self.cost:g}: give US dollars, more than 0")
+        if self.requests is not None and self.requests < 1:
+            raise InputError(f"--max-requests {self.requests}: give 1 or more")
+
+
+class Meter:
+    """Counts what answers take against limits, from any number of threads. Time begins with it."""
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limits = limits
+        self._clock = clock
+        self._start = clock()
+        self._changed = threading.Condition()
+        self._requests = 0
+        self._asking = 0
+        self._cost = 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """None where time has no limit."""
+        seconds = self.limits.seconds
+        return None if seconds is None else max(0.0, seconds - (self._clock() - self._start))
+
+    def begin(self) -> None:
+        """Before an answer: LimitReached where a request would be too many.
+
+        Where those under way may be the last, they are waited for: an answer from a record takes none.
+        """
+        most = self.limits.requests
+        with self._changed:
+            while most is not None and self._asking and self._requests + self._asking >= most and not self._reached():
+                self._changed.wait(self.seconds_left)
+            if self._reached():
+                raise self._error()
+            self._asking += 1
+
+    def end(self, usage: Usage, price: Price | None) -> None:
+        """After it. An answer from a record took no request and costs nothing."""
+        with self._changed:
+            self._asking -= 1
+            self._requests += usage.requests
+            self._cost += cost(usage, price) or 0.0
+            self._changed.notify_all()
+
+    def reached(self) -> LimitReached | None:
+        """What to raise, where a limit is reached."""
+        with self._changed:
+            return self._error() if self._reached() else None
+
+    def _reached(self) -> bool:
+        limits = self.limits
+        return (
+            (limits.cost is not None and self._cost >= limits.cost)
+            or (limits.requests is not None and self._requests >= limits.requests)
+            or self.seconds_left == 0.0
+        )
+
+    def _error(self) -> LimitReached:
+        limits = self.limits
+        told = {
+            f"--max-cost {limits.cost or 0:g}": limits.cost is not None and self._cost >= limits.cost,
+            f"--max-time {limits.seconds or 0:g}s": self.seconds_left == 0.0,
+        }
+        which = next((name for name, is_it in told.items() if is_it), f"--max-requests {limits.requests}")
+        taken = f"{self._requests:,} requests" + (f", ${self._cost:,.4f}" if self._cost else "")
+        return LimitReached(f"{which} is reached, after {taken} and {self._clock() - self._start:,.0f} s")
+
+    def watching(self, open_model: Callable[[], Model], price: Price | None) -> Callable[[], Model]:
+        """Opens the same model, whose answers count."""
+        return lambda: MeteredModel(open_model(), self, price)
+
+
+class MeteredModel:
+    """A model whose answers count against limits."""
+
+    def __init__(self, model: Model, meter: Meter, price: Price | None) -> None:
+        self._model, self._meter, self._price = model, meter, price
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def constrains(self) -> bool:
+        return can_constrain(self._model)
+
+    @property
+    def calls_tools(self) -> bool:
+        return can_call_tools(self._model)
+
+    def answer(self, request: Request) -> Answer:
+        self._meter.begin()
+        usage = Usage()
+        try:
+            answer = self._model.answer(request)
+            usage = answer.usage
+        finally:
+            self._meter.end(usage, self._price)
+        return answer
+
+    def close(self) -> None:
+        self._model.close()

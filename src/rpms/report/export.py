@@ -1,0 +1,302 @@
+"""Runs as tables for other programs: episodes, steps and candidates as CSV, JSON lines or Parquet.
+
+Every file of an export comes from one reading of each episode, so that they agree even while a run is being played.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from rpms.core.errors import FileError, InputError
+from rpms.foreign.files import is_there
+from rpms.models.accounting import Price, cost
+from rpms.play.spending import price_kept
+from rpms.report.gather import NamedRun, is_going, runs_in
+from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
+from rpms.store.runs import RunFolder, Timing
+from rpms.store.swap import folder_beside
+
+MARK = "export.json"
+"""Says what an export holds, and that its folder may be replaced by a newer one."""
+_VERSION = 1
+_KEYS = {"run": str, "condition": str, "model": str, "world": str, "split": str, "seed": int, "epoch": int, "task": str}
+"""What every line begins with."""
+TABLES: Mapping[str, Mapping[str, type]] = {
+    "episodes": {
+        **_KEYS,
+        **dict.fromkeys(("type", "goal", "goal_signature", "ending"), str),
+        "won": bool,
+        "score": float,
+        **dict.fromkeys(("steps", "infeasible", "foreseeable", "repeated_failures", "contradictions"), int),
+        **dict.fromkeys(("reasks", "replaced", "shortened", "crowded"), int),
+        **dict.fromkeys(("prompt_tokens", "cached_tokens", "written_tokens", "completion_tokens", "requests"), int),
+        **dict.fromkeys(("seconds", "model_seconds", "cost"), float),
+        "error": str,
+    },
+    "steps": {
+        **_KEYS,
+        "step": int,
+        **dict.fromkeys(("observation", "thought", "answer", "action", "command", "result"), str),
+        "score": float,
+        "infeasible": bool,
+        **dict.fromkeys(("objection", "location", "holding", "belief", "state_signature", "sub_goal"), str),
+        **dict.fromkeys(("percent", "candidates", "refused"), int),
+        **dict.fromkeys(("replaced", "contradictions", "repairs", "extras"), str),
+        **dict.fromkeys(("prompt_tokens", "cached_tokens", "written_tokens", "completion_tokens", "requests"), int),
+        **dict.fromkeys(("model_seconds", "cost"), float),
+    },
+    "candidates": {
+        **_KEYS,
+        "step": int,
+        **dict.fromkeys(("entry", "kind", "wording"), str),
+        **dict.fromkeys(("score", "rank"), float),
+        **dict.fromkeys(("fate", "reason", "rule", "fact"), str),
+    },
+}
+"""The columns of each table with their types; what is not known is empty."""
+
+Line = dict[str, Any]
+
+
+class _Sink(Protocol):
+    def write(self, line: Line) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """An export that was written."""
+
+    folder: Path
+    files: Mapping[str, int]
+    """How many lines each file has, by its name."""
+    notes: tuple[str, ...]
+    """Runs that are not finished, and episodes that could not be read."""
+
+
+def export(inputs: Sequence[Path], to: str, out: Path, tables: Sequence[str] = tuple(TABLES)) -> Exported:
+    """Write tables of runs and studies into a folder, which is new or holds an older export.
+
+    The folder is whole or not there. A run that is not finished is exported as far as it is, and a note says so.
+    """
+    make = _SINKS.get(to)
+    if make is None:
+        raise InputError(f"--to {to[:40]!r}: choose one of {', '.join(_SINKS)}")
+    unknown = [name for name in tables if name not in TABLES]
+    if unknown or not tables:
+        raise InputError(f"--tables {', '.join(unknown) or '(none)'}: choose of {', '.join(TABLES)}")
+    runs = runs_in(inputs)
+    _refuse_foreign(out)
+    notes: list[str] = []
+    counts = {f"{name}.{to}": 0 for name in tables}
+    try:
+        with folder_beside(out.absolute()) as beside:
+            with ExitStack() as stack:
+                sinks: dict[str, _Sink] = {}
+                for name in tables:
+                    sinks[name] = make(beside / f"{name}.{to}", TABLES[name])
+                    stack.callback(sinks[name].close)
+                for run in runs:
+                    for table, line in _lines(run, notes, tables):
+                        sinks[table].write(line)
+                        counts[f"{table}.{to}"] += 1
+            told = {"export": _VERSION, "files": counts, "runs": [str(run.folder.folder) for run in runs]}
+            (beside / MARK).write_text(json.dumps({**told, "notes": notes}, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
+    return Exported(out, counts, tuple(notes))
+
+
+def _refuse_foreign(out: Path) -> None:
+    if not is_there(out):
+        return
+    if not out.is_dir():
+        raise InputError(f"{out}: is a file; an export is a folder")
+    if any(out.iterdir()) and not is_there(out / MARK):
+        raise InputError(f"{out}: holds something that is not an export; choose another folder with --out")
+
+
+def _lines(run: NamedRun, notes: list[str], tables: Sequence[str]) -> Iterator[tuple[str, Line]]:
+    folder = run.folder
+    settings, timings, price = folder.protocol.settings, folder.timings(), price_kept(folder)
+    numbers = {"seed": settings.get("seed"), "epoch": settings.get("epoch", 1)}
+    keys: Line = {"run": str(folder.folder), "condition": run.name}
+    keys |= {name: value if isinstance(value, int) else None for name, value in numbers.items()}
+    keys |= {name: str(settings.get(name, "")) for name in ("model", "world", "split")}
+    damaged, done = [], 0
+    for task in folder.protocol.tasks:
+        if not is_there(folder.file(task)):
+            continue
+        try:
+            record = _of_task(folder, task)
+        except FileError as error:
+            damaged.append(str(error))
+            continue
+        done += 1
+        for table, line in _of_episode(record, timings.get(task), price):
+            if table in tables:
+                yield table, {**keys, "task": task, **line}
+    notes.extend(damaged)
+    total = len(folder.protocol.tasks)
+    if done + len(damaged) < total:
+        why = "is being played" if is_going(folder.folder) else "is not finished"
+        notes.append(f"{folder.folder} {why}: {done} of {total} episodes are there and exported")
+
+
+def _of_task(folder: RunFolder, task: str) -> EpisodeRecord:
+    record = read_episode(folder.file(task))
+    if record.task != task:
+        raise FileError(folder.file(task), None, "is an episode of another task")
+    return record
+
+
+def _of_episode(record: EpisodeRecord, timing: Timing | None, price: Price | None) -> Iterator[tuple[str, Line]]:
+    row = record.row
+    spent = [_spent(step, timing, place, price) for place, step in enumerate(record.steps)]
+    yield (
+        "episodes",
+        {
+            **{name: getattr(row, name) for name in TABLES["episodes"] if hasattr(row, name)},
+            "ending": str(row.ending),
+            "goal": record.goal,
+            "goal_signature": record.goal_signature,
+            **_tokens(row.usage),
+            "seconds": None if timing is None else timing.seconds,
+            **{name: _sum([each[name] for each in spent]) for name in ("requests", "model_seconds", "cost")},
+        },
+    )
+    for step, taken in zip(record.steps, spent, strict=True):
+        yield "steps", {**_step(step), **taken}
+        for candidate in step.candidates:
+            fields = {name: getattr(candidate, name) for name in TABLES["candidates"] if hasattr(candidate, name)}
+            yield "candidates", {"step": step.number, **fields}
+
+
+def _sum(values: Sequence[Any]) -> Any:
+    return None if any(value is None for value in values) else sum(values)
+
+
+def _spent(step: StepRecord, timing: Timing | None, place: int, price: Price | None) -> Line:
+    """What a step took, as far as the run's timings tell."""
+    if timing is None or place >= min(len(timing.requests), len(timing.model_seconds)):
+        return {"requests": None, "model_seconds": None, "cost": None}
+    requests = timing.requests[place]
+    paid = cost(replace(step.usage, requests=requests), price)
+    return {"requests": requests, "model_seconds": timing.model_seconds[place], "cost": paid}
+
+
+def _tokens(usage: Any) -> Line:
+    return {
+        name: getattr(usage, name) for name in ("prompt_tokens", "cached_tokens", "written_tokens", "completion_tokens")
+    }
+
+
+def _step(step: StepRecord) -> Line:
+    belief, extras = step.belief, step.extras
+    return {
+        **{name: getattr(step, name) for name in TABLES["steps"] if hasattr(step, name)},
+        "step": step.number,
+        "location": belief.location,
+        "holding": "\n".join(belief.holding),
+        "belief": "\n".join(belief.lines),
+        "state_signature": belief.signature,
+        "sub_goal": step.progress.text,
+        "percent": step.progress.percent,
+        "candidates": len(step.candidates),
+        "refused": len(extras.get("refused", ())),
+        "replaced": str(extras.get("replaced", "")),
+        "contradictions": "\n".join(step.contradictions),
+        "repairs": "\n".join(step.repairs),
+        "extras": json.dumps(extras, ensure_ascii=False) if extras else "",
+        **_tokens(step.usage),
+    }
+
+
+def _clean(value: Any) -> Any:
+    """A text that every program can read: half characters, which some models write, become question marks."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+class _Csv:
+    """A text that a spreadsheet would take for a formula begins with an apostrophe; the other forms leave it as is."""
+
+    def __init__(self, file: Path, columns: Mapping[str, type]) -> None:
+        self._columns = columns
+        self._stream = file.open("w", encoding="utf-8", newline="")
+        self._writer = csv.writer(self._stream, lineterminator="\n")
+        self._writer.writerow(columns)
+
+    def write(self, line: Line) -> None:
+        self._writer.writerow([_cell(line.get(name)) for name in self._columns])
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        value = _clean(value).replace("\0", "\N{REPLACEMENT CHARACTER}")
+        return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    return value
+
+
+class _JsonLines:
+    def __init__(self, file: Path, columns: Mapping[str, type]) -> None:
+        self._columns = columns
+        self._stream = file.open("w", encoding="utf-8", newline="\n")
+
+    def write(self, line: Line) -> None:
+        content = {name: _clean(line.get(name)) for name in self._columns}
+        self._stream.write(json.dumps(content, ensure_ascii=False) + "\n")
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+class _Parquet:
+    """Written in groups of lines, so that a run of any size fits in memory."""
+
+    _group = 10_000
+
+    def __init__(self, file: Path, columns: Mapping[str, type]) -> None:
+        try:
+            import pyarrow as pa  # noqa: PLC0415  an extra
+            from pyarrow import parquet  # noqa: PLC0415
+        except ImportError:
+            raise InputError("--to parquet needs pyarrow: pip install 'rpms[parquet]'") from None
+        types = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+        self._arrow = pa
+        self._schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
+        self._writer = parquet.ParquetWriter(file, self._schema, compression="zstd")
+        self._lines: list[Line] = []
+
+    def write(self, line: Line) -> None:
+        self._lines.append({name: _clean(line.get(name)) for name in self._schema.names})
+        if len(self._lines) >= self._group:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._writer.write_table(self._arrow.Table.from_pylist(self._lines, schema=self._schema))
+        self._lines = []
+
+    def close(self) -> None:
+        if self._lines:
+            self._flush()
+        self._writer.close()
+
+
+_SINKS: Mapping[str, Callable[[Path, Mapping[str, type]], _Sink]] = {
+    "csv": _Csv,
+    "parquet": _Parquet,
+    "jsonl": _JsonLines,
+}
+FORMS = tuple(_SINKS)

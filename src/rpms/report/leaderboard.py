@@ -1,0 +1,115 @@
+"""Models and agents in one ranking, for each set of tasks that they played under the same terms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rpms.core.errors import InputError
+from rpms.foreign.shown import excerpt
+from rpms.report import pages
+from rpms.report.contrasts import omissions
+from rpms.report.gather import read_results, runs_in
+from rpms.report.numbers import Best, p_value, percent, rate_range
+from rpms.report.outcomes import Comparison, Results, condition_label
+from rpms.report.statistics import holm, mcnemar_of
+from rpms.report.table import DASH, Cell, Table, groups, line
+from rpms.store.swap import folder_beside
+
+_TERMS = ("world", "engine", "edition", "options", "split", "step_budget", "tasks_hash")
+"""What runs of one ranking have in common. Model, agent, condition, memory and decoding are what is ranked."""
+_USUAL_AGENT = "react"
+
+
+def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
+    """A ranking for each set of tasks, the one with the most runs first. Of several epochs the first counts."""
+    boards: dict[str, dict[str, Results]] = {}
+    for run in runs_in(inputs):
+        if run.folder.protocol.settings.get("epoch", 1) == 1:
+            results = read_results(run.name, run.folder)
+            boards.setdefault(_terms(results.protocol), {})[str(run.folder.folder)] = results
+    ordered = sorted(boards.values(), key=len, reverse=True)
+    return tuple(_board(found, number) for number, found in enumerate(ordered, start=1))
+
+
+def write_leaderboard(inputs: Sequence[Path], out: Path) -> pages.Report:
+    """Write the rankings as a page of its own into a folder, which is new or holds an older report."""
+    tables = leaderboards(inputs)
+    pages.refuse_foreign(out)
+    try:
+        with folder_beside(out.absolute()) as beside:
+            pages.write_single(beside, "leaderboard.html", {"title": "Leaderboard", "tables": tables})
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
+    return pages.Report(out, 0, ())
+
+
+def _terms(protocol: Mapping[str, Any]) -> str:
+    return json.dumps([protocol.get(name) for name in _TERMS], sort_keys=True, default=str)
+
+
+def _agent(protocol: Mapping[str, Any]) -> str:
+    agent = protocol.get("agent")
+    return excerpt(agent.get("name", "")) if isinstance(agent, Mapping) else _USUAL_AGENT
+
+
+def _board(found: Mapping[str, Results], number: int) -> Table:
+    ranked = sorted(found.values(), key=lambda results: (-results.rate, -results.score, results.model, results.name))
+    first, *others = ranked
+    tests = {str(place): _against(first, other) for place, other in enumerate(others, start=1)}
+    p_values = [DASH, *map(p_value, holm(tests).values())]
+    best = Best(results.rate for results in ranked)
+    measured: dict[str, Sequence[str | Cell]] = {
+        "Succ. (%)": [best.cell(results.rate, percent(results.rate)) for results in ranked],
+        "95% interval": [rate_range(results.won, len(results)) for results in ranked],
+        **_where_known(ranked),
+        "p": p_values,
+    }
+    lines = [
+        line(
+            results.model or DASH,
+            _agent(results.protocol),
+            condition_label(results.name),
+            str(1 + sum(other.rate > results.rate for other in ranked)),
+            *(values[place] for values in measured.values()),
+        )
+        for place, results in enumerate(ranked)
+    ]
+    terms = first.protocol
+    return Table(
+        "leaderboard" if number == 1 else f"leaderboard-{number}",
+        f"{terms.get('world', '')} {terms.get('split', '')}, {len(first)} tasks, at most {terms.get('step_budget')} "
+        "steps. p: exact McNemar test against the first, paired by task, Holm-corrected.",
+        ("Model", "Agent", "Condition", "Rank", *measured),
+        groups(lines),
+        omissions(Comparison(found)),
+        words=3,
+    )
+
+
+def _where_known(ranked: Sequence[Results]) -> dict[str, list[str]]:
+    """Columns of what not every world, model or run has; one that nobody has is left out."""
+    steps = [sum(row.steps for row in results) for results in ranked]
+    scored = Comparison({str(place): results for place, results in enumerate(ranked)}).scored
+    found = {
+        "Score": [f"{results.floored:.1f}" if scored else DASH for results in ranked],
+        "Steps": [
+            f"{taken / len(results.played):.1f}" if results.played else DASH
+            for taken, results in zip(steps, ranked, strict=True)
+        ],
+        "Infeasible (%)": [
+            percent(sum(row.infeasible for row in results) / taken) if taken else DASH
+            for taken, results in zip(steps, ranked, strict=True)
+        ],
+        "Cost ($)": [DASH if results.cost is None else f"{results.cost:.2f}" for results in ranked],
+        "Flip rate (%)": [
+            DASH if results.agreement is None else percent(results.agreement.flip_rate) for results in ranked
+        ],
+    }
+    return {name: values for name, values in found.items() if any(value != DASH for value in values)}
+
+
+def _against(first: Results, other: Results) -> float:
+    return mcnemar_of([row.won for row in first], [other.rows[task].won for task in first.rows]).exact

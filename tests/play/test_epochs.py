@@ -1,0 +1,106 @@
+"""Epochs: the same tasks again and again, and how results differ from one time to the next."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rpms.models.base import Answer, Decoding
+from rpms.models.policy import follow_plan
+from rpms.models.scripted import FunctionModel
+from rpms.play.answering import NamedModel
+from rpms.play.epochs import agreement, epoch_folders, epoch_plan, run_epochs
+from rpms.play.plan import lend, plan_run
+from rpms.play.run import run
+from rpms.report.export import export
+from rpms.report.gather import gather
+from rpms.report.tables import make_table
+from rpms.store.runs import RunFolder
+from rpms.worlds.registry import find_world
+from tests.cli.command import Rpms, rpms
+
+__all__ = ["rpms"]
+
+outcomes = st.integers(2, 5).flatmap(
+    lambda epochs: st.lists(st.lists(st.booleans(), min_size=epochs, max_size=epochs), min_size=1, max_size=8)
+)
+
+
+@given(outcomes)
+def test_agreement_is_what_counting_every_draw_gives(rows):
+    epochs = [{f"task {n}": row[place] for n, row in enumerate(rows)} for place in range(len(rows[0]))]
+    agreed = agreement(epochs)
+    assert agreed is not None
+    pairs = [(row[a], row[b]) for row in rows for a in range(len(row)) for b in range(a)]
+    assert agreed.flip_rate == pytest.approx(sum(one != two for one, two in pairs) / len(pairs))
+    assert agreed.pass_hat(2) == pytest.approx(sum(one and two for one, two in pairs) / len(pairs))
+    assert agreed.pass_hat(1) == pytest.approx(agreed.mean)
+    assert agreed.pass_hat(agreed.epochs) == pytest.approx(sum(map(all, rows)) / len(rows))
+    assert agreed.flipped == sum(any(row) and not all(row) for row in rows)
+    falling = [agreed.pass_hat(k) for k in range(1, agreed.epochs + 1)]
+    assert falling == sorted(falling, reverse=True)
+
+
+def test_only_tasks_of_all_epochs_count():
+    agreed = agreement([{"a": True, "b": True}, {"a": False}])
+    assert agreed is not None
+    assert (agreed.tasks, agreed.left_out, agreed.rates) == (1, 1, (1.0, 0.0))
+    assert agreement([{"a": True}]) is None
+    assert agreement([{"a": True}, {"b": True}]) is None
+
+
+@pytest.fixture(scope="module")
+def fickle(tmp_path_factory):
+    """Three epochs of four games by a model whose luck hangs on its seed."""
+
+    def answer(request) -> Answer:
+        lucky = hashlib.sha256(f"{request.episode} {request.decoding.seed}".encode()).digest()[0] % 2
+        return Answer(f"Action: {follow_plan(request.decision)[1] if lucky else 'look'}")
+
+    out = tmp_path_factory.mktemp("runs") / "fickle"
+    model = FunctionModel(answer, "fickle")
+    decoding = Decoding(temperature=1.0, seed=5)
+    plan = plan_run(find_world("alfworld"), "fickle", lend(model), split="builtin", limit=4, decoding=decoding)
+    run_epochs(plan, out, 3, run)
+    return out
+
+
+def test_each_epoch_is_a_run_and_the_first_is_the_folder_itself(fickle):
+    folders = epoch_folders(fickle)
+    assert folders == (fickle, fickle / "epochs/2", fickle / "epochs/3")
+    first, second, third = (RunFolder(folder).protocol for folder in folders)
+    assert first.tasks == second.tasks == third.tasks
+    assert first.differences(third) == ("decoding.seed: 5 → 7", "epoch: nothing → 3")
+
+
+def test_tables_and_exports_know_epochs(fickle, tmp_path):
+    (evidence,) = gather([fickle])
+    table = make_table("epochs", evidence.comparison)
+    assert table.columns == ("Condition", "Epochs", "Mean", "Range", "pass^2", "pass^3", "Flip rate", "Flipped")
+    (row,) = table.lines
+    agreed = evidence.comparison["full"].agreement
+    assert 0 < agreed.flipped <= 4
+    assert [cell.text for cell in row.cells][1:3] == ["3", f"{100 * agreed.mean:.1f}"]
+    assert export([fickle], "csv", tmp_path / "out").files["episodes.csv"] == 12
+
+
+def test_epochs_share_no_record(tmp_path):
+    named = NamedModel("openai/m", "alfworld", record=tmp_path)
+    plan = plan_run(find_world("alfworld"), "openai/m", named, split="builtin", limit=1)
+    assert epoch_plan(plan, 1) is plan
+    assert epoch_plan(plan, 2).open_model.record == tmp_path / "epoch-2"
+    assert epoch_plan(plan, 2).decoding == plan.decoding  # greedy: there is no seed to change
+
+
+def test_the_command_goes_on_with_more_epochs(rpms: Rpms, tmp_path):
+    command = ("run", "alfworld", "--split", "builtin", "--limit", 2, "--condition", "rules-only")
+    command += ("--out", tmp_path / "out")
+    assert "epoch" not in rpms(*command).out
+    said = rpms(*command, "--epochs", 2)
+    assert said.code == 0
+    assert "2 epochs: success 100.0%, 100.0%; pass^1 100.0%, pass^2 100.0%; flip rate 0.0%, 0 of 2" in said.out
+    printed = rpms("table", "epochs", tmp_path / "out")
+    assert "Flip rate" in printed.out

@@ -1,0 +1,130 @@
+"""What other programs read of runs: the same episodes in every form, whole files, and a word on what is missing."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import socket
+import sys
+
+import pytest
+
+from rpms.core.errors import InputError
+from rpms.models.base import Answer, Usage
+from rpms.models.scripted import FunctionModel
+from rpms.play.plan import lend, plan_run
+from rpms.play.run import run
+from rpms.report.export import FORMS, TABLES, export
+from rpms.store.runs import RunFolder
+from rpms.worlds.registry import find_world
+from tests.cli.command import Rpms, rpms
+
+__all__ = ["rpms"]
+HOSTILE = '=HYPERLINK("http://x")\x1b[2J\ud800\x00,"quoted"\nAction: go to desk 1'
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A run of two embedded games by a model that writes what no file likes."""
+    out = tmp_path_factory.mktemp("runs") / "one"
+    model = FunctionModel(lambda _: Answer(HOSTILE, Usage(100, 20, 10, 1, 0.5)), "hostile")
+    world = find_world("alfworld")
+    run(plan_run(world, model.name, lend(model), split="builtin", limit=2, step_budget=3), out)
+    return out
+
+
+def read(folder, form):
+    if form == "csv":
+        found = {}
+        for name in TABLES:
+            with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
+                found[name] = list(csv.DictReader(stream))
+        return found
+    if form == "jsonl":
+        return {
+            name: [json.loads(line) for line in (folder / f"{name}.jsonl").read_text("utf-8").splitlines()]
+            for name in TABLES
+        }
+    parquet = pytest.importorskip("pyarrow.parquet")
+    return {name: parquet.read_table(folder / f"{name}.parquet").to_pylist() for name in TABLES}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_holds_what_the_episodes_hold(played, tmp_path, form):
+    written = export([played], form, tmp_path / "out")
+    assert written.notes == ()
+    tables = read(tmp_path / "out", form)
+    assert {f"{name}.{form}": len(lines) for name, lines in tables.items()} == dict(written.files)
+    for name, lines in tables.items():
+        assert all(list(line) == list(TABLES[name]) for line in lines)
+    folder = RunFolder(played)
+    rows = list(folder.rows())
+    assert [line["task"] for line in tables["episodes"]] == [row.task for row in rows]
+    assert [int(line["steps"]) for line in tables["episodes"]] == [3, 3]
+    assert [float(line["model_seconds"]) for line in tables["episodes"]] == [1.5, 1.5]
+    assert [int(line["prompt_tokens"]) for line in tables["steps"]] == [100] * 6
+    commands = [step.command for row in rows for step in folder.episode(row.task).steps]
+    assert [line["command"] for line in tables["steps"]] == commands
+    considered = sum(len(step.candidates) for row in rows for step in folder.episode(row.task).steps)
+    assert len(tables["candidates"]) == considered
+
+
+def test_json_lines_and_parquet_hold_the_same_values(played, tmp_path):
+    for form in ("jsonl", "parquet"):
+        export([played], form, tmp_path / form)
+    assert read(tmp_path / "jsonl", "jsonl") == read(tmp_path / "parquet", "parquet")
+
+
+def test_no_cell_is_a_formula_and_no_text_breaks_a_line(played, tmp_path):
+    export([played], "csv", tmp_path / "out")
+    lines = read(tmp_path / "out", "csv")["steps"]
+    assert all(line["answer"].startswith("'=HYPERLINK") for line in lines)
+    assert "\0" not in (tmp_path / "out/steps.csv").read_text("utf-8")
+
+
+def test_a_run_in_progress_is_said_and_exported_as_far_as_it_is(played, tmp_path):
+    import shutil  # noqa: PLC0415
+
+    part = tmp_path / "part"
+    shutil.copytree(played, part)
+    first, second = RunFolder(part).protocol.tasks
+    RunFolder(part).file(second).unlink()
+    stopped = export([part], "jsonl", tmp_path / "out")
+    assert stopped.notes == (f"{part} is not finished: 1 of 2 episodes are there and exported",)
+    (part / "lock").write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
+    going = export([part], "jsonl", tmp_path / "out")
+    assert going.notes == (f"{part} is being played: 1 of 2 episodes are there and exported",)
+    assert [line["task"] for line in read(tmp_path / "out", "jsonl")["episodes"]] == [first]
+    file = RunFolder(part).file(first)
+    file.write_bytes(file.read_bytes()[:-40])
+    damaged = export([part], "csv", tmp_path / "out")
+    assert "is not a whole episode file" in damaged.notes[0]
+    assert read(tmp_path / "out", "csv")["episodes"] == []
+
+
+def test_a_folder_of_something_else_is_left_alone(played, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.txt").write_text("years of work")
+    with pytest.raises(InputError, match="holds something that is not an export"):
+        export([played], "csv", tmp_path / "mine")
+    assert (tmp_path / "mine/thesis.txt").read_text() == "years of work"
+
+
+def test_without_the_extra_one_line_says_how_to_get_it(played, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r"needs pyarrow: pip install 'rpms\[parquet\]'"):
+        export([played], "parquet", tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command(rpms: Rpms, played, tmp_path):
+    said = rpms("export", played, "--to", "jsonl", "--out", tmp_path / "out", "--tables", "episodes,steps")
+    assert said.code == 0
+    assert said.out.splitlines() == [
+        f"{tmp_path}/out/episodes.jsonl: 2 lines",
+        f"{tmp_path}/out/steps.jsonl: 6 lines",
+    ]
+    assert rpms("export", played, "--to", "xlsx").line == "--to 'xlsx': choose one of csv, parquet, jsonl"
+    assert rpms("export", played, "--tables", "prompts").line.startswith("--tables prompts: choose of episodes")
+    assert "is neither a run nor a study" in rpms("export", tmp_path).line
