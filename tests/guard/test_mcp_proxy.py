@@ -218,23 +218,12 @@ def test_a_server_that_ends_ends_the_session(session):
     assert "Traceback" not in err
 
 
-def test_a_command_that_is_not_there_is_one_line(session, tmp_path):
+def test_a_command_that_is_not_there_is_one_line(rpms, tmp_path):
     (tmp_path / "m.yaml").write_text(MANUAL)
-    command = [
-        sys.executable,
-        "-m",
-        "rpms",
-        "guard",
-        "mcp",
-        "--manual",
-        str(tmp_path / "m.yaml"),
-        "--",
-        "no-such-server",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == 2
-    assert "cannot be started" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    done = rpms("guard", "mcp", "--manual", tmp_path / "m.yaml", "--", "no-such-server")
+    assert done.code == 2
+    assert "cannot be started" in done.err
+    assert len(done.err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("how", ["close", "terminate"])

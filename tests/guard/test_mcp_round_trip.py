@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import os
+import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+SERVER = shutil.which("mcp-server-git", path=str(Path(sys.executable).parent)) or shutil.which("mcp-server-git")
+if SERVER is None:
+    pytest.skip("mcp-server-git is not installed: pip install mcp-server-git", allow_module_level=True)
 mcp = pytest.importorskip("mcp", reason="the MCP client is not installed: pip install 'rpms[mcp]'")
 from mcp.client.stdio import stdio_client  # noqa: E402
 
-from tests.guard.git_server import server  # noqa: E402
-
-SERVER = server()
-pytestmark = pytest.mark.skipif(SERVER is None, reason="mcp-server-git is not installed: pip install mcp-server-git")
-MANUAL = Path(__file__).parents[2] / "examples" / "guard" / "git.yaml"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "guard"
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -40,7 +41,7 @@ def repositories(tmp_path):
         (folder / "a.txt").write_text("two\n")
         (folder / "b.txt").write_text("new\n")
     manual = tmp_path / "git.yaml"
-    manual.write_text(MANUAL.read_text().replace("/srv/repositories", str(tmp_path / "workspace")))
+    manual.write_text((EXAMPLES / "git.yaml").read_text().replace("/srv/repositories", str(tmp_path / "workspace")))
     return tmp_path
 
 
@@ -97,3 +98,10 @@ def test_a_git_server_behind_the_guard(repositories):
         assert "second" in git(inside, "log", "--oneline")
 
     asyncio.run(asyncio.wait_for(scenario(), 120))
+
+
+def test_the_example_lets_a_client_look_and_refuses_it_a_write(capsys):
+    runpy.run_path(str(EXAMPLES / "mcp_client.py"), run_name="__main__")
+    looked, refused = capsys.readouterr().out.split("git_add: ")
+    assert "No commits yet" in looked
+    assert refused.startswith("Not done. P-FOLDER-001: Nothing is written outside the workspace")

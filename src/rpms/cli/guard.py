@@ -72,7 +72,10 @@ def mcp(
     """Stand before an MCP server over stdio: calls are checked, all else passes through unchanged."""
     if not command:
         raise InputError("name the server to start after `--`, such as `-- mcp-server-git`")
-    if hasattr(signal, "SIGHUP"):  # a terminal that is closed: as Ctrl-C, so that the server ends too
-        signal.signal(signal.SIGHUP, signal.default_int_handler)
     proxy = Proxy(_guard(manual, python, log), lambda text: complain(f"rpms guard: {text}"), patience=timeout)
-    raise typer.Exit(min(abs(proxy.run(command)), 255))
+    before = signal.signal(signal.SIGHUP, signal.default_int_handler)  # a closed terminal is as Ctrl-C: the server ends
+    try:
+        code = proxy.run(command)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    raise typer.Exit(min(abs(code), 255))
