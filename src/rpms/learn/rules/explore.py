@@ -73,7 +73,9 @@ class Explorer:
     steps: int = 0
     _due: int = 40
     """The number of steps at which conclusions are drawn next."""
-    _questions: list[Question] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    interest: list[float] = field(default_factory=list)
+    """How often each question is to come up, compared with the others."""
     _manual: RuleManual = field(default_factory=RuleManual)
     _reasoners: dict[State, Reasoner] = field(default_factory=dict)
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
@@ -107,7 +109,8 @@ class Explorer:
         self._manual = manual_from(self.learned, guessing=True)
         self._reasoners.clear()
         books = {action.name: self.ledger.books[action.template] for action in self.learned.actions}
-        self._questions = [Question(schema, books[schema.name]) for schema in self._manual.actions]
+        self.questions = [Question(schema, books[schema.name]) for schema in self._manual.actions]
+        self.interest = [question.interest for question in self.questions]
 
     def _episode(self, number: int, task: Task) -> Trace:
         try:
@@ -209,10 +212,6 @@ class Explorer:
     def instance(self, command: str) -> Instance | None:
         """A command as an instance of what was learned."""
         return self._manual.active("").instance(command)
-
-    @property
-    def questions(self) -> Sequence[Question]:
-        return self._questions
 
 
 def _assignments(args: Sequence[str], roles: dict[str, set[str]], known: dict[str, int]) -> Iterator[tuple[str, ...]]:

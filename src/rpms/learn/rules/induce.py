@@ -29,8 +29,9 @@ ALTERNATIVES = 3
 BY_CHANCE = 0.01
 """How likely it may be that a fact was true in all successes by chance, for one that explains nothing."""
 EITHER = 4
-"""Refusals that a precondition of two facts, of which one must hold, has to account for, and half of all that is
-unexplained: where a hidden cause is at work, some pair always fits a few."""
+"""Refusals that a precondition of two facts, of which one must hold, has to account for."""
+SHARE = 0.25
+"""And the share of all that is unexplained: where a hidden cause is at work, some pair always fits a few."""
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -261,7 +262,7 @@ class Needs:
                 ever |= false
             pairs = [pair for pair in combinations(bits(ever), 2) if self._one_always(*pair)]
             best = max(pairs, key=lambda pair: (_both(left, *pair), *map(self._worth, pair)), default=None)
-            if best is None or _both(left, *best) < max(EITHER, len(left) / 2):
+            if best is None or _both(left, *best) < max(EITHER, SHARE * len(left)):
                 break
             clause = Clause(tuple(literal_of(self.book.facts, bit) for bit in best))
             rows = [row for row in left if row[2] >> best[0] & row[2] >> best[1] & 1]
