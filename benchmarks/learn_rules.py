@@ -265,6 +265,8 @@ def science(args: argparse.Namespace) -> None:
     manual = manual_of(world, choose_manual(out))
     tally, _ = check_guard(world, setting, train[len(train) // 2 :], manual, args.checked)
     print("\n".join(guard_table(tally)))
+    print("\n| action | | hand-written | learned |\n| --- | --- | --- | --- |")
+    print("\n".join(agreement(result, world)))
     some = random.Random(7).sample(dev, min(args.games, len(dev)))
     hand = manual_of(world)
     mixed = replace(

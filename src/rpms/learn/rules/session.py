@@ -32,6 +32,8 @@ _FAMILIAR = 6
 _WORTH_IT = 0.9
 """What has to be gained by an experiment for it to be made where nothing prepares it."""
 
+_LAST_STEPS = 8
+"""Steps at the end of an episode in which actions are tried that often end the task for good."""
 _ANY_KIND, _FITTING = 0.4, 0.3
 """How often an action is imagined with any kinds, and with kinds that have worked in every slot."""
 
@@ -53,6 +55,8 @@ class Session:
     ahead: list[str] = field(default_factory=list)
     """What the plan that was made goes on with."""
     about_goal: bool = False
+    left: int = 0
+    """Steps that are left of the episode."""
 
     def __post_init__(self) -> None:
         self.about_goal = not self.explorer.settled(self.diary.goal) and self.dice.random() < self.explorer.how.goals
@@ -81,9 +85,16 @@ class Session:
                 command = self._experiment() or self._towards_target()
                 if command:
                     return command
-        if not self._astray() and (listed := self.game.admissible()):
+        if not self._astray() and (listed := [each for each in self.game.admissible() if not self._too_early(each)]):
             return self.dice.choice(self.dice.choice(by_verb(listed)))
         return self._anything()
+
+    def _too_early(self, command: str) -> bool:
+        """Whether to put off an action that often ends the task for good: late in an episode that costs little."""
+        explorer = self.explorer
+        if not explorer.deadly or self.left <= _LAST_STEPS:
+            return False
+        return explorer.ledger.names.read(command).template in explorer.deadly
 
     def _astray(self) -> bool:
         """Whether to leave the plan for once, so that what no plan foresees can come about."""
@@ -98,7 +109,8 @@ class Session:
         for commands in by_verb(self.game.admissible()):
             command = self.dice.choice(commands)
             book = ledger.books.get(ledger.names.read(command).template)
-            if (book is None or book.worked.total() < _FAMILIAR) and not self._vain(command):
+            new = book is None or book.worked.total() < _FAMILIAR
+            if new and not self._vain(command) and not self._too_early(command):
                 found.append(command)
         return self.dice.choice(found) if found else ""
 
@@ -112,7 +124,7 @@ class Session:
             if names is None:
                 continue
             command = fill(question.book.template, names)
-            if self._vain(command):
+            if self._vain(command) or self._too_early(command):
                 continue
             gain, about = question.gain(*question.book.measure(self.diary.belief, names), tuple(map(kind_of, names)))
             if gain > best:
@@ -189,7 +201,7 @@ class Session:
         best, found = 0.0, None
         for question in self._some_questions():
             names = self._imagine(question)
-            if names is None:
+            if names is None or self._too_early(fill(question.book.template, names)):
                 continue
             kinds = tuple(map(kind_of, names))
             tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
@@ -249,7 +261,11 @@ class Session:
     def _anything(self) -> str:
         """A command of some action with any names that were ever seen, known to be here or not."""
         names = self.explorer.ledger.names.roles
-        books = [book for book in self.explorer.ledger.books.values() if len(book.successes) > 1]
+        books = [
+            book
+            for book in self.explorer.ledger.books.values()
+            if len(book.successes) > 1 and (book.template not in self.explorer.deadly or self.left <= _LAST_STEPS)
+        ]
         if not books:
             return next(iter(self.game.admissible()), "look")
         book = self.dice.choice(books)
