@@ -92,6 +92,8 @@ class Remedy(NamedTuple):
     """What to do first: `open drawer 3`; nothing where nothing helps."""
     fact: Atom | None = None
     """What it is for, or where nothing helps, the fact that stands against the action for good."""
+    after: tuple[str, ...] = ()
+    """What the plan goes on with, as far as it can be told before the first step was taken."""
 
 
 def likely_places(rules: ActiveRules, experience: Whereabouts | None = None, kinds: Iterable[str] = ()) -> Order:
@@ -179,7 +181,9 @@ class _Graph(Ground):
             chain = options[0].chain
             instance = self._manual.rules.instance(chain[0].command)
             elsewhere = instance is not None and set(instance.binding.values()).isdisjoint(binding.values())
-            return Remedy("" if chain[0].reveals and elsewhere else chain[0].command, chain[-1].fact.atom)
+            command = "" if chain[0].reveals and elsewhere else chain[0].command
+            after = () if chain[0].reveals else tuple(link.command for link in chain[1:])
+            return Remedy(command, chain[-1].fact.atom, after)
         return Remedy("", self._obstacle(needs, binding, frozenset()))
 
     def _obstacle(self, needs: Iterable[Need], binding: Mapping[str, str], above: frozenset[Fact]) -> Atom | None:

@@ -82,6 +82,8 @@ class Book:
     worked: Counter[tuple[str, ...]] = field(default_factory=Counter)
     """The kinds in its slots with which it succeeded."""
     refused: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    losses: int = 0
+    """How often the task was over for good after it."""
     roles: list[set[str] | None] = field(default_factory=list)
     """For each slot, the roles that all names had with which it succeeded."""
     probes: dict[Atom, Probe] = field(default_factory=dict)
@@ -169,6 +171,7 @@ class Book:
         """Take over an attempt."""
         self.attempts.append(attempt)
         (self.refused if attempt.refused else self.worked)[attempt.kinds] += 1
+        self.losses += attempt.lost
         if not attempt.refused:
             for place, name in enumerate(attempt.names):
                 had, known = self.roles[place], names.roles.get(name, set())

@@ -245,6 +245,11 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
     for action in learned.actions:
         for table in action.tables:
             predicates[table.name] = Predicate(table.name, table_atom(table, action.parameters).args)
+    procedures = [
+        Purpose(goal.type, goal.fields, tuple(goal.steps()), frozenset({goal.type}), staged=True)
+        for goal in learned.goals
+        if goal.staged
+    ]
     purposes = [
         Purpose(
             goal.type,
@@ -260,4 +265,6 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
         kinds={table.name: table.kinds for action in learned.actions for table in action.tables},
     )
     actions = tuple(schema_of(action, guessing=guessing) for action in learned.actions)
-    return RuleManual(tuple(prohibitions_of(learned)), actions, predicates, learned.world, tuple(purposes), lore)
+    return RuleManual(
+        tuple(prohibitions_of(learned)), actions, predicates, learned.world, (*procedures, *purposes), lore
+    )

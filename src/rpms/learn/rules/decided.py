@@ -234,6 +234,18 @@ def _of_goal(tree: Tree, decision: Decision) -> _Change:
     return True
 
 
+def _of_procedure(tree: Tree, decision: Decision) -> _Change:
+    """A procedure stands or falls as a whole; without it, plans go by what the goal wants."""
+    procedures = tree.get("procedures", {})
+    if decision.accepted:
+        return False if decision.at[-1] in procedures else None
+    if procedures.pop(decision.at[-1], None) is None:
+        return False
+    if not procedures:
+        tree.pop("procedures")
+    return True
+
+
 def _predicates(tree: Tree) -> dict[str, Predicate]:
     return {
         name: Predicate(name, tuple(each.get("args", ())), each.get("yes", ""), each.get("no", ""))
@@ -248,6 +260,7 @@ _apply_to: dict[str, Callable[[Tree, Decision], _Change]] = {
     "kinds": _of_kinds,
     "localities": _of_place,
     "goals": _of_goal,
+    "procedures": _of_procedure,
 }
 
 

@@ -31,6 +31,8 @@ from rpms.worlds.base import Setting, Task, World
 
 ASIDE = 10
 """One episode in so many is kept aside: nothing is learned from it, and the manual is verified on it."""
+DEADLY = 1 / 3
+"""Share of its successes after which the task was over for good that makes an action one to put off."""
 ENOUGH_WINS = 12
 """Wins of a goal type after which its episodes serve other questions."""
 
@@ -73,7 +75,11 @@ class Explorer:
     steps: int = 0
     _due: int = 40
     """The number of steps at which conclusions are drawn next."""
-    _questions: list[Question] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    interest: list[float] = field(default_factory=list)
+    """How often each question is to come up, compared with the others."""
+    deadly: frozenset[str] = frozenset()
+    """Actions that often ended the task for good, as they are written: put off until an episode is nearly over."""
     _manual: RuleManual = field(default_factory=RuleManual)
     _reasoners: dict[State, Reasoner] = field(default_factory=dict)
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
@@ -107,7 +113,11 @@ class Explorer:
         self._manual = manual_from(self.learned, guessing=True)
         self._reasoners.clear()
         books = {action.name: self.ledger.books[action.template] for action in self.learned.actions}
-        self._questions = [Question(schema, books[schema.name]) for schema in self._manual.actions]
+        self.questions = [Question(schema, books[schema.name]) for schema in self._manual.actions]
+        self.interest = [question.interest for question in self.questions]
+        self.deadly = frozenset(
+            book.template for book in self.ledger.books.values() if book.losses > DEADLY * book.worked.total()
+        )
 
     def _episode(self, number: int, task: Task) -> Trace:
         try:
@@ -121,7 +131,7 @@ class Explorer:
             diary = ledger.begin(f"{number}:{task.id}", opening)
             session = Session(self, diary, game, Random(f"{self.how.seed}:{number}"))  # noqa: S311
             left = min(self.how.per_episode or self.world.step_budget, self.how.steps - self.steps)
-            for _ in range(left):
+            for session.left in range(left, 0, -1):
                 command = session.choose()
                 outcome = game.step(command)
                 refused = diary.add(
@@ -209,10 +219,6 @@ class Explorer:
     def instance(self, command: str) -> Instance | None:
         """A command as an instance of what was learned."""
         return self._manual.active("").instance(command)
-
-    @property
-    def questions(self) -> Sequence[Question]:
-        return self._questions
 
 
 def _assignments(args: Sequence[str], roles: dict[str, set[str]], known: dict[str, int]) -> Iterator[tuple[str, ...]]:

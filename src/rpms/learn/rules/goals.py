@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from rpms.core.facts import Atom, Clause, Literal
+from rpms.core.rules import Step
 from rpms.learn.rules.model import MOST_WITNESSES, Fact
 from rpms.learn.rules.wins import FIELDS, GoalBook, State, Win
 from rpms.store.evidence import Label, Witness
@@ -27,11 +28,26 @@ class GoalModel:
     wins: int
     episodes: int
     stages: tuple[Atom, ...] = ()
-    """What came about in every win on the way there, in an order that all wins share: a procedure."""
+    """What came about in every win on the way there, in an order that all wins share."""
+    staged: bool = False
+    """Whether these are a procedure: all that is wanted held in the end without a win where one of them was left out,
+    and never where none was. Else what is wanted suffices: how to get there follows from the actions."""
 
     @property
     def state(self) -> State:
         return frozenset(fact.clause.literals[0].atom for fact in self.holds)
+
+    def steps(self) -> list[Step]:
+        """The procedure: one stage for each fact on the way, and at last all that is wanted."""
+        last = max(place for place, atom in enumerate(self.stages) if atom not in self.state)
+        way = [Step(atom.predicate, (Clause((Literal(atom),)),)) for atom in self.stages[: last + 1]]
+        return [*way, Step("finish", tuple(fact.clause for fact in self.holds))]
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Variable → field of the goal, for all that the procedure speaks of."""
+        used = {arg for step in self.steps() for clause in step.until for arg in clause.literals[0].atom.args}
+        return {name: field for field, names in FIELDS.items() for name in names if name in used}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +67,14 @@ def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
     if model is None or _went_on(book, model.state):
         pair = _shared(book, 2, made)
         model = pair if pair is not None and pair.holds else model
-    return model
+    return model if model is None else replace(model, staged=_decides(book, model))
+
+
+def _decides(book: GoalBook, model: GoalModel) -> bool:
+    """Whether what came about on the way tells wins from states with all that is wanted in which episodes went on."""
+    ways = [way for state, ways in book.until_then.items() if state >= model.state for way in ways]
+    passing = not model.state.issuperset(model.stages)
+    return passing and bool(ways) and not any(way.issuperset(model.stages) for way in ways)
 
 
 def _went_on(book: GoalBook, wanted: State) -> Witness | None:

@@ -28,9 +28,13 @@ ALTERNATIVES = 3
 """Facts of which one may have been what was needed; of more, nothing is concluded."""
 BY_CHANCE = 0.01
 """How likely it may be that a fact was true in all successes by chance, for one that explains nothing."""
+SELDOM = 0.25
+"""Share of the successes in which a fact has to be known: where it hardly ever is, the few say nothing of the rest."""
 EITHER = 4
-"""Refusals that a precondition of two facts, of which one must hold, has to account for, and half of all that is
-unexplained: where a hidden cause is at work, some pair always fits a few."""
+"""Refusals that a precondition of two facts, of which one must hold, has to account for."""
+EITHER_OF_KNOWN, EITHER_OF_ALL = 0.5, 0.1
+"""And the shares of what is unexplained, where it is known whether one of the two held, and in all: where a hidden
+cause is at work, some pair always fits a few."""
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -83,7 +87,13 @@ class Needs:
         ever = 0
         for false in [row[2] for row in self.losses] or [row[1] for row in self._drawn]:
             ever |= false
-        return self.safe & ever
+        return self.safe & ever & ~self.seldom
+
+    @cached_property
+    def seldom(self) -> int:
+        """Of the safe bound, what was unknown in nearly all successes."""
+        least = SELDOM * len(self.wins)
+        return sum(1 << bit for bit in bits(self.safe) if sum(row[1] >> bit & 1 for row in self.wins) < least)
 
     @property
     def weighed(self) -> frozenset[Literal]:
@@ -207,7 +217,7 @@ class Needs:
     def _labelled(self, bit: int, literal: Literal) -> tuple[Label, list[Witness], str, Clause]:
         alone = Clause((literal,))
         if not self.tested >> bit & 1:
-            return Label.UNTESTED, [], "", alone
+            return Label.UNTESTED, [], "hardly ever known" if self.seldom >> bit & 1 else "", alone
         if not self.explaining >> bit & 1:
             same = next((one for one, (_, _, same) in self._certain.items() if same >> bit & 1), None)
             if same is not None:
@@ -248,8 +258,9 @@ class Needs:
 
     @cached_property
     def _left(self) -> list[tuple[Attempt, int, int]]:
-        """Refusals of kinds that have worked, with no fact of the safe bound known to be false."""
-        return [row for row in self._explainable if not row[2] & self.safe]
+        """Refusals of kinds that have worked, with no fact of the safe bound known to be false or likely to be."""
+        needed = self.explaining
+        return [row for row in self._explainable if not row[2] & self.safe and row[1] & needed == needed]
 
     @cached_property
     def either(self) -> tuple[Fact, ...]:
@@ -260,8 +271,9 @@ class Needs:
             for _, _, false in left:
                 ever |= false
             pairs = [pair for pair in combinations(bits(ever), 2) if self._one_always(*pair)]
+            pairs = [pair for pair in pairs if _accounts(left, *pair)]
             best = max(pairs, key=lambda pair: (_both(left, *pair), *map(self._worth, pair)), default=None)
-            if best is None or _both(left, *best) < max(EITHER, len(left) / 2):
+            if best is None:
                 break
             clause = Clause(tuple(literal_of(self.book.facts, bit) for bit in best))
             rows = [row for row in left if row[2] >> best[0] & row[2] >> best[1] & 1]
@@ -270,7 +282,8 @@ class Needs:
             unknown = len(self.wins) - len(known)
             if not self.excluded.intersection(clause.literals):
                 found.append(Fact(clause, Label.NECESSARY, len(known), 0, len(rows), unknown, witnesses))
-            left = [row for row in left if row not in rows]
+            # where it is unknown whether one of the two held, nothing else needs to have been wrong
+            left = [row for row in left if (row[1] >> best[0] | row[1] >> best[1]) & 1]
         return tuple(found)
 
     def _one_always(self, one: int, other: int) -> bool:
@@ -337,6 +350,13 @@ class Needs:
             for attempt in self.faultless
             if attempt.kinds in self.book.worked or self.book.refused[attempt.kinds] >= REFUSED_KINDS
         )
+
+
+def _accounts(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) -> bool:
+    """Whether it was often enough that neither of two facts held."""
+    both = _both(rows, one, other)
+    held = sum((true >> one | true >> other) & 1 for _, true, _ in rows)
+    return both >= max(EITHER, EITHER_OF_KNOWN * (both + held), EITHER_OF_ALL * len(rows))
 
 
 def _both(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) -> int:

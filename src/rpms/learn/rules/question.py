@@ -13,6 +13,9 @@ from rpms.learn.rules.induce import DECISIVE, REFUSED_KINDS, Needs, bits
 _OFTEN = 200
 """Successes of an action from which on further kinds matter ever less."""
 
+_SELDOM = 40
+"""Successes of an action with which it comes up half as often as one that never succeeded."""
+
 
 @dataclass
 class Question:
@@ -30,6 +33,8 @@ class Question:
     wanted: int = field(init=False)
     """The best guess at what it needs."""
     rare: float = field(init=False)
+    interest: float = field(init=False)
+    """How often it is to come up, compared with other actions: an action of nothing has nothing to be settled."""
     asked: Counter[object] = field(default_factory=Counter)
     """What was tried since conclusions were drawn, by what it was to settle."""
 
@@ -41,6 +46,7 @@ class Question:
         successes = len(self.book.successes)
         self.wanted = needs.required if successes < FEW else needs.explaining
         self.rare = min(1.0, _OFTEN / max(1, successes))
+        self.interest = 1 / (1 + successes / _SELDOM) if self.book.slots else 0.0
 
     def gain(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
         """How much would be learned by doing it where some facts are true and some false, and what about."""

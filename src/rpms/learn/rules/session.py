@@ -32,6 +32,11 @@ _FAMILIAR = 6
 _WORTH_IT = 0.9
 """What has to be gained by an experiment for it to be made where nothing prepares it."""
 
+_LAST_STEPS = 8
+"""Steps at the end of an episode in which actions are tried that often end the task for good."""
+_ANY_KIND, _FITTING = 0.4, 0.3
+"""How often an action is imagined with any kinds, and with kinds that have worked in every slot."""
+
 
 @dataclass
 class Session:
@@ -50,6 +55,8 @@ class Session:
     ahead: list[str] = field(default_factory=list)
     """What the plan that was made goes on with."""
     about_goal: bool = False
+    left: int = 0
+    """Steps that are left of the episode."""
 
     def __post_init__(self) -> None:
         self.about_goal = not self.explorer.settled(self.diary.goal) and self.dice.random() < self.explorer.how.goals
@@ -78,9 +85,16 @@ class Session:
                 command = self._experiment() or self._towards_target()
                 if command:
                     return command
-        if not self._astray() and (listed := self.game.admissible()):
+        if not self._astray() and (listed := [each for each in self.game.admissible() if not self._too_early(each)]):
             return self.dice.choice(self.dice.choice(by_verb(listed)))
         return self._anything()
+
+    def _too_early(self, command: str) -> bool:
+        """Whether to put off an action that often ends the task for good: late in an episode that costs little."""
+        explorer = self.explorer
+        if not explorer.deadly or self.left <= _LAST_STEPS:
+            return False
+        return explorer.ledger.names.read(command).template in explorer.deadly
 
     def _astray(self) -> bool:
         """Whether to leave the plan for once, so that what no plan foresees can come about."""
@@ -95,7 +109,8 @@ class Session:
         for commands in by_verb(self.game.admissible()):
             command = self.dice.choice(commands)
             book = ledger.books.get(ledger.names.read(command).template)
-            if (book is None or book.worked.total() < _FAMILIAR) and not self._vain(command):
+            new = book is None or book.worked.total() < _FAMILIAR
+            if new and not self._vain(command) and not self._too_early(command):
                 found.append(command)
         return self.dice.choice(found) if found else ""
 
@@ -104,15 +119,12 @@ class Session:
     def _experiment(self) -> str:
         """What can be done right now that would settle most, if anything would."""
         best, choice = _WORTH_IT, ("", Counter[object](), object())
-        for _ in range(self.explorer.how.imagined):
-            question = self.dice.choice(self.explorer.questions)
-            if not question.book.slots:
-                continue
+        for question in self._some_questions():
             names = self._imagine(question)
             if names is None:
                 continue
             command = fill(question.book.template, names)
-            if self._vain(command):
+            if self._vain(command) or self._too_early(command):
                 continue
             gain, about = question.gain(*question.book.measure(self.diary.belief, names), tuple(map(kind_of, names)))
             if gain > best:
@@ -125,30 +137,45 @@ class Session:
         """Whether a command was refused since anything changed, or again and again."""
         return command in self.refused or self.failures[command] > 1
 
+    def _some_questions(self) -> list[Question]:
+        """Actions to imagine, those that succeeded least more often."""
+        explorer = self.explorer
+        if not any(explorer.interest):
+            return []
+        return self.dice.choices(explorer.questions, explorer.interest, k=explorer.how.imagined)
+
     def _imagine(self, question: Question) -> tuple[str, ...] | None:
-        """Names for an action, with kinds that have worked as often as with any."""
+        """Names for an action: any, or with a kind that has worked in one slot, or with such kinds in all."""
         names = draw(self.diary.belief, [(role,) for role in question.schema.variables], self.dice)
-        if names is None or self.dice.random() < 0.5:
+        chance = self.dice.random()
+        if names is None or chance < _ANY_KIND:
             return names
-        slot = self.dice.randrange(len(names))
-        known = self.diary.belief.names.get(question.schema.variables[slot], ())
-        fit = [name for name in known if kind_of(name) in question.fit[slot] and name not in names]
-        return (*names[:slot], self.dice.choice(fit), *names[slot + 1 :]) if fit else names
+        slots = range(len(names)) if chance < _ANY_KIND + _FITTING else (self.dice.randrange(len(names)),)
+        chosen = list(names)
+        for slot in slots:
+            if kind_of(chosen[slot]) not in question.fit[slot]:
+                known = self.diary.belief.names.get(question.schema.variables[slot], ())
+                fit = [name for name in known if kind_of(name) in question.fit[slot] and name not in chosen]
+                chosen[slot] = self.dice.choice(fit) if fit else chosen[slot]
+        return tuple(chosen)
 
     def _towards_target(self) -> str:
         """The next step towards an experiment that cannot be done yet."""
         for _ in range(3):
             if self.target is None or self.patience <= 0:
-                self.target, self.patience = self._new_target(), self.explorer.how.pursued
+                self.target, self.patience, self.ahead = self._new_target(), self.explorer.how.pursued, []
             if self.target is None:
                 break
             self.patience -= 1
             if self.target.feasible(self.situation) is Truth.TRUE:
                 target, self.target = self.target, None
                 return command_of(target.schema, target.binding)
-            command = self.explorer.reasoner(frozenset()).remedy(self.target, self.situation).command
-            if command and not self._vain(command):
-                return command
+            if (going := self._go_on()) is not None:
+                return going
+            remedy = self.explorer.reasoner(frozenset()).remedy(self.target, self.situation)
+            if remedy.command and not self._vain(remedy.command):
+                self.ahead = list(remedy.after)
+                return remedy.command
             self.target = None
         return self._look()
 
@@ -172,15 +199,14 @@ class Session:
     def _new_target(self) -> Instance | None:
         """An action with kinds that were never tried together, of the actions that succeeded least."""
         best, found = 0.0, None
-        for _ in range(self.explorer.how.imagined):
-            question = self.dice.choice(self.explorer.questions)
-            names = self._imagine(question) if question.book.slots else None
-            if names is None:
+        for question in self._some_questions():
+            names = self._imagine(question)
+            if names is None or self._too_early(fill(question.book.template, names)):
                 continue
             kinds = tuple(map(kind_of, names))
             tried = question.book.worked[kinds] + question.faultless.get(kinds, 0)
             new = sum(kind not in fit for kind, fit in zip(kinds, question.fit, strict=True))
-            worth = (2.0 if not tried else 0.5 / tried) / (1 + len(question.book.successes) / 40) / max(1, new)
+            worth = (2.0 if not tried else 0.5 / tried) * question.interest / max(1, new)
             if worth > best:
                 binding = dict(zip(question.schema.variables, names, strict=True))
                 best, found = worth, Instance(question.schema, binding)
@@ -195,7 +221,7 @@ class Session:
             if self.wanted is None or self.patience <= 0:
                 if self.wanted is not None:
                     self.tried.add(self.wanted)
-                self.wanted, self.patience = self._new_guess(), 2 * explorer.how.pursued
+                self.wanted, self.patience, self.ahead = self._new_guess(), 2 * explorer.how.pursued, []
             if self.wanted is None:
                 return ""
             self.patience -= 1
@@ -235,7 +261,11 @@ class Session:
     def _anything(self) -> str:
         """A command of some action with any names that were ever seen, known to be here or not."""
         names = self.explorer.ledger.names.roles
-        books = [book for book in self.explorer.ledger.books.values() if len(book.successes) > 1]
+        books = [
+            book
+            for book in self.explorer.ledger.books.values()
+            if len(book.successes) > 1 and (book.template not in self.explorer.deadly or self.left <= _LAST_STEPS)
+        ]
         if not books:
             return next(iter(self.game.admissible()), "look")
         book = self.dice.choice(books)

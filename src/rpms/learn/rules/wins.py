@@ -7,7 +7,7 @@ state of an episode is described by the facts that hold of some such things, so 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations, product
 
@@ -51,6 +51,8 @@ class GoalBook:
     wins: list[Win] = field(default_factory=list)
     not_won: dict[State, Witness] = field(default_factory=dict)
     """States in which the episode went on."""
+    until_then: dict[State, set[State]] = field(default_factory=dict)
+    """For each of these, what had held of its things by then: once for each way that led there."""
     fields: Counter[str] = field(default_factory=Counter)
     """Which fields the goals had, and how many things of them there were."""
     episodes: int = 0
@@ -90,8 +92,9 @@ class Story:
             states, ways = tuple(state for _, state in found), tuple(named for named, _ in found)
             self._book.wins.append(Win(states, self._since, self._first, ways, witness))
         else:
-            for _, state in found:
+            for named, state in found:
                 self._book.not_won.setdefault(state, witness)
+                self._book.until_then.setdefault(state, set()).add(_lifted(self._first, named))
 
     def _things(self, belief: Belief, command: str) -> dict[str, list[str]]:
         """By field, what the goal may mean, what was handled last first."""
@@ -119,7 +122,7 @@ class Story:
                     yield atom
 
 
-def _lifted(facts: Sequence[Atom], named: Mapping[str, str]) -> State:
+def _lifted(facts: Iterable[Atom], named: Mapping[str, str]) -> State:
     """The facts that are about some things alone, with variables in place of these."""
     variables = {thing: variable for variable, thing in named.items()}
     return frozenset(fact.bind(variables) for fact in facts if variables.keys() >= set(fact.args))

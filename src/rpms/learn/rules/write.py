@@ -29,6 +29,7 @@ def manual_tree(learned: Learned) -> dict[str, Any]:
         "predicates": {**_vocabulary(learned), **_told_of_kinds(learned)},
         "kinds": {table.name: _kinds(table) for action in learned.actions for table in action.tables},
         "goals": {goal.type: _goal(goal) for goal in learned.goals},
+        "procedures": {goal.type: _procedure(goal) for goal in learned.goals if goal.staged},
         "environment": {action.name: _entry(action) for action in learned.actions},
         "processes": {
             process.name: {
@@ -120,6 +121,11 @@ def _goal(goal: GoalModel) -> dict[str, Any]:
     return {"over": dict(goal.over), "holds": [str(fact.clause) for fact in goal.holds]}
 
 
+def _procedure(goal: GoalModel) -> dict[str, Any]:
+    steps = [{step.name: [str(clause) for clause in step.until]} for step in goal.steps()]
+    return {"goals": [goal.type], "over": goal.fields, "steps": steps}
+
+
 def _quoted(action: ActionModel, clause: Clause) -> str:
     """A clause of an action with fixed names in quotes."""
     names = {
@@ -209,6 +215,12 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
         yield from _claims_of_action(action)
     for goal in learned.goals:
         yield from (_claim(("goals", goal.type), "holds", str(fact.clause), fact) for fact in goal.holds)
+        if goal.staged:
+            text = ", then ".join(" and ".join(map(str, step.until)) for step in goal.steps())
+            yield Claim(
+                ("procedures", goal.type), "steps", text, confirmed=goal.wins, witnesses=goal.holds[0].witnesses,
+                note="with all that is wanted and one of these left out, the game went on",
+            )  # fmt: skip
     for kind, rows in learned.localities.items():
         for place, found, looked in rows:
             steps = [witness for sight in learned.sights.values() for witness in sight.witnesses.get((kind, place), ())]
