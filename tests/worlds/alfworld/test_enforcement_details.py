@@ -63,9 +63,11 @@ def found_in_the_toilet(holding: str) -> SuccessSnippet:
     return SuccessSnippet(GOAL.signature, state, "taken", actions, origins=frozenset({Origin("e", 1)}), id="s")
 
 
-def test_a_place_that_only_a_shown_memory_knows_comes_before_those_that_nobody_knows_of():
-    for memory, named in (((), False), ([found_in_the_toilet("mug 1")], False), ([found_in_the_toilet("none")], True)):
+def test_a_place_that_only_memory_knows_comes_before_those_that_nobody_knows_of():
+    """Where things were found is counted over the whole memory, whatever state its entries suit."""
+    suited, not_suited = [found_in_the_toilet("none")], [found_in_the_toilet("mug 1")]
+    for memory, shown in (((), False), (not_suited, False), (suited, True)):
         decided = decision(memory=memory)
-        assert bool(decided.memories) is named
-        assert ("go to toilet 1" in decided.menu.commands) is named
+        assert bool(decided.memories) is shown
+        assert ("go to toilet 1" in decided.menu.commands) is bool(memory)
         assert decided.menu.best == "go to diningtable 1", "which the manual knows"

@@ -51,6 +51,16 @@ const RPMS = (() => {
     return made;
   }
 
+  // A name that can stand in an address: halves of characters cannot.
+  function addressable(name) {
+    return Array.from(name, (letter) => (/^[\ud800-\udfff]$/.test(letter) ? "\ufffd" : letter)).join("");
+  }
+
+  // The page of a memory entry.
+  function entryPage(name) {
+    return `memory.html?entry=${encodeURIComponent(addressable(name))}`;
+  }
+
   function meta() {
     return load("meta", "data/meta.js");
   }
@@ -124,5 +134,5 @@ const RPMS = (() => {
     if (!document.getElementById("keys")) keys({});
   });
 
-  return { take, load, el, meta, tasks, task, episode, keys };
+  return { take, load, el, addressable, entryPage, meta, tasks, task, episode, keys };
 })();

@@ -28,7 +28,7 @@
       el(
         "tr",
         { class: shown ? "" : "fate-off" },
-        el("td", {}, el("a", { href: `memory.html?entry=${encodeURIComponent(name)}` }, name), el("div", { class: "dim" }, words(kind))),
+        el("td", {}, el("a", { href: RPMS.entryPage(name) }, name), el("div", { class: "dim" }, words(kind))),
         el("td", {}, el("div", { class: "wording" }, wording)),
         el("td", { class: "n" }, shown),
         el("td", { class: "n" }, Object.values(fates).reduce((sum, count) => sum + count, 0) - shown),
@@ -84,7 +84,7 @@
     );
   }
 
-  const found = entries.findIndex((entry) => entry[0] === wanted);
+  const found = entries.findIndex((entry) => RPMS.addressable(entry[0]) === wanted);
   if (found >= 0) await one(found);
   else {
     if (wanted !== null) main.append(el("p", { class: "callout" }, "There is no such entry in this report."));

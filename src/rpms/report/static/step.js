@@ -129,7 +129,7 @@ const Step = (() => {
           "td",
           {},
           el("div", { class: "wording" }, text(wording).trim()),
-          el("div", { class: "dim" }, `${kind.replace("_", " ")} · `, el("a", { href: `memory.html?entry=${encodeURIComponent(entry)}` }, entry)),
+          el("div", { class: "dim" }, `${kind.replace("_", " ")} · `, el("a", { href: RPMS.entryPage(entry) }, entry)),
           reason || rule || fact
             ? el("div", { class: "why" }, reason, rule ? [" ", tag(rule, "rule")] : null, fact ? [" ", el("code", {}, fact)] : null)
             : null,
