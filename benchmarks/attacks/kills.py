@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from attacks.learned import learn_a_little
+from attacks.learned import learn_a_little, learn_from
 from attacks.servers import deaf_server
 from rpms.core.condition import FULL
 from rpms.core.enforcement import STRICT
@@ -35,6 +35,7 @@ from rpms.play.run import run
 from rpms.report.pages import write_report
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.runs import RunFolder
+from rpms.store.traces import read_traces, traces_file
 from rpms.study.read import read_study
 from rpms.study.run import Layout, Means, run_study
 from rpms.study.values import Learning
@@ -42,6 +43,8 @@ from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
 WORLD = find_world("alfworld")
+EXPLORING = "exploring"
+"""The folder of an exploration that is killed: what it holds is whole, and not the same each time."""
 STUDY = """
 title: Killed
 world: alfworld
@@ -89,14 +92,20 @@ def play_learning(folder: Path) -> None:
     learn(plan, folder / "memory.jsonl", 2)
 
 
-def play_rules(folder: Path) -> None:
-    """Learn rules, decide on some lines, and learn on: the same decisions each time, whatever was done already."""
-    folder.mkdir(exist_ok=True)
-    manual = folder / "manual.yaml"
-    learn_a_little(manual)
+def play_rules(folder: Path, explored: Path) -> None:
+    """Learn rules from one exploration, decide on some lines, learn again; and explore, where nothing may be lost.
+
+    An exploration that was stopped goes on after all that it has seen, but not step for step as it would have.
+    """
+    manual, exploring = folder / "manual.yaml", folder / EXPLORING / "manual.yaml"
+    kept = read_traces(traces_file(exploring))[1] if traces_file(exploring).exists() else ()
+    learn_from(explored, manual)
     lines = [row for row in lines_of(manual) if row.claim.key in ("preconditions", "effects")]
     decide(manual, {row.claim.id: bool(number % 2) for number, row in enumerate(lines[:4])})
-    learn_a_little(manual)
+    learn_from(explored, manual)
+    learn_a_little(exploring)
+    if read_traces(traces_file(exploring))[1][: len(kept)] != kept:
+        raise AssertionError("a finished episode of an exploration was lost")
 
 
 def play_study(folder: Path) -> None:
@@ -126,11 +135,11 @@ def play_strict(folder: Path, url: str) -> None:
 
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file that results depend on, less what says how long things took."""
-    skipped = ("timings.jsonl", "lock")
+    skipped = ("timings.jsonl", "lock")  # and of an exploration all
     return {
         str(file.relative_to(folder)): _timeless(file, folder)
         for file in sorted(folder.rglob("*"))
-        if file.is_file() and file.name not in skipped
+        if file.is_file() and file.name not in skipped and EXPLORING not in file.relative_to(folder).parts
     }
 
 
@@ -152,10 +161,12 @@ def kill_campaign(name: str, most: int, dice: Random, folder: Path, deadline: fl
             "study": play_study,
             "strict with a record": lambda place: play_strict(place, url),
             "report": lambda place: report_of(folder / "reported", place),
-            "rules": play_rules,
+            "rules": lambda place: play_rules(place, folder / "explored" / "manual.yaml"),
         }
         if name == "report" and not (folder / "reported").exists():
             play_run(folder / "reported")
+        if name == "rules" and not (folder / "explored").exists():
+            learn_a_little(folder / "explored" / "manual.yaml")
         start = time.monotonic()
         code = forked(lambda: work[name](folder / "whole"), None)
         seconds = time.monotonic() - start

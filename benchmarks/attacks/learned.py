@@ -33,6 +33,11 @@ def learn_a_little(out: Path) -> None:
     learn_rules(RulesPlan(WORLD, tasks, Setting(), "builtin", Exploring(steps=STEPS)), out)
 
 
+def learn_from(explored: Path, out: Path) -> None:
+    """Learn from an exploration that is there."""
+    learn_rules(RulesPlan(WORLD, runs=(traces_file(explored),)), out)
+
+
 @functools.cache
 def _sound() -> dict[str, bytes]:
     """A learned manual with all that is beside it, by its name."""

@@ -27,7 +27,10 @@ def manual_before(manual: Path) -> tuple[str, str] | None:
 
 def write_learned(manual: Path, text: str, evidence: Evidence) -> None:
     """Write a manual and its evidence."""
-    before = manual_before(manual) if manual.is_file() else None
-    written, now = before if before and before[1] != text else ("", "")
+    before = manual_before(manual)
+    written, now = before or ("", "")
+    if now == text:  # nothing is replaced, and what was replaced last stays known
+        known = read_evidence(evidence_file(manual))
+        written, now = known.replaced_written, known.replaced
     write_evidence(evidence_file(manual), replace(evidence, replaced=now, replaced_written=written))
     write_whole(manual, text)
