@@ -34,6 +34,8 @@ STRENGTH_OF_KIN = 4.0
 """Steps of looking for a thing that experience with other things is worth."""
 TRUST = (1.0, 0.8, 0.6, 0.4, 0.2)
 """How much the manual may be trusted, most first; never not at all."""
+DOUBT = 5.0
+"""Evidence, in nats, that it takes to give the manual up altogether: a find or two do not."""
 NOWHERE = 0.1
 """The rate of a place of which nothing at all is known."""
 SELDOM = 0.1
@@ -169,7 +171,7 @@ class Whereabouts:
             rates = ((tally, pooled(known, place, general, trust)) for tally, known, place, general in seen)
             return sum(each.found * math.log(rate) + each.missed * math.log(1 - rate) for each, rate in rates)
 
-        return max(TRUST, key=likelihood)
+        return max(TRUST, key=lambda trust: likelihood(trust) + DOUBT * trust)
 
     def best(self, kind: str) -> str:
         """What experience says of the place where things of a kind were found most often for each step."""
