@@ -28,11 +28,12 @@ from tempfile import TemporaryDirectory
 
 from rpms.core.belief import Belief, Situation
 from rpms.core.condition import RULES_ONLY, compose
-from rpms.core.facts import Truth
+from rpms.core.facts import Clause, Truth
 from rpms.core.recall import EpisodicMemory
-from rpms.core.rules import RuleManual
+from rpms.core.rules import PARAMETER, RuleManual
 from rpms.learn.rules.explore import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
+from rpms.learn.rules.words import SLOT
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
@@ -149,18 +150,24 @@ def guard_table(tally: Counter[tuple[str, str]]) -> Iterator[str]:
         yield f"| {name} | {count['allowed']:,} | {count['blocked']:,} | {count['refused']:,} | {share} |"
 
 
+def _ordered(clause: Clause) -> str:
+    """A condition in words that do not depend on the order of its facts."""
+    return " or ".join(sorted(map(str, clause.literals)))
+
+
 def agreement(result: RulesLearned, world: World) -> Iterator[str]:
     """Each line of the hand-written schemas, and what became of it in the learned ones."""
     kinds = {name for name, each in manual_of(world).predicates.items() if each.lasting}
-    learned = {action.syntax: action for action in result.learned.actions}
+    learned = {action.template: action for action in result.learned.actions}
     for schema in manual_of(world).actions:
-        action = next((learned[syntax] for syntax in schema.syntax if syntax in learned), None)
-        if action is None:
+        syntax = next((each for each in schema.syntax if PARAMETER.sub(SLOT, each) in learned), None)
+        if syntax is None:
             yield f"| {schema.name} | | | not learned |"
             continue
-        labels = {str(action.bind(fact.clause)): fact.label.value for fact in action.needs}
+        action = replace(learned[PARAMETER.sub(SLOT, syntax)], parameters=tuple(PARAMETER.findall(syntax)))
+        labels = {_ordered(action.bind(fact.clause)): fact.label.value for fact in action.needs}
         for clause in schema.preconditions:
-            told = labels.get(str(clause), "")
+            told = labels.get(_ordered(clause), "")
             if any(literal.atom.predicate in kinds for literal in clause.literals):
                 told = "kinds: " + ", ".join(table.name for table in action.tables) if action.tables else "missing"
             yield f"| {schema.name} | needs | `{clause}` | {told or 'missing'} |"
@@ -170,7 +177,7 @@ def agreement(result: RulesLearned, world: World) -> Iterator[str]:
         shown = {str(action.bind(fact.clause)) for fact in action.observes}
         for seen in schema.observes:
             yield f"| {schema.name} | reveals | `{seen}` | {'seen' if str(seen.atom) in shown else 'missing'} |"
-        hand = {str(clause) for clause in schema.preconditions} | {str(effect) for effect in schema.effects}
+        hand = {_ordered(clause) for clause in schema.preconditions} | {str(effect) for effect in schema.effects}
         extra = [text for text, label in labels.items() if label == Label.NECESSARY.value and text not in hand]
         extra += sorted(have - hand)
         for text in extra:

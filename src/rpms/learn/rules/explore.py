@@ -31,8 +31,8 @@ from rpms.worlds.base import Setting, Task, World
 
 ASIDE = 10
 """One episode in so many is kept aside: nothing is learned from it, and the manual is verified on it."""
-DEADLY = 1 / 3
-"""Share of its successes after which the task was over for good that makes an action one to put off."""
+DEADLY, DEADLY_OFTEN = 1 / 3, 5
+"""Share of its successes that ended the task for good, and their number, that make an action one to put off."""
 ENOUGH_WINS = 12
 """Wins of a goal type after which its episodes serve other questions."""
 
@@ -116,7 +116,9 @@ class Explorer:
         self.questions = [Question(schema, books[schema.name]) for schema in self._manual.actions]
         self.interest = [question.interest for question in self.questions]
         self.deadly = frozenset(
-            book.template for book in self.ledger.books.values() if book.losses > DEADLY * book.worked.total()
+            book.template
+            for book in self.ledger.books.values()
+            if book.losses >= max(DEADLY_OFTEN, DEADLY * book.worked.total())
         )
 
     def _episode(self, number: int, task: Task) -> Trace:
