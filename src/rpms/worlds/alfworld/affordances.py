@@ -39,6 +39,8 @@ _CATEGORY = {kind: category for category, kinds in CATEGORIES.items() for kind i
 
 TOOLS: Mapping[str, tuple[str, ...]] = {"heat": ("microwave",), "cool": ("fridge",), "clean": ("sinkbasin", "sink")}
 """The kinds of places that each transformation works with."""
+_MAYBE_TOOLS: Mapping[str, tuple[str, ...]] = {"clean": ("bathtubbasin",)}
+"""Those of which it works with some: a few official games hold a bathtub's basin for a sink's."""
 
 KNIVES = frozenset({"knife", "butterknife"})
 LIGHTS = frozenset({"desklamp", "floorlamp"})
@@ -83,6 +85,8 @@ class Affordances:
 
     def treats(self, verb: str, place_kind: str, object_kind: str) -> bool | None:
         """Whether a kind of place heats, cools or cleans a kind of object."""
+        if place_kind in _MAYBE_TOOLS.get(verb, ()):
+            return False if self.has(f"{verb}able", object_kind) is False else None
         if place_kind not in TOOLS[verb]:
             return False if place_kind in self.places else None
         return self.has(f"{verb}able", object_kind)
