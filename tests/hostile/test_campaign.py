@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
     "part",
     [
         ("--inputs", "420", "--kills", "0", "--faults", "22"),
-        ("--inputs", "0", "--kills", "5", "--faults", "0"),
+        ("--inputs", "0", "--kills", "6", "--faults", "0"),
     ],
     ids=["inputs and faults", "kills"],
 )
