@@ -6,11 +6,12 @@ PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
 EXTRAS = anthropic,scienceworld,report,ray,textworld-express,tau2,inspect,openai-agents,langchain,mcp,gym,openenv,parquet
 
-.PHONY: help quickstart test test-all lint types floors pytest benchmarks clean
+.PHONY: help quickstart test test-all lint types floors pytest coverage benchmarks clean
 
 help:
 	@echo "make quickstart   the 2x2 ablation on embedded games without an LLM: tables and a page"
 	@echo "make test         install what the tests need and run them all"
+	@echo "make coverage     the tests, and what of the code they reach"
 	@echo "make test-all     the same with transformers, and with every ScienceWorld variation: heavy, and long"
 	@echo "make benchmarks   print what things cost, as ratios"
 
@@ -39,6 +40,9 @@ floors: $(VENV)/.test
 	$(BIN)/lint-imports --no-cache
 
 pytest: $(VENV)/.test
+	$(BIN)/pytest -n auto
+
+coverage: $(VENV)/.test
 	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
 
 test: lint types floors pytest
