@@ -56,7 +56,7 @@ def test_an_accepted_line_stays_in_though_nothing_speaks_for_it(manual: Path) ->
     assert line(manual, refuted).claim.label is Label.REFUTED
     decide(manual, {line(manual, refuted).claim.id: True})
     assert needs(manual, "chill") == {"not dark"}
-    result = learn(manual, 300)
+    result = learn(manual, 600)
     assert needs(manual, "chill") == {"not dark"}
     assert f"kept in: {refuted}" in result.decisions
     assert line(manual, refuted).claim.label is Label.ACCEPTED

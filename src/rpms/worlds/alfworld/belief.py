@@ -39,6 +39,8 @@ class AlfworldBelief(Belief):
     last_seen: Mapping[str, str] = field(default_factory=dict)
     dialect: str | None = None
     """`0.3` or `0.4`, from the first arrival on."""
+    inert: frozenset[str] = frozenset()
+    """Basins that something was held under in vain: they clean nothing."""
     refused: frozenset[str] = frozenset()
     """Commands that did nothing since the last one that changed something."""
 
@@ -194,6 +196,11 @@ def _treats(verb: str) -> Callable[[AlfworldBelief, str, str], bool | None]:
     return lambda _belief, place, thing: affordances().treats(verb, kind_of(place), kind_of(thing))
 
 
+def _cleans(belief: AlfworldBelief, place: str, thing: str) -> bool | None:
+    known = affordances().treats("clean", kind_of(place), kind_of(thing))
+    return False if known is None and place in belief.inert else known
+
+
 def _has(attribute: str) -> Callable[[AlfworldBelief, str], bool | None]:
     return lambda _belief, thing: affordances().has(attribute, kind_of(thing))
 
@@ -222,7 +229,7 @@ _ANSWERS: Mapping[str, tuple[int, Callable[..., bool | None]]] = {
     "fits": (2, lambda _belief, thing, place: affordances().fits(kind_of(thing), kind_of(place))),
     "heats": (2, _treats("heat")),
     "cools": (2, _treats("cool")),
-    "cleans": (2, _treats("clean")),
+    "cleans": (2, _cleans),
     "slices": (2, _slices),
     "heated": (1, _is("hot")),
     "cooled": (1, _is("cool")),

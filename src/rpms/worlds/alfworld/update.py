@@ -139,6 +139,9 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
     if len(belief.refused) < _REFUSED_KEPT:
         belief = belief.but(refused=belief.refused | {action})
     verb, _, place = action.partition(" ")
+    basin = action.removeprefix(f"clean {belief.hand} with ")
+    if basin != action and belief.here(basin):
+        belief = belief.but(inert=belief.inert | {basin})
     if not belief.site or place.removeprefix("to ") not in belief.places:
         return belief
     if verb == "go" and place.startswith("to "):
