@@ -145,7 +145,7 @@ class _Reader(SectionReader):
             for page, name, value in self.entries(pages, section):
                 with self.noting(name):
                     read(page, name, value)
-        for page, name, _ in self.entries(pages, "records"):
+        for page, name, _ in () if self.mistakes else self.entries(pages, "records"):
             self._doubt(page, name)
         chosen = self.settings
         return ToolManual(
