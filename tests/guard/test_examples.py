@@ -95,3 +95,32 @@ def test_mistakes_are_one_line_each_and_exit_with_2(rpms, tmp_path):
     assert done.code == 2
     assert f"{wrong}:6: no tool is called 'dont'; known: do" in done.err
     assert f"{wrong}:7: 'nope' is no rule id" in done.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "more"), [("", ""), ("others: refuse\n", "; it is refused, since `others` says so")]
+)
+def test_a_record_from_a_tool_that_is_not_declared_is_noted(rpms, tmp_path, setting, more):
+    manual = tmp_path / "shop.yaml"
+    text = (EXAMPLES / "shop.yaml").read_text()
+    manual.write_text(setting + text.replace("from: get_user", "from: get_usr"))
+    line = 1 + next(place for place, each in enumerate(manual.read_text().splitlines()) if "get_usr" in each)
+    done = rpms("guard", "check", "--manual", manual)
+    assert (done.code, done.err) == (
+        0,
+        f"note: {manual}:{line}: user is from 'get_usr', which is none of the `tools`{more}\n",
+    )
+
+
+def test_what_is_missing_on_the_command_line_is_said(rpms, tmp_path):
+    served = rpms("guard", "mcp", "--manual", EXAMPLES / "git.yaml")
+    assert served.code == 2
+    assert "`rpms guard mcp --manual FILE -- your-server`" in served.err
+    (tmp_path / "page.md").write_text("a page")
+    for name, problem in (("no.jsonl", "does not exist"), ("page.md", "is no guard's log")):
+        reported = rpms("report", tmp_path / name)
+        assert reported.code == 2
+        assert (
+            f"{problem}; a report is made of folders of `rpms run`, a study's folder, or the log of a guard"
+            in reported.err
+        )

@@ -10,6 +10,7 @@ from rpms.core.belief import FactBelief
 from rpms.guard import Allow, Call, Guard, Refuse, Warn, find_tool_mistakes, open_tool_manual, read_tool_manual
 
 SHOP = Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml"
+GIT = SHOP.with_name("git.yaml")
 MANUAL = open_tool_manual(SHOP)
 ORDER = {
     "id": "W1",
@@ -217,3 +218,52 @@ policies:
     assert guard.check(Call("add", {"n": 1, "list": [2, 4]})).rule == "P-LIST-1"
     assert guard.check(Call("add", {"n": 5, "list": [2, 3]})).rule == "P-N-1"
     assert guard.check(Call("add", {"n": 1, "list": "2"})).rule == "P-LIST-1"  # no list, and so nobody knows
+
+
+def of_git(tool: str, repository: str = "/srv/repositories/a") -> Call:
+    return Call(tool, {"repo_path": repository})
+
+
+def says(text: str, *, wrapped: bool) -> object:
+    """An answer of the git server, as newer and as older versions give it."""
+    return {"result": text} if wrapped else text
+
+
+@pytest.mark.parametrize("wrapped", [True, False])
+def test_what_was_staged_before_is_read_before_it_is_thrown_away(wrapped):
+    guard = Guard(GIT)
+    for tool, rule in (("git_reset", "P-READ-001"), ("git_add", "P-ONE-001")):
+        ruling = guard.check(of_git(tool))
+        assert (ruling.word, ruling.rule) == ("refuse", rule)
+        assert "git_diff_staged" in ruling.remedy
+    look = of_git("git_diff_staged")
+    guard.observe(look, says("Staged changes:\ndiff --git a/x b/x", wrapped=wrapped))
+    assert guard.check(of_git("git_add")).fact == "/srv/repositories/a has staged changes"
+    assert isinstance(guard.check(of_git("git_reset")), Allow)
+
+    empty = Guard(GIT)
+    empty.observe(look, says("Staged changes:\n", wrapped=wrapped))
+    assert isinstance(empty.check(of_git("git_add")), Allow)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "/srv/repositories/./a",
+        "/srv/repositories/a/",
+        "/srv/repositories//a",
+        "//srv/repositories/a",
+        "/srv/repositories/b/../a",
+        "/srv/repositories/a/.git",
+    ],
+)
+def test_another_spelling_of_a_repository_is_no_way_around_a_rule(other):
+    guard = Guard(GIT)
+    guard.observe(of_git("git_diff_staged"), "Staged changes:\n")
+    guard.observe(of_git("git_diff_staged", other), "Staged changes:\n")
+    assert isinstance(guard.check(of_git("git_add")), Allow)
+    guard.observe(of_git("git_add"), "Files staged successfully")
+    assert guard.check(of_git("git_add")).rule == "P-ONE-001"
+    assert guard.check(of_git("git_reset")).rule == "P-READ-001"
+    for tool in ("git_add", "git_reset", "git_commit", "git_checkout", "git_create_branch"):
+        assert isinstance(guard.check(of_git(tool, other)), Refuse), tool

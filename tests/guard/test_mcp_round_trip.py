@@ -41,7 +41,8 @@ def repositories(tmp_path):
         (folder / "a.txt").write_text("two\n")
         (folder / "b.txt").write_text("new\n")
     manual = tmp_path / "git.yaml"
-    manual.write_text((EXAMPLES / "git.yaml").read_text().replace("/srv/repositories", str(tmp_path / "workspace")))
+    inside = str(tmp_path / "workspace" / "inside")
+    manual.write_text((EXAMPLES / "git.yaml").read_text().replace("/srv/repositories/a", inside))
     return tmp_path
 
 
@@ -67,11 +68,22 @@ def test_a_git_server_behind_the_guard(repositories):
                 assert "P-FOLDER-001" in text
             assert "b.txt" not in git(outside, "diff", "--cached", "--name-only")
 
-            # a transaction is committed or rolled back before another
+            # what was staged before is not known until it was looked at
+            for tool, more in (("git_reset", {}), ("git_add", {"files": ["a.txt"]})):
+                failed, text = await call(tool, **more)
+                assert failed
+                assert "git_diff_staged" in text
+            assert not (await call("git_diff_staged"))[0]
+
+            # a transaction is committed or rolled back before another, whichever way its folder is written
             assert await call("git_add", files=["a.txt"]) == (False, "Files staged successfully")
             failed, text = await call("git_add", files=["b.txt"])
             assert failed
             assert "P-ONE-001" in text
+            for where in (f"{inside}/", f"{inside}/.", f"{inside.parent}/./inside", f"{inside}/.git"):
+                assert (await call("git_add", where, files=["b.txt"]))[0]
+                assert (await call("git_reset", where))[0]
+            assert git(inside, "diff", "--cached", "--name-only") == "a.txt\n"
             failed, text = await call("git_create_branch", branch_name="other")
             assert failed
 

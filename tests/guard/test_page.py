@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rpms.guard import read_tool_manual
+from rpms.guard import Call, Guard, Modify, read_tool_manual
+from rpms.store.tool_manuals import find_tool_doubts
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "guard.md").read_text(encoding="utf-8")
@@ -31,19 +32,18 @@ def test_what_is_quoted_from_a_file_stands_in_it(title):
     assert quoted.strip() in (ROOT / title).read_text(encoding="utf-8")
 
 
-def test_the_keys_that_the_page_explains_make_a_manual():
+def test_the_keys_that_the_page_explains_make_a_manual_that_works():
     reference = PAGE[PAGE.index("## The manual, key by key") :]
-    parts = re.findall(r"```yaml\n(.*?)```", reference, re.DOTALL)
-    more = """
-  in_order: {args: [order, item], of: order, path: items.*.id, is: <item>}
-  returned: {args: [order], initially: false}
-  was_read: {args: [path], initially: false}
-  seen: {args: [path], initially: false}
-  same_method: {args: [order, method], of: order, path: paid_with, is: <method>}
-  agrees: {args: [text], path: <text>, is: "yes"}
-"""
-    settings, records, facts, tools, policies = parts
-    tools = tools.replace("args: [order_id, items, method]", "args: [order_id, items, method, user_id]")
-    manual = read_tool_manual(("page", settings + records + facts + more.lstrip("\n") + tools + policies))
+    source = ("page", "".join(re.findall(r"```yaml\n(.*?)```", reference, re.DOTALL)))
+    manual = read_tool_manual(source)
     assert len(manual.policies) == 2
     assert len(manual.facts) > 12
+    assert not find_tool_doubts(source)
+
+    order = {"id": "W1", "status": "pending", "items": [{"id": "a1"}]}
+    for more in ({}, {"method": "card"}):
+        guard = Guard(manual, python={"covers": lambda look, card, price: None})
+        guard.observe(Call("get_order", {"order_id": "W1"}), order)
+        ruling = guard.check(Call("return_items", {"order_id": "W1", "items": ["a1"], **more}), can_modify=True)
+        assert isinstance(ruling, Modify)
+        assert ruling.call.arguments["method"] == "original"

@@ -17,7 +17,7 @@ from rpms.guard.guard import Guard
 from rpms.guard.loading import load_python
 from rpms.guard.mcp_proxy import Proxy
 from rpms.guard.replay import replay
-from rpms.store.tool_manuals import find_tool_mistakes, manual_texts, open_tool_manual
+from rpms.store.tool_manuals import find_tool_doubts, find_tool_mistakes, manual_texts, open_tool_manual
 
 app = typer.Typer(help="Check the calls of tool-calling agents against a manual.", no_args_is_help=True)
 Manual = Annotated[list[Path], typer.Option("--manual", help="A guard's manual; several files make one.")]
@@ -44,6 +44,8 @@ def check(
     rules = open_tool_manual(*manual)
     parts = {"policies": rules.policies, "tools": rules.tools, "facts": rules.facts, "records": rules.records}
     say(f"ok: {', '.join(f'{len(each)} {name}' for name, each in parts.items())}")
+    for doubt in find_tool_doubts(*manual_texts(*manual))[:_MOST_MISTAKES]:
+        complain(f"note: {doubt}")
     if log is None:
         return
     table = Table("")
@@ -63,15 +65,17 @@ def check(
 
 @app.command("mcp", context_settings={"allow_extra_args": False})
 def mcp(
-    command: Annotated[list[str], typer.Argument(help="The server and its arguments, after `--`.", show_default=False)],
     manual: Manual,
+    command: Annotated[
+        list[str] | None, typer.Argument(help="The server and its arguments, after `--`.", show_default=False)
+    ] = None,
     python: Python = None,
     log: Annotated[Path | None, typer.Option(help="Write every call, ruling and result to this file.")] = None,
     timeout: Annotated[float, typer.Option(help="Seconds that a call may take.", min=0.1, max=86_400)] = 300.0,
 ) -> None:
     """Stand before an MCP server over stdio: calls are checked, all else passes through unchanged."""
     if not command:
-        raise InputError("name the server to start after `--`, such as `-- mcp-server-git`")
+        raise InputError("name the server to start, after `--`: `rpms guard mcp --manual FILE -- your-server`")
     proxy = Proxy(_guard(manual, python, log), lambda text: complain(f"rpms guard: {text}"), patience=timeout)
     before = signal.signal(signal.SIGHUP, signal.default_int_handler)  # a closed terminal is as Ctrl-C: the server ends
     try:

@@ -11,12 +11,15 @@ import typer
 
 from rpms.cli.screen import complain, flush, say
 from rpms.core.errors import InputError
+from rpms.foreign.files import is_there
 from rpms.report.serve import is_local, make_server
 from rpms.store.guard_log import is_guard_log
 
 Inputs = Annotated[
     list[Path], typer.Argument(help="Run folders to compare, a study's folder, or a guard's log.", show_default=False)
 ]
+
+_TAKES = "a report is made of folders of `rpms run`, a study's folder, or the log of a guard"
 
 
 def _needs_extra(load: Callable[[], Any]) -> Any:
@@ -60,6 +63,11 @@ def report(
     open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
     """Write a folder of static pages on runs, a study or a guard's log; it opens from a file, without a server."""
+    for each in inputs:
+        if not is_there(each):
+            raise InputError(f"{each}: does not exist; {_TAKES}")
+        if each.is_file() and not is_guard_log(each):
+            raise InputError(f"{each}: is no guard's log; {_TAKES}")
     pages = _needs_extra(_pages)
     if all(map(is_guard_log, inputs)):
         guard_pages = _needs_extra(_guard_pages)

@@ -32,7 +32,10 @@ _MOST_SAID = 20
 
 
 def learn(
-    world: options.WorldName,
+    world: Annotated[
+        str,
+        typer.Argument(help="The world, such as alfworld, or the folder of one; with `--from LOG` a guard's manual."),
+    ],
     out: Annotated[
         Path, typer.Option(help="The manual to write, such as manual.yaml; its evidence is kept beside it.")
     ],

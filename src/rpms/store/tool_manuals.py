@@ -124,6 +124,8 @@ class _Reader(SectionReader):
     tools: dict[str, Tool] = field(default_factory=dict)
     policies: list[Policy] = field(default_factory=list)
     settings: _Settings = field(default_factory=_Settings)
+    doubts: list[FileError] = field(default_factory=list)
+    """What may be meant, and more likely is a mistake."""
 
     def read(self, sources: Iterable[tuple[str, str]]) -> ToolManual:
         pages: list[Page] = []
@@ -143,6 +145,8 @@ class _Reader(SectionReader):
             for page, name, value in self.entries(pages, section):
                 with self.noting(name):
                     read(page, name, value)
+        for page, name, _ in () if self.mistakes else self.entries(pages, "records"):
+            self._doubt(page, name)
         chosen = self.settings
         return ToolManual(
             chosen.guard,
@@ -186,6 +190,14 @@ class _Reader(SectionReader):
         each = self._from(page, (*path, "each"), read.each, heads - {"item"}) if read.each else None
         at = self._from(page, (*path, "at"), read.at, heads) if read.at else None
         self.records[name] = RecordKind(name, tuple(read.tools), key, each, at, read.ask or f"look up the {name}")
+
+    def _doubt(self, page: Page, name: str) -> None:
+        """Note where a record is from a tool that is not declared, though others are."""
+        for tool in self.records[name].tools if self.tools and name in self.records else ():
+            if tool not in self.tools and tool not in self.broken:
+                refused = "; it is refused, since `others` says so" if self.settings.others is OnUnknown.REFUSE else ""
+                problem = f"{name} is from {excerpt(tool)!r}, which is none of the `tools`{refused}"
+                self.doubts.append(page.error(("records", name, "from"), problem))
 
     def _from(self, page: Page, path: tuple[object, ...], text: str, heads: frozenset[str]) -> Path:
         """A path whose first word is one of a few."""
@@ -424,8 +436,19 @@ def find_tool_mistakes(*sources: tuple[str, str]) -> list[FileError]:
     """All mistakes of a manual, in their order."""
     reader = _Reader()
     reader.read(sources)
+    return _in_order(reader.mistakes, sources)
+
+
+def find_tool_doubts(*sources: tuple[str, str]) -> list[FileError]:
+    """What in a manual without mistakes is likely not meant so, in its order."""
+    reader = _Reader()
+    reader.read(sources)
+    return _in_order(reader.doubts, sources)
+
+
+def _in_order(found: Iterable[FileError], sources: Iterable[tuple[str, str]]) -> list[FileError]:
     order = {name: place for place, (name, _) in enumerate(sources)}
-    return sorted(reader.mistakes, key=lambda mistake: (order[mistake.file], mistake.line or 0))
+    return sorted(found, key=lambda each: (order[each.file], each.line or 0))
 
 
 def manual_texts(*files: FilePath | str) -> list[tuple[str, str]]:
