@@ -109,6 +109,50 @@ def test_a_call_that_failed_twice_in_a_row_is_not_made_again(guard):
     assert isinstance(guard.check(Call("search", {"q": "y"})), Allow)
 
 
+@pytest.mark.parametrize("calls", ["ABABABAB", "AABAABAAB", "ABCABCABC"])
+def test_failing_calls_that_alternate_are_stopped(guard, calls):
+    said = []
+    for name in calls:
+        call = Call("get_order", {"order_id": name})
+        ruling = guard.check(call)
+        said.append(ruling.rule)
+        if not isinstance(ruling, Refuse):
+            guard.observe(call, "Error: none")
+    made = [name for name, rule in zip(calls, said, strict=True) if not rule]
+    assert all(made.count(name) == 2 for name in set(calls))
+    assert set(said) == {"", "G-REPEAT"}
+
+
+def test_what_failed_twice_may_be_tried_again_when_something_was_learned(guard):
+    call = Call("get_order", {"order_id": "W1"})
+    for learn in (
+        lambda: guard.hear("try again"),
+        lambda: guard.tell("confirmed"),
+        lambda: guard.observe(Call("log_in"), "welcome"),
+    ):
+        for _ in range(2):
+            assert isinstance(guard.check(call), Allow)
+            guard.observe(call, "Error: none")
+        assert guard.check(call).rule == "G-REPEAT"
+        learn()
+    assert isinstance(guard.check(call), Allow)
+    guard.observe(call, "Error: none")
+    guard.observe(call, "Error: none")
+    guard.observe(Call("log_in"), "welcome")  # as it said before: nothing new
+    assert guard.check(call).rule == "G-REPEAT"
+
+
+def test_a_circle_with_failures_in_it_is_seen():
+    guard = Guard(read_tool_manual(("m.yaml", "repeats: pass\ntools:\n  get: [id]\n")))
+    calls = [Call("get", {"id": name}) for name in "AB"]
+    said = []
+    for call in calls * 4:
+        said.append(guard.check(call).rule)
+        guard.observe(call, "Error: none")
+    assert said[:4] == [""] * 4
+    assert set(said[4:]) == {"G-CIRCLE"}
+
+
 def test_reading_known_things_once_more_is_no_circle(guard):
     things = [Call("read", {"thing": name}) for name in "abcd"]
     for call in (*things, *things):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from uuid import uuid4
 from rpms.core.belief import FactBelief
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
-from rpms.core.loops import find_loop
+from rpms.core.loops import find_circle
 from rpms.core.prompt import Turn
 from rpms.core.readings import MISSING, moment_of, text_of
 from rpms.core.tools import Absent, Call, CallFacts, OnUnknown, PythonFact, ToolBelief, ToolManual
@@ -32,6 +33,8 @@ USER: Final = "user_says"
 """The name under which what the user says is observed, with its `text`: a manual may declare it like a tool."""
 _MOST_TURNS = 50
 _MOST_PENDING = 1_000
+_MOST_FAILURES = 2
+"""How often a call may fail before it is not made again, as long as nothing is learned."""
 _MOST_ASKED = 6
 """Arguments of a call that a learner is told about."""
 _LOUD = logging.getLogger("rpms.guard")
@@ -68,6 +71,7 @@ class Guard:
         self._history: list[Turn] = []
         self._seen: set[int] = set()
         self._heard = 0
+        self._failures: Counter[str] = Counter()
         self._pending: dict[str, tuple[tuple[Atom, bool], ...]] = {}
         self._last: tuple[CallFacts, Ruling] | None = None
         self._lock = RLock()
@@ -177,20 +181,28 @@ class Guard:
 
     def _circling(self, call: Call, ruling: Ruling) -> Ruling:
         """The ruling, unless the agent repeats what failed or goes in circles."""
-        history = self._history
-        if len(history) >= 2 and history[-1].action == call.text:
-            again = history[-1].failed and history[-2].failed and history[-2].action == call.text
+        again = self._failures[call.text]
+        if again >= _MOST_FAILURES and self.manual.repeats is not OnUnknown.PASS:
+            kind, rule = self.manual.repeats, REPEAT
+            found = f"`{excerpt(call.text)}` has failed {again} times, and nothing was learned since it first did"
+        elif sum(turn.action == call.text for turn in self._history) >= 2:
+            kind, rule, found = self.manual.circles, CIRCLE, find_circle(self._history, self._state)
         else:
-            again = False
-        found = find_loop(history, self._state)
-        if not found or not (again or not history[-1].failed):
-            return ruling
-        if not again and sum(turn.action == call.text for turn in history) < 2:
             return ruling  # to read several known things anew, once each, is no circle
-        kind, rule = (self.manual.repeats, REPEAT) if again else (self.manual.circles, CIRCLE)
-        if kind is OnUnknown.PASS or (isinstance(ruling, Warn | Modify) and kind is OnUnknown.WARN):
+        if not found or kind is OnUnknown.PASS or (isinstance(ruling, Warn | Modify) and kind is OnUnknown.WARN):
             return ruling
         return (Refuse if kind is OnUnknown.REFUSE else Warn)(found, rule, "", "do something else, or ask the user")
+
+    def _count(self, call: Call, *, failed: bool, news: bool) -> None:
+        """Count the failures of each call since anything was learned, which may be what it wanted."""
+        if not failed:
+            self._failures.pop(call.text, None)
+            if news:
+                self._failures.clear()
+            return
+        if len(self._failures) >= _MOST_PENDING and call.text not in self._failures:
+            del self._failures[next(iter(self._failures))]
+        self._failures[call.text] += 1
 
     @property
     def _state(self) -> str:
@@ -222,7 +234,7 @@ class Guard:
                 _LOUD.warning("the result of %s tells nothing: %s", excerpt(read.tool), error)
                 value = MISSING
             wrong = self._is_failure(value) if failed is None else failed
-            state = self._state
+            state, known, seen = self._state, self.belief.known, len(self._seen)
             try:
                 if not wrong:
                     self._learn(read, value)
@@ -233,6 +245,7 @@ class Guard:
             self._heard += read.tool == USER
             news = self._heard if read.tool == USER else 0  # what a user says is news, though it be the same words
             self._seen.add(hash((news, read.text, wrong, "" if value is MISSING else text_of(value))))
+            self._count(read, failed=wrong, news=len(self._seen) > seen or self.belief.known != known)
             self._history = [*self._history, Turn("", read.text, state=state, failed=wrong)][-_MOST_TURNS:]
 
     def hear(self, text: str) -> None:
@@ -243,7 +256,11 @@ class Guard:
         """Learn facts that the host knows, written as in a manual with their own names: `verified("mia_li_3668")`."""
         with self._lock:
             told = [_unquoted(fact) if isinstance(fact, str) else fact for fact in facts]
-            self.belief = self.belief.learn(*told)
+            before, self.belief = self.belief, self.belief.learn(*told)
+            if self.belief.known != before.known:  # what is told is news, and what was known is none
+                self._heard += 1
+                self._seen.add(hash(("told", self._heard)))
+                self._failures.clear()
             self._note(ToldLine(**self._place(), facts=tuple(map(str, told))))
 
     def _is_failure(self, value: object) -> bool:
