@@ -229,6 +229,24 @@ tools:
     assert isinstance(guard.check(Call("delete", {"path": "_"})), Allow)
 
 
+def test_the_last_check_is_explained_though_the_call_could_not_be_read(guard):
+    guard.check(CANCEL)
+    guard.check({"name": "get_order", "arguments": "{not json"})
+    said = guard.explain()
+    assert "call: get_order, which could not be read\nruling: refuse\n  G-FORM" in said
+    assert "cancel_order" not in said
+    assert "P-OWN-001" not in said
+
+
+def test_a_check_that_failed_is_explained():
+    policies = "policies:\n  P-ODD-1: {text: No odd things., tools: do, when: odd}\n"
+    manual = read_tool_manual(("m.yaml", f"facts:\n  odd: {{python: odd}}\ntools:\n  do: [n]\n{policies}"))
+    guard = Guard(manual, python={"odd": lambda look: 1 / look.call.arguments["n"] > 2})
+    guard.check(Call("do", {"n": 1}))
+    assert guard.check(Call("do", {"n": 0})).rule == "G-ERROR"
+    assert "call: do(n=0)\nruling: refuse\n  G-ERROR" in guard.explain()
+
+
 def test_a_fresh_guard_knows_what_the_first_knew_at_first():
     belief = FactBelief().learn("returned(W1)")
     first = Guard(MANUAL, belief)

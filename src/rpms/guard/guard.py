@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import permutations
@@ -73,7 +73,7 @@ class Guard:
         self._heard = 0
         self._failures: Counter[str] = Counter()
         self._pending: dict[str, tuple[tuple[Atom, bool], ...]] = {}
-        self._last: tuple[CallFacts, Ruling] | None = None
+        self._last: tuple[Call, CallFacts | None, Ruling] | None = None
         self._lock = RLock()
         self._log = GuardLog(Path(log)) if log is not None else None
         self.session = session or uuid4().hex[:8]
@@ -98,6 +98,7 @@ class Guard:
         one to make and to observe. Without, such a call is refused, and what to call instead is the remedy.
         """
         with self._lock:
+            facts: CallFacts | None = None
             try:
                 read = as_call(call)
             except NotJson as error:
@@ -107,10 +108,12 @@ class Guard:
                 )
             else:
                 try:
-                    ruling = self._check(read, can_modify=can_modify)
+                    facts, ruling = self._check(read, can_modify=can_modify)
                 except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
                     ruling = self._failed(read, error)
-            return self._written(read, ruling)
+            ruling = self._written(read, ruling)
+            self._last = (facts.call if facts else read, facts, ruling)
+            return ruling
 
     def _written(self, call: Call, ruling: Ruling) -> Ruling:
         """Put a ruling into the log. Where that fails, the guard has failed."""
@@ -140,14 +143,13 @@ class Guard:
         except (FileError, OSError, ValueError) as error:
             _LOUD.error("the log cannot be written: %s", excerpt(error))
 
-    def _check(self, call: Call, *, can_modify: bool) -> Ruling:
+    def _check(self, call: Call, *, can_modify: bool) -> tuple[CallFacts, Ruling]:
         facts, ruling = judge(self._facts(call), self._rules, can_modify=can_modify)
         if not isinstance(ruling, Refuse):
             ruling = self._circling(facts.call, ruling)
-        self._last = (facts, ruling)
         if not isinstance(ruling, Refuse):
             self._expect(facts.call, facts)
-        return ruling
+        return facts, ruling
 
     def _failed(self, call: Call, error: Exception) -> Ruling:
         """What to say when the guard itself broke: as the manual wants it, and never quietly."""
@@ -302,16 +304,19 @@ class Guard:
         with self._lock:
             lines: list[str] = []
             if self._last is not None:
-                facts, ruling = self._last
-                lines += [f"call: {excerpt(facts.call.text)}", f"ruling: {ruling.word}", f"  {ruling.text}".rstrip()]
-                lines += ["", "rules:"]
-                words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
-                for found in self._rules.findings(facts):
-                    said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
-                    lines.append(f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}")
+                call, facts, ruling = self._last
+                shown = f"{call.tool}, which could not be read" if ruling.rule == FORM else call.text
+                lines += [f"call: {excerpt(shown)}", f"ruling: {ruling.word}", f"  {ruling.text}".rstrip()]
+                lines += ["", "rules:", *(self._said_by_rules(facts) if facts else ["  none was asked"])]
             lines += ["", "facts:", *(f"  {excerpt(line)}" for line in _told(self.belief))]
             lines += ["", "records:", *(f"  {excerpt(' '.join(key))}" for key in self.belief.records)]
             return "\n".join(lines).strip()
+
+    def _said_by_rules(self, facts: CallFacts) -> Iterator[str]:
+        words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
+        for found in self._rules.findings(facts):
+            said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
+            yield f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}"
 
 
 def _told(belief: ToolBelief) -> list[str]:
