@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rpms.core.belief import FactBelief
+from rpms.core.errors import InputError
 from rpms.guard import Allow, Call, Guard, Refuse, Warn, find_tool_mistakes, open_tool_manual, read_tool_manual
 
 SHOP = Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml"
@@ -245,6 +246,30 @@ def test_a_check_that_failed_is_explained():
     guard.check(Call("do", {"n": 1}))
     assert guard.check(Call("do", {"n": 0})).rule == "G-ERROR"
     assert "call: do(n=0)\nruling: refuse\n  G-ERROR" in guard.explain()
+
+
+@pytest.mark.parametrize(
+    ("fact", "problem"),
+    [
+        ("confirmd", "did you mean confirmed?"),
+        ("confirmed(W1)", "write it as confirmed"),
+        ("returned", "write it as returned(order)"),
+        ("pending(W1)", "look up the order with get_order"),
+        ("agrees(yes)", "it is read from what a call is made with"),
+        ("returned(", "cannot read"),
+    ],
+)
+def test_what_cannot_be_told_is_said_and_nothing_is_learned(guard, fact, problem):
+    with pytest.raises(InputError) as error:
+        guard.tell("returned(W1)", fact)
+    assert problem in str(error.value)
+    assert not guard.belief.known
+
+
+def test_where_a_manual_declares_no_fact_anything_may_be_told():
+    guard = Guard(read_tool_manual(("m.yaml", "tools:\n  do: []\n")))
+    guard.tell("confirmed")
+    assert "confirmed" in guard.explain()
 
 
 def test_a_fresh_guard_knows_what_the_first_knew_at_first():

@@ -18,6 +18,7 @@ from rpms.core.belief import FactBelief
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
 from rpms.core.loops import find_circle
+from rpms.core.names import nearest
 from rpms.core.prompt import Turn
 from rpms.core.readings import MISSING, moment_of, text_of
 from rpms.core.tools import Absent, Call, CallFacts, OnUnknown, PythonFact, ToolBelief, ToolManual
@@ -255,9 +256,14 @@ class Guard:
         self.observe(Call(USER, {"text": text}), text, failed=False)
 
     def tell(self, *facts: str | Literal) -> None:
-        """Learn facts that the host knows, written as in a manual with their own names: `verified("mia_li_3668")`."""
+        """Learn facts that the host knows, written as in a manual with their own names: `verified("mia_li_3668")`.
+
+        Nothing is learned, and an InputError raised, where one of them is no fact of the manual that can be told.
+        """
         with self._lock:
             told = [_unquoted(fact) if isinstance(fact, str) else fact for fact in facts]
+            for literal in told:
+                _check_tellable(literal.atom, self.manual)
             before, self.belief = self.belief, self.belief.learn(*told)
             if self.belief.known != before.known:  # what is told is news, and what was known is none
                 self._heard += 1
@@ -328,9 +334,34 @@ def _bound(clause: Clause, facts: CallFacts, result: object) -> Clause:
 
 
 def _unquoted(fact: str) -> Literal:
-    literal = parse_literal(fact)
+    try:
+        literal = parse_literal(fact)
+    except ValueError as error:
+        raise InputError(str(error)) from None
     args = tuple(arg[1:-1] if len(arg) > 1 and arg[0] == arg[-1] == '"' else arg for arg in literal.atom.args)
     return replace(literal, atom=Atom(literal.atom.predicate, args))
+
+
+def _check_tellable(atom: Atom, manual: ToolManual) -> None:
+    """Raise InputError for a fact that no rule would ever ask for as it is told; a manual without facts asks none."""
+    if not manual.facts:
+        return
+    name, fact = atom.predicate, manual.facts.get(atom.predicate)
+    if fact is None:
+        raise InputError(f"the manual has no fact {excerpt(name)!r}; {nearest(name, manual.facts)}")
+    wanted = fact.predicate.args
+    if len(atom.args) != len(wanted):
+        form = f"{name}({', '.join(wanted)})" if wanted else name
+        raise InputError(f"the fact {excerpt(str(atom))} has {len(atom.args)} arguments; write it as {form}")
+    if fact.told:
+        return
+    kind = manual.records.get(fact.record)
+    if fact.python:
+        raise InputError(f"the fact {name} cannot be told: the function {fact.python!r} says whether it holds")
+    if kind is not None:
+        way = f"{kind.ask} with {kind.tools[0]}, and observe what it returns"
+        raise InputError(f"the fact {name} cannot be told: it is read from the record {kind.name}; {way}")
+    raise InputError(f"the fact {name} cannot be told: it is read from what a call is made with")
 
 
 def _functions(manual: ToolManual, python: Mapping[str, PythonFact] | ModuleType | None) -> dict[str, PythonFact]:
