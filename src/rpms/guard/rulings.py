@@ -39,8 +39,8 @@ class Ruling:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the call may be made as it is."""
-        return not isinstance(self, Refuse | Modify)
+        """Whether a call is to be made: of a Modify its own `call`, of all others the one that was asked for."""
+        return not isinstance(self, Refuse)
 
     @property
     def text(self) -> str:
