@@ -232,7 +232,7 @@ class Guard:
                 return
             self._pending.pop(read.id or read.text, None)
             try:
-                value = as_result(result)
+                value = MISSING if result is MISSING else as_result(result)
             except NotJson as error:
                 _LOUD.warning("the result of %s tells nothing: %s", excerpt(read.tool), error)
                 value = MISSING
