@@ -186,12 +186,13 @@ class Guard:
         """The ruling, unless the agent repeats what failed or goes in circles."""
         again = self._failures[call.text]
         if again >= _MOST_FAILURES and self.manual.repeats is not OnUnknown.PASS:
-            kind, rule = self.manual.repeats, REPEAT
+            rule = REPEAT
             found = f"`{excerpt(call.text)}` has failed {again} times, and nothing was learned since it first did"
         elif sum(turn.action == call.text for turn in self._history) >= 2:
-            kind, rule, found = self.manual.circles, CIRCLE, find_circle(self._history, self._state)
+            rule, found = CIRCLE, find_circle(self._history, self._state)
         else:
             return ruling  # to read several known things anew, once each, is no circle
+        kind = self.manual.repeats if rule == REPEAT else self.manual.circles
         if not found or kind is OnUnknown.PASS or (isinstance(ruling, Warn | Modify) and kind is OnUnknown.WARN):
             return ruling
         return (Refuse if kind is OnUnknown.REFUSE else Warn)(found, rule, "", "do something else, or ask the user")

@@ -299,10 +299,10 @@ class Proxy:
         except NotJson as error:
             said = excerpt(event.line.decode("utf-8", "replace"))
             self._complain(f"the server wrote a line that is no message, which was not passed on: {error}: {said}")
-            each = self._waiting.pop(_key(mcp.answered_by(event.line)), None)
-            if each is not None:
-                text = f"the answer of {each.call.tool} cannot be read: {error}; it may or may not be done."
-                self._to_client.put(mcp.tool_error(each.id, text))
+            waited = self._waiting.pop(_key(mcp.answered_by(event.line)), None)
+            if waited is not None:
+                text = f"the answer of {waited.call.tool} cannot be read: {error}; it may or may not be done."
+                self._to_client.put(mcp.tool_error(waited.id, text))
             return
         answers = message if isinstance(message, list) else [message]
         line: bytes | None = event.line
