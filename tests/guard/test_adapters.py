@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -90,3 +91,77 @@ def test_of_two_calls_in_one_turn_the_second_waits(langchain):
         return langchain.ToolMessage("done", tool_call_id="c1")
 
     assert middleware.wrap_tool_call(asking(langchain, first), slow).content == "done"
+
+
+class Script:
+    """Runs some calls of guarded tools as an agent of the OpenAI Agents SDK, whose model is a list."""
+
+    def __init__(self) -> None:
+        self.agents = pytest.importorskip("agents", reason="the OpenAI Agents SDK is not installed")
+        self.responses = importlib.import_module("openai.types.responses")
+        self.guarded = importlib.import_module("rpms.guard.openai_agents").guarded
+
+    def run(self, guard, tool, *calls):
+        """What each call was answered with."""
+        agents, responses = self.agents, self.responses
+        text = responses.ResponseOutputText(text="done", type="output_text", annotations=[])
+        said = responses.ResponseOutputMessage(
+            id="m", role="assistant", status="completed", type="message", content=[text]
+        )
+        asked = [
+            responses.ResponseFunctionToolCall(type="function_call", call_id=c.id, name=c.tool, arguments=args)
+            for c in calls
+            for args in [json.dumps(dict(c.arguments))]
+        ]
+        script = [*asked, said]
+
+        class Listed(agents.Model):
+            async def get_response(self, *_args, **_options):
+                return agents.ModelResponse(output=[script.pop(0)], usage=agents.Usage(), response_id=None)
+
+            def stream_response(self, *_args, **_options):
+                raise NotImplementedError
+
+        agent = agents.Agent(name="payer", model=Listed(), tools=self.guarded(guard, tool))
+        config = agents.RunConfig(tracing_disabled=True)
+        done = asyncio.run(agents.Runner.run(agent, "yes", run_config=config))
+        return [item["output"] for item in done.to_input_list() if item.get("type") == "function_call_output"]
+
+
+@pytest.mark.parametrize("own_words", [False, True])
+def test_openai_knows_a_tool_that_raised(tmp_path, own_words):
+    script = Script()
+    paid = []
+
+    def pay(bill: str) -> str:
+        """Pay a bill."""
+        paid.append(bill)
+        if len(paid) == 1:
+            raise ConnectionError("no line to the bank")
+        return "paid"
+
+    options = {"failure_error_function": lambda _context, _error: "Sorry."} if own_words else {}
+    guard = Guard(MANUAL, log=tmp_path / "log.jsonl")
+    answers = script.run(guard, script.agents.function_tool(pay, **options), PAY, Call("pay", {"bill": "B1"}, "c2"))
+    assert answers[0] == ("Sorry." if own_words else "An error occurred while running the tool. Please try again.")
+    assert answers[1] == "paid"  # the first was not, and so the guard lets it through
+    assert [(line.failed, line.result) for line in read_guard_log(tmp_path / "log.jsonl") if line.type == "result"][
+        1:
+    ] == [
+        (True, "no line to the bank"),
+        (False, "paid"),
+    ]
+
+
+def test_openai_knows_that_nobody_knows_what_a_tool_did_that_took_too_long():
+    script = Script()
+
+    async def pay(bill: str) -> str:
+        """Pay a bill."""
+        await asyncio.sleep(60)
+        return f"paid {bill}"
+
+    tool = script.agents.function_tool(pay, timeout=0.01)
+    first, second = script.run(Guard(MANUAL), tool, PAY, Call("pay", {"bill": "B1"}, "c2"))
+    assert "timed out" in first
+    assert "under way" in second

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from rpms.core.belief import FactBelief
+from rpms.core.errors import InputError
 from rpms.guard import Allow, Call, Guard, Refuse, Warn, find_tool_mistakes, open_tool_manual, read_tool_manual
 
 SHOP = Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml"
@@ -110,6 +111,50 @@ def test_a_call_that_failed_twice_in_a_row_is_not_made_again(guard):
     assert isinstance(guard.check(Call("search", {"q": "y"})), Allow)
 
 
+@pytest.mark.parametrize("calls", ["ABABABAB", "AABAABAAB", "ABCABCABC"])
+def test_failing_calls_that_alternate_are_stopped(guard, calls):
+    said = []
+    for name in calls:
+        call = Call("get_order", {"order_id": name})
+        ruling = guard.check(call)
+        said.append(ruling.rule)
+        if not isinstance(ruling, Refuse):
+            guard.observe(call, "Error: none")
+    made = [name for name, rule in zip(calls, said, strict=True) if not rule]
+    assert all(made.count(name) == 2 for name in set(calls))
+    assert set(said) == {"", "G-REPEAT"}
+
+
+def test_what_failed_twice_may_be_tried_again_when_something_was_learned(guard):
+    call = Call("get_order", {"order_id": "W1"})
+    for learn in (
+        lambda: guard.hear("try again"),
+        lambda: guard.tell("confirmed"),
+        lambda: guard.observe(Call("log_in"), "welcome"),
+    ):
+        for _ in range(2):
+            assert isinstance(guard.check(call), Allow)
+            guard.observe(call, "Error: none")
+        assert guard.check(call).rule == "G-REPEAT"
+        learn()
+    assert isinstance(guard.check(call), Allow)
+    guard.observe(call, "Error: none")
+    guard.observe(call, "Error: none")
+    guard.observe(Call("log_in"), "welcome")  # as it said before: nothing new
+    assert guard.check(call).rule == "G-REPEAT"
+
+
+def test_a_circle_with_failures_in_it_is_seen():
+    guard = Guard(read_tool_manual(("m.yaml", "repeats: pass\ntools:\n  get: [id]\n")))
+    calls = [Call("get", {"id": name}) for name in "AB"]
+    said = []
+    for call in calls * 4:
+        said.append(guard.check(call).rule)
+        guard.observe(call, "Error: none")
+    assert said[:4] == [""] * 4
+    assert set(said[4:]) == {"G-CIRCLE"}
+
+
 def test_reading_known_things_once_more_is_no_circle(guard):
     things = [Call("read", {"thing": name}) for name in "abcd"]
     for call in (*things, *things):
@@ -184,6 +229,48 @@ tools:
     guard.observe(Call("read", {"path": "_"}), "nothing")
     assert isinstance(guard.check(Call("delete", {"path": "a"})), Refuse)
     assert isinstance(guard.check(Call("delete", {"path": "_"})), Allow)
+
+
+def test_the_last_check_is_explained_though_the_call_could_not_be_read(guard):
+    guard.check(CANCEL)
+    guard.check({"name": "get_order", "arguments": "{not json"})
+    said = guard.explain()
+    assert "call: get_order, which could not be read\nruling: refuse\n  G-FORM" in said
+    assert "cancel_order" not in said
+    assert "P-OWN-001" not in said
+
+
+def test_a_check_that_failed_is_explained():
+    policies = "policies:\n  P-ODD-1: {text: No odd things., tools: do, when: odd}\n"
+    manual = read_tool_manual(("m.yaml", f"facts:\n  odd: {{python: odd}}\ntools:\n  do: [n]\n{policies}"))
+    guard = Guard(manual, python={"odd": lambda look: 1 / look.call.arguments["n"] > 2})
+    guard.check(Call("do", {"n": 1}))
+    assert guard.check(Call("do", {"n": 0})).rule == "G-ERROR"
+    assert "call: do(n=0)\nruling: refuse\n  G-ERROR" in guard.explain()
+
+
+@pytest.mark.parametrize(
+    ("fact", "problem"),
+    [
+        ("confirmd", "did you mean confirmed?"),
+        ("confirmed(W1)", "write it as confirmed"),
+        ("returned", "write it as returned(order)"),
+        ("pending(W1)", "look up the order with get_order"),
+        ("agrees(yes)", "it is read from what a call is made with"),
+        ("returned(", "cannot read"),
+    ],
+)
+def test_what_cannot_be_told_is_said_and_nothing_is_learned(guard, fact, problem):
+    with pytest.raises(InputError) as error:
+        guard.tell("returned(W1)", fact)
+    assert problem in str(error.value)
+    assert not guard.belief.known
+
+
+def test_where_a_manual_declares_no_fact_anything_may_be_told():
+    guard = Guard(read_tool_manual(("m.yaml", "tools:\n  do: []\n")))
+    guard.tell("confirmed")
+    assert "confirmed" in guard.explain()
 
 
 def test_a_fresh_guard_knows_what_the_first_knew_at_first():

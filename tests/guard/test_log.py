@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rpms.core.errors import FileError
 from rpms.guard import Call, Guard, open_tool_manual
-from rpms.guard.replay import replay
+from rpms.guard.replay import LeftOut, replay
 from rpms.report.guard_pages import write_guard_report
 from rpms.store.guard_log import is_guard_log, read_guard_log
 from tests.guard.test_guard import CANCEL, ORDER, SHOP, USER, returning
@@ -38,9 +38,30 @@ def log(tmp_path) -> Path:
 
 
 def test_a_replay_comes_to_the_same_rulings(log):
-    steps = list(replay(Guard(SHOP), log))
-    assert len(steps) == 10
-    assert not [step for step in steps if step.changed and step.call.tool != "x"]  # what could not be read is not kept
+    left_out = LeftOut()
+    steps = list(replay(Guard(SHOP), log, left_out))
+    assert len(steps) == 8
+    assert not [step for step in steps if step.changed]
+    assert left_out == LeftOut(unreadable=2)
+
+
+def test_a_replay_says_what_the_log_does_not_tell(rpms, tmp_path):
+    file = tmp_path / "log.jsonl"
+    guard = Guard(SHOP, log=file)
+    guard.check({"name": "get_order", "arguments": "{not json"})
+    guard.check({"name": "get_order", "arguments": "[]"})
+    guard.observe(Call("get_order", {"order_id": "W1"}), {**ORDER, "note": "x" * 300_000})
+    guard.hear("yes")
+    assert guard.check(CANCEL).word == "allow"
+    guard.tell("returned(W1)")
+    done = rpms("guard", "check", "--manual", SHOP, file)
+    assert "0 allow, 0 warn, 0 modify, 1 refuse; 1 other than in the log" in done.out
+    assert "2 calls could not be read, as when they were made" in done.out
+    assert "1 results were not kept: what followed from them is unknown" in done.out
+    other = tmp_path / "other.yaml"
+    other.write_text("facts:\n  open: {initially: false}\ntools:\n  cancel_order: [order_id]\n")
+    done = rpms("guard", "check", "--manual", other, file)
+    assert "1 facts were told that cannot be told by this manual" in done.out
 
 
 def test_another_manual_changes_rulings(log, tmp_path):

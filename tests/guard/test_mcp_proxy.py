@@ -210,6 +210,29 @@ def test_what_is_too_large_is_not_passed_on(session):
     assert "bytes" in text_of(client.receive())
 
 
+def test_what_a_server_writes_that_is_no_message_is_not_passed_on(session):
+    client = session()
+    good = '{"jsonrpc":"2.0",  "id" : 1,"result":{"content":[ {"type":"text","text":"1.50"}]}}'
+    client.call("read", 1, path="a", raw=f"not json at all\n\n{good}")
+    client.got()
+    assert client.output.readline() == good.encode() + b"\n"  # and that byte for byte
+    twice = '{"jsonrpc":"2.0","id":2,"result":{"content":[]},"result":{"content":[],"isError":true}}'
+    client.call("read", 2, path="b", raw=twice)
+    client.got()
+    answer = client.receive()
+    assert answer["id"] == 2
+    assert "may or may not be done" in text_of(answer)
+    client.call("delete", 3, path="b")
+    assert "under way" in text_of(client.receive())
+    long = '{"jsonrpc":"2.0","id":4,"result":{"x":' + "9" * 9_000 + "}}"
+    client.call("read", 4, path="c", raw=long)
+    client.got()
+    assert client.output.readline() == long.encode() + b"\n"
+    _, err = client.end()
+    assert "not passed on: Expecting value at line 1: not json at all" in err
+    assert "not passed on: a name stands twice in one object" in err
+
+
 def test_a_server_that_ends_ends_the_session(session):
     client = session()
     client.call("read", 1, path="a", exit=True)

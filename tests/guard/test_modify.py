@@ -41,7 +41,7 @@ def test_a_call_is_changed_where_its_rule_is_broken():
     guard = Guard(MANUAL)
     ruling = guard.check(asked(safe=True), can_modify=True)
     assert isinstance(ruling, Modify)
-    assert not ruling.goes_on  # as it was asked for, it is not to be made
+    assert ruling.goes_on  # with its own call
     assert ruling.call == Call("query", {"table": "orders", "limit": 100, "safe": True})
     assert (ruling.rule, ruling.fact, ruling.remedy) == ("P-LIMIT-1", "5000 is above 100", "call it with limit=100")
     assert ruling.notice == (
@@ -49,6 +49,17 @@ def test_a_call_is_changed_where_its_rule_is_broken():
     )
     assert isinstance(guard.check(asked(100, safe=True), can_modify=True), Allow)
     assert "ruling: allow" in guard.explain()
+
+
+def test_a_loop_that_asks_whether_it_goes_on_makes_the_changed_call():
+    guard, made = Guard(MANUAL), []
+    for call in (asked(safe=True), asked(7, safe=True), asked(table="users")):
+        ruling = guard.check(call, can_modify=True)
+        if ruling.goes_on:
+            call = ruling.call if isinstance(ruling, Modify) else call  # noqa: PLW2901
+            made.append(call.arguments["limit"])
+            guard.observe(call, "rows")
+    assert made == [100, 7]
 
 
 def test_several_rules_change_one_call_and_what_was_not_given_is_set():

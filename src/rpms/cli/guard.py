@@ -16,7 +16,7 @@ from rpms.foreign.shown import excerpt
 from rpms.guard.guard import Guard
 from rpms.guard.loading import load_python
 from rpms.guard.mcp_proxy import Proxy
-from rpms.guard.replay import replay
+from rpms.guard.replay import LeftOut, replay
 from rpms.store.tool_manuals import find_tool_doubts, find_tool_mistakes, manual_texts, open_tool_manual
 
 app = typer.Typer(help="Check the calls of tool-calling agents against a manual.", no_args_is_help=True)
@@ -52,8 +52,8 @@ def check(
     for title in ("call", "ruling", "rule", "fact", "what to do"):
         table.add_column(title, overflow="fold")
     counts = dict.fromkeys(("allow", "warn", "modify", "refuse"), 0)
-    changed = 0
-    for number, step in enumerate(replay(_guard(manual, python), log), start=1):
+    changed, left_out = 0, LeftOut()
+    for number, step in enumerate(replay(_guard(manual, python), log, left_out), start=1):
         counts[step.now.word] += 1
         changed += step.changed
         row = (step.call.text, f"{step.now.word}{' (was ' + step.then + ')' if step.changed else ''}")
@@ -61,6 +61,8 @@ def check(
         table.add_row(str(number), *(escape(excerpt(word, 200)) for word in words))
     make_console().print(table)
     say(", ".join(f"{count} {word}" for word, count in counts.items()) + f"; {changed} other than in the log")
+    if str(left_out):
+        say(str(left_out))
 
 
 @app.command("mcp", context_settings={"allow_extra_args": False})

@@ -154,7 +154,7 @@ class ToolManual:
     others: OnUnknown = OnUnknown.PASS
     """What becomes of calls to tools that are not declared."""
     repeats: OnUnknown = OnUnknown.REFUSE
-    """What becomes of a call that failed twice in a row."""
+    """What becomes of a call that failed twice while nothing was learned."""
     circles: OnUnknown = OnUnknown.WARN
     """What becomes of calls that bring nothing new, again and again."""
 

@@ -61,11 +61,12 @@ def loads(text: str | bytes) -> Any:
 def loads_once(text: str | bytes) -> Any:
     """Read JSON in which a name that stands twice in an object is refused: readers differ on which of them counts."""
     value = loads(text)
-    json.loads(text, object_pairs_hook=_each_once)
+    json.loads(text, object_pairs_hook=each_once)
     return value
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of a JSON text, whose names must differ."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise NotJson("a name stands twice in one object")

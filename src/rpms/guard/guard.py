@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import permutations
@@ -16,7 +17,8 @@ from uuid import uuid4
 from rpms.core.belief import FactBelief
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
-from rpms.core.loops import find_loop
+from rpms.core.loops import find_circle
+from rpms.core.names import nearest
 from rpms.core.prompt import Turn
 from rpms.core.readings import MISSING, moment_of, text_of
 from rpms.core.tools import Absent, Call, CallFacts, OnUnknown, PythonFact, ToolBelief, ToolManual
@@ -32,6 +34,8 @@ USER: Final = "user_says"
 """The name under which what the user says is observed, with its `text`: a manual may declare it like a tool."""
 _MOST_TURNS = 50
 _MOST_PENDING = 1_000
+_MOST_FAILURES = 2
+"""How often a call may fail before it is not made again, as long as nothing is learned."""
 _MOST_ASKED = 6
 """Arguments of a call that a learner is told about."""
 _LOUD = logging.getLogger("rpms.guard")
@@ -68,8 +72,9 @@ class Guard:
         self._history: list[Turn] = []
         self._seen: set[int] = set()
         self._heard = 0
+        self._failures: Counter[str] = Counter()
         self._pending: dict[str, tuple[tuple[Atom, bool], ...]] = {}
-        self._last: tuple[CallFacts, Ruling] | None = None
+        self._last: tuple[Call, CallFacts | None, Ruling] | None = None
         self._lock = RLock()
         self._log = GuardLog(Path(log)) if log is not None else None
         self.session = session or uuid4().hex[:8]
@@ -94,6 +99,7 @@ class Guard:
         one to make and to observe. Without, such a call is refused, and what to call instead is the remedy.
         """
         with self._lock:
+            facts: CallFacts | None = None
             try:
                 read = as_call(call)
             except NotJson as error:
@@ -103,10 +109,12 @@ class Guard:
                 )
             else:
                 try:
-                    ruling = self._check(read, can_modify=can_modify)
+                    facts, ruling = self._check(read, can_modify=can_modify)
                 except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
                     ruling = self._failed(read, error)
-            return self._written(read, ruling)
+            ruling = self._written(read, ruling)
+            self._last = (facts.call if facts else read, facts, ruling)
+            return ruling
 
     def _written(self, call: Call, ruling: Ruling) -> Ruling:
         """Put a ruling into the log. Where that fails, the guard has failed."""
@@ -136,14 +144,13 @@ class Guard:
         except (FileError, OSError, ValueError) as error:
             _LOUD.error("the log cannot be written: %s", excerpt(error))
 
-    def _check(self, call: Call, *, can_modify: bool) -> Ruling:
+    def _check(self, call: Call, *, can_modify: bool) -> tuple[CallFacts, Ruling]:
         facts, ruling = judge(self._facts(call), self._rules, can_modify=can_modify)
         if not isinstance(ruling, Refuse):
             ruling = self._circling(facts.call, ruling)
-        self._last = (facts, ruling)
         if not isinstance(ruling, Refuse):
             self._expect(facts.call, facts)
-        return ruling
+        return facts, ruling
 
     def _failed(self, call: Call, error: Exception) -> Ruling:
         """What to say when the guard itself broke: as the manual wants it, and never quietly."""
@@ -177,20 +184,29 @@ class Guard:
 
     def _circling(self, call: Call, ruling: Ruling) -> Ruling:
         """The ruling, unless the agent repeats what failed or goes in circles."""
-        history = self._history
-        if len(history) >= 2 and history[-1].action == call.text:
-            again = history[-1].failed and history[-2].failed and history[-2].action == call.text
+        again = self._failures[call.text]
+        if again >= _MOST_FAILURES and self.manual.repeats is not OnUnknown.PASS:
+            rule = REPEAT
+            found = f"`{excerpt(call.text)}` has failed {again} times, and nothing was learned since it first did"
+        elif sum(turn.action == call.text for turn in self._history) >= 2:
+            rule, found = CIRCLE, find_circle(self._history, self._state)
         else:
-            again = False
-        found = find_loop(history, self._state)
-        if not found or not (again or not history[-1].failed):
-            return ruling
-        if not again and sum(turn.action == call.text for turn in history) < 2:
             return ruling  # to read several known things anew, once each, is no circle
-        kind, rule = (self.manual.repeats, REPEAT) if again else (self.manual.circles, CIRCLE)
-        if kind is OnUnknown.PASS or (isinstance(ruling, Warn | Modify) and kind is OnUnknown.WARN):
+        kind = self.manual.repeats if rule == REPEAT else self.manual.circles
+        if not found or kind is OnUnknown.PASS or (isinstance(ruling, Warn | Modify) and kind is OnUnknown.WARN):
             return ruling
         return (Refuse if kind is OnUnknown.REFUSE else Warn)(found, rule, "", "do something else, or ask the user")
+
+    def _count(self, call: Call, *, failed: bool, news: bool) -> None:
+        """Count the failures of each call since anything was learned, which may be what it wanted."""
+        if not failed:
+            self._failures.pop(call.text, None)
+            if news:
+                self._failures.clear()
+            return
+        if len(self._failures) >= _MOST_PENDING and call.text not in self._failures:
+            del self._failures[next(iter(self._failures))]
+        self._failures[call.text] += 1
 
     @property
     def _state(self) -> str:
@@ -217,12 +233,12 @@ class Guard:
                 return
             self._pending.pop(read.id or read.text, None)
             try:
-                value = as_result(result)
+                value = MISSING if result is MISSING else as_result(result)
             except NotJson as error:
                 _LOUD.warning("the result of %s tells nothing: %s", excerpt(read.tool), error)
                 value = MISSING
             wrong = self._is_failure(value) if failed is None else failed
-            state = self._state
+            state, known, seen = self._state, self.belief.known, len(self._seen)
             try:
                 if not wrong:
                     self._learn(read, value)
@@ -233,6 +249,7 @@ class Guard:
             self._heard += read.tool == USER
             news = self._heard if read.tool == USER else 0  # what a user says is news, though it be the same words
             self._seen.add(hash((news, read.text, wrong, "" if value is MISSING else text_of(value))))
+            self._count(read, failed=wrong, news=len(self._seen) > seen or self.belief.known != known)
             self._history = [*self._history, Turn("", read.text, state=state, failed=wrong)][-_MOST_TURNS:]
 
     def hear(self, text: str) -> None:
@@ -240,10 +257,19 @@ class Guard:
         self.observe(Call(USER, {"text": text}), text, failed=False)
 
     def tell(self, *facts: str | Literal) -> None:
-        """Learn facts that the host knows, written as in a manual with their own names: `verified("mia_li_3668")`."""
+        """Learn facts that the host knows, written as in a manual with their own names: `verified("mia_li_3668")`.
+
+        Nothing is learned, and an InputError raised, where one of them is no fact of the manual that can be told.
+        """
         with self._lock:
             told = [_unquoted(fact) if isinstance(fact, str) else fact for fact in facts]
-            self.belief = self.belief.learn(*told)
+            for literal in told:
+                _check_tellable(literal.atom, self.manual)
+            before, self.belief = self.belief, self.belief.learn(*told)
+            if self.belief.known != before.known:  # what is told is news, and what was known is none
+                self._heard += 1
+                self._seen.add(hash(("told", self._heard)))
+                self._failures.clear()
             self._note(ToldLine(**self._place(), facts=tuple(map(str, told))))
 
     def _is_failure(self, value: object) -> bool:
@@ -285,16 +311,19 @@ class Guard:
         with self._lock:
             lines: list[str] = []
             if self._last is not None:
-                facts, ruling = self._last
-                lines += [f"call: {excerpt(facts.call.text)}", f"ruling: {ruling.word}", f"  {ruling.text}".rstrip()]
-                lines += ["", "rules:"]
-                words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
-                for found in self._rules.findings(facts):
-                    said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
-                    lines.append(f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}")
+                call, facts, ruling = self._last
+                shown = f"{call.tool}, which could not be read" if ruling.rule == FORM else call.text
+                lines += [f"call: {excerpt(shown)}", f"ruling: {ruling.word}", f"  {ruling.text}".rstrip()]
+                lines += ["", "rules:", *(self._said_by_rules(facts) if facts else ["  none was asked"])]
             lines += ["", "facts:", *(f"  {excerpt(line)}" for line in _told(self.belief))]
             lines += ["", "records:", *(f"  {excerpt(' '.join(key))}" for key in self.belief.records)]
             return "\n".join(lines).strip()
+
+    def _said_by_rules(self, facts: CallFacts) -> Iterator[str]:
+        words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
+        for found in self._rules.findings(facts):
+            said = "; ".join(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts)
+            yield f"  {found.rule}: {words[found.broken]}{f': {excerpt(said)}' if said else ''}"
 
 
 def _told(belief: ToolBelief) -> list[str]:
@@ -306,9 +335,34 @@ def _bound(clause: Clause, facts: CallFacts, result: object) -> Clause:
 
 
 def _unquoted(fact: str) -> Literal:
-    literal = parse_literal(fact)
+    try:
+        literal = parse_literal(fact)
+    except ValueError as error:
+        raise InputError(str(error)) from None
     args = tuple(arg[1:-1] if len(arg) > 1 and arg[0] == arg[-1] == '"' else arg for arg in literal.atom.args)
     return replace(literal, atom=Atom(literal.atom.predicate, args))
+
+
+def _check_tellable(atom: Atom, manual: ToolManual) -> None:
+    """Raise InputError for a fact that no rule would ever ask for as it is told; a manual without facts asks none."""
+    if not manual.facts:
+        return
+    name, fact = atom.predicate, manual.facts.get(atom.predicate)
+    if fact is None:
+        raise InputError(f"the manual has no fact {excerpt(name)!r}; {nearest(name, manual.facts)}")
+    wanted = fact.predicate.args
+    if len(atom.args) != len(wanted):
+        form = f"{name}({', '.join(wanted)})" if wanted else name
+        raise InputError(f"the fact {excerpt(str(atom))} has {len(atom.args)} arguments; write it as {form}")
+    if fact.told:
+        return
+    kind = manual.records.get(fact.record)
+    if fact.python:
+        raise InputError(f"the fact {name} cannot be told: the function {fact.python!r} says whether it holds")
+    if kind is not None:
+        way = f"{kind.ask} with {kind.tools[0]}, and observe what it returns"
+        raise InputError(f"the fact {name} cannot be told: it is read from the record {kind.name}; {way}")
+    raise InputError(f"the fact {name} cannot be told: it is read from what a call is made with")
 
 
 def _functions(manual: ToolManual, python: Mapping[str, PythonFact] | ModuleType | None) -> dict[str, PythonFact]:

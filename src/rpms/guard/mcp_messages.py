@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from rpms.core.tools import Call, ToolManual
-from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.json_text import NotJson, each_once, loads_once
 from rpms.foreign.shown import excerpt
 from rpms.guard.rulings import Ruling
 
@@ -16,23 +16,41 @@ LIST: Final = "tools/list"
 CANCELLED: Final = "notifications/cancelled"
 UNREADABLE: Final = object()
 """Stands for a result that is too deep, or has numbers too long, to be read for facts."""
+_LONG: Final = 300
+"""Digits of a number that is not read as one."""
 _INVALID: Final = -32600
 _PARSE_ERROR: Final = -32700
 
 
 def read_answer(line: bytes) -> Any:
-    """What a server sent. Of what cannot be read safely, only which call it answers; None for no JSON."""
+    """What a server sent; of what is too deep or too long to be read for facts, only which call it answers.
+
+    NotJson is raised for what is no message to any reader, or not the same one to all.
+    """
     try:
-        return loads(line)
-    except NotJson:
-        pass
+        return loads_once(line)
+    except NotJson as error:
+        why = error
     try:
-        known = json.loads(line)
+        known = json.loads(line, object_pairs_hook=each_once, parse_int=_number)
     except (ValueError, RecursionError):
-        return None
+        raise why from None
     if not isinstance(known, dict) or "method" in known or "id" not in known:
         return None
     return {"id": known["id"], "result": UNREADABLE}
+
+
+def _number(digits: str) -> int | str:
+    return int(digits) if len(digits) < _LONG else digits
+
+
+def answered_by(line: bytes) -> Any:
+    """The id that a line seems to answer which cannot be read as one message; None if it answers nothing."""
+    try:
+        known = json.loads(line, parse_int=_number)
+    except (ValueError, RecursionError):
+        return None
+    return known.get("id") if isinstance(known, dict) and "method" not in known else None
 
 
 def written(message: Any) -> bytes:

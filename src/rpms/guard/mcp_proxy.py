@@ -1,4 +1,4 @@
-"""A guard before any MCP server over stdio: calls are checked, all else passes through byte for byte.
+"""A guard before any MCP server over stdio: calls are checked, all other messages pass through byte for byte.
 
 One thread reads each side into one queue, one thread writes to each side, and the session itself is a plain loop over
 that queue. Nothing here needs the `mcp` package.
@@ -23,6 +23,7 @@ from rpms.core.errors import InputError
 from rpms.core.tools import Call
 from rpms.foreign.json_text import NotJson, loads_once
 from rpms.foreign.limits import LARGEST_MESSAGE, MOST_WAITING
+from rpms.foreign.shown import excerpt
 from rpms.guard import mcp_messages as mcp
 from rpms.guard.guard import Guard
 from rpms.guard.rulings import Modify, Refuse
@@ -291,7 +292,18 @@ class Proxy:
                 _, each = self._waiting.popitem()
                 self._to_client.put(mcp.tool_error(each.id, f"the answer had more than {LARGEST_MESSAGE:,} bytes"))
             return
-        message = mcp.read_answer(event.line)
+        if not event.line.strip():
+            return
+        try:
+            message = mcp.read_answer(event.line)
+        except NotJson as error:
+            said = excerpt(event.line.decode("utf-8", "replace"))
+            self._complain(f"the server wrote a line that is no message, which was not passed on: {error}: {said}")
+            waited = self._waiting.pop(_key(mcp.answered_by(event.line)), None)
+            if waited is not None:
+                text = f"the answer of {waited.call.tool} cannot be read: {error}; it may or may not be done."
+                self._to_client.put(mcp.tool_error(waited.id, text))
+            return
         answers = message if isinstance(message, list) else [message]
         line: bytes | None = event.line
         for answer in answers:

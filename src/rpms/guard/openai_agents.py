@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from copy import copy
 from dataclasses import replace
+from functools import wraps
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -27,6 +30,9 @@ except ModuleNotFoundError as error:
 
 GuardOf = Guard | Callable[[Any], Guard]
 """One guard for one conversation; or, given the run's own context, the guard of the conversation it is."""
+Invoke = Callable[[ToolContext[Any], str], Awaitable[Any]]
+_SETTLED = "_rpms_guard_settled"
+"""Marks the context of a call that has raised: the text which the SDK makes of that is no result."""
 
 
 def guarded(guard: GuardOf, *tools: FunctionTool) -> list[FunctionTool]:
@@ -36,11 +42,39 @@ def guarded(guard: GuardOf, *tools: FunctionTool) -> list[FunctionTool]:
     return [
         replace(
             tool,
+            on_invoke_tool=_watched(tool.on_invoke_tool, guard),
             tool_input_guardrails=[*(tool.tool_input_guardrails or ()), before],
             tool_output_guardrails=[after, *(tool.tool_output_guardrails or ())],
         )
         for tool in tools
     ]
+
+
+def _watched(invoke: Invoke, guard: GuardOf) -> Invoke:
+    """The same way to run a tool, seen from within: outside, the SDK has turned an exception into a plain text."""
+    inner = getattr(invoke, "_invoke_tool_impl", None)  # what `function_tool` keeps within its handling of errors
+    if inner is None:
+        return _noting(invoke, guard)
+    seen: Any = copy(invoke)
+    seen._invoke_tool_impl = _noting(inner, guard)  # noqa: SLF001  the SDK has no open door to it
+    return seen  # type: ignore[no-any-return]
+
+
+def _noting(invoke: Invoke, guard: GuardOf) -> Invoke:
+    @wraps(invoke)
+    async def noted(context: ToolContext[Any], arguments: str) -> Any:
+        try:
+            return await invoke(context, arguments)
+        except asyncio.CancelledError:  # it took too long: nobody knows whether it was done
+            setattr(context, _SETTLED, True)
+            raise
+        except Exception as error:
+            if isinstance(context, ToolContext):
+                setattr(context, _SETTLED, True)
+                _of(guard, context).observe(_call(context), str(error), failed=True)
+            raise
+
+    return noted
 
 
 def _of(guard: GuardOf, context: ToolContext[Any]) -> Guard:
@@ -79,7 +113,8 @@ class _Learn:
         self._guard = guard
 
     def __call__(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
-        _of(self._guard, data.context).observe(_call(data.context), data.output)
+        if not getattr(data.context, _SETTLED, False):
+            _of(self._guard, data.context).observe(_call(data.context), data.output)
         return ToolGuardrailFunctionOutput.allow()
 
 

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from rpms.core.errors import InputError
+from rpms.core.readings import MISSING
 from rpms.core.tools import Call, Tried
 from rpms.foreign.shown import excerpt
 from rpms.guard.guard import Guard
-from rpms.guard.rulings import Ruling
+from rpms.guard.rulings import FORM, Ruling
 from rpms.store.guard_log import CheckLine, ResultLine, ToldLine, read_guard_log
 
 
@@ -28,6 +30,26 @@ class Replayed:
         return self.now.word != self.then
 
 
+@dataclass(slots=True)
+class LeftOut:
+    """What a log does not tell, and so a replay cannot judge."""
+
+    unreadable: int = 0
+    """Calls that could not be read when they were made; a log keeps only the name of their tool."""
+    unkept: int = 0
+    """Results that were too long to keep, or were not JSON."""
+    untold: int = 0
+    """Facts that were told, and that this manual does not let be told."""
+
+    def __str__(self) -> str:
+        said = (
+            (self.unreadable, "calls could not be read, as when they were made"),
+            (self.unkept, "results were not kept: what followed from them is unknown"),
+            (self.untold, "facts were told that cannot be told by this manual"),
+        )
+        return "\n".join(f"{count} {what}" for count, what in said if count)
+
+
 def tried(guard: Guard, log: Path) -> Iterator[Tried]:
     """The calls of a log that were made, with what the manual's facts were before and after each."""
     live: dict[str, Guard] = {}
@@ -38,28 +60,46 @@ def tried(guard: Guard, log: Path) -> Iterator[Tried]:
         if isinstance(event, ResultLine):
             call = Call(event.tool, event.arguments, event.id)
             before = here.facts_of(call)
-            here.observe(call, None if event.unread else event.result, failed=event.failed)
+            here.observe(call, MISSING if event.unread else event.result, failed=event.failed)
             steps[event.session] += 1
             error = excerpt(event.result) if event.failed else ""
             step = steps[event.session]
             yield Tried(call, event.session, step, event.failed, error, before, here.facts_of(call))
         elif isinstance(event, ToldLine):
-            here.tell(*event.facts)
+            _tell(here, event)
 
 
-def replay(guard: Guard, log: Path) -> Iterator[Replayed]:
-    """Judge every call of a log anew, each conversation by a guard of its own, at the moment it was made."""
+def _tell(guard: Guard, line: ToldLine) -> int:
+    """Tell facts once more; how many of them the manual does not know any more."""
+    strange = 0
+    for fact in line.facts:
+        try:
+            guard.tell(fact)
+        except InputError:
+            strange += 1
+    return strange
+
+
+def replay(guard: Guard, log: Path, left_out: LeftOut | None = None) -> Iterator[Replayed]:
+    """Judge every call of a log anew, each conversation by a guard of its own, at the moment it was made.
+
+    A call that could not be read then is none of them. `left_out` counts those, and what else the log does not tell.
+    """
+    left_out = left_out or LeftOut()
     live: dict[str, Guard] = {}
     for event in read_guard_log(log):
         if event.session not in live:
             live[event.session] = guard.fresh(event.session, silent=True)
         here = live[event.session]
         here.at(event.at)
-        if isinstance(event, CheckLine):
+        if isinstance(event, CheckLine) and event.rule == FORM:
+            left_out.unreadable += 1
+        elif isinstance(event, CheckLine):
             call = Call(event.tool, event.arguments, event.id)
             yield Replayed(event.session, call, here.check(call, can_modify=event.ruling != "refuse"), event.ruling)
         elif isinstance(event, ResultLine):
             call = Call(event.tool, event.arguments, event.id)
-            here.observe(call, None if event.unread else event.result, failed=event.failed)
+            left_out.unkept += event.unread and not event.failed
+            here.observe(call, MISSING if event.unread else event.result, failed=event.failed)
         else:
-            here.tell(*event.facts)
+            left_out.untold += _tell(here, event)

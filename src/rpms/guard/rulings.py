@@ -11,7 +11,7 @@ from rpms.foreign.shown import excerpt
 FORM: Final = "G-FORM"
 """The guard's own rules, beside the manual's: a call must be JSON of a sane size."""
 REPEAT: Final = "G-REPEAT"
-"""A call that failed twice in a row is not made a third time."""
+"""A call that failed twice, while nothing was learned, is not made a third time."""
 CIRCLE: Final = "G-CIRCLE"
 """Calls that bring nothing new are a circle."""
 OTHER: Final = "G-OTHER"
@@ -39,8 +39,8 @@ class Ruling:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the call may be made as it is."""
-        return not isinstance(self, Refuse | Modify)
+        """Whether a call is to be made: of a Modify its own `call`, of all others the one that was asked for."""
+        return not isinstance(self, Refuse)
 
     @property
     def text(self) -> str:
