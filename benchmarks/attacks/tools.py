@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from attacks.mutate import NASTY_TEXTS, NASTY_VALUES, as_json, bomb, changed_bytes, changed_tree
-from rpms.foreign.json_text import loads_once
+from rpms.foreign.json_text import NotJson, loads_once
 from rpms.guard import Call, Guard, Refuse, find_tool_mistakes, open_tool_manual
 from rpms.guard import mcp_messages as mcp
 from rpms.guard.replay import replay, tried
@@ -94,7 +94,11 @@ def mcp_lines(dice: Random, _folder: Path, _samples: object) -> None:
             for each in read if isinstance(read, list) else [read]:
                 if mcp.is_call(each) and isinstance(ruling := guard.check(mcp.call_of(each)), Refuse):
                     mcp.refusal(each.get("id"), ruling)
-        answer = mcp.read_answer(line)
+        try:
+            answer = mcp.read_answer(line)
+        except NotJson:  # as the proxy does: such a line is not passed on, and whoever waits for it is told
+            mcp.answered_by(line)
+            continue
         for each in answer if isinstance(answer, list) else [answer]:
             if isinstance(each, dict):
                 result, failed = mcp.outcome_of(each)
