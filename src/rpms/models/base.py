@@ -98,3 +98,28 @@ def can_constrain(model: Model) -> bool:
 def can_call_tools(model: Model) -> bool:
     """Whether a model can answer with calls of a request's tools. One that does not say so cannot."""
     return bool(getattr(model, "calls_tools", False))
+
+
+class WrappedModel:
+    """Another model under its own name and with all that it can do, for whoever changes one thing about it."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    @property
+    def constrains(self) -> bool:
+        return can_constrain(self._model)
+
+    @property
+    def calls_tools(self) -> bool:
+        return can_call_tools(self._model)
+
+    def answer(self, request: Request) -> Answer:
+        return self._model.answer(request)
+
+    def close(self) -> None:
+        self._model.close()

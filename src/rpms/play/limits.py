@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rpms.core.errors import InputError, RPMSError
 from rpms.core.usage import Usage
 from rpms.models.accounting import Price, cost
-from rpms.models.base import Answer, Model, Request, can_call_tools, can_constrain
+from rpms.models.base import Answer, Model, Request, WrappedModel
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 _DURATION = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
@@ -121,23 +121,12 @@ class Meter:
         return lambda: MeteredModel(open_model(), self, price)
 
 
-class MeteredModel:
+class MeteredModel(WrappedModel):
     """A model whose answers count against limits."""
 
     def __init__(self, model: Model, meter: Meter, price: Price | None) -> None:
-        self._model, self._meter, self._price = model, meter, price
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    @property
-    def constrains(self) -> bool:
-        return can_constrain(self._model)
-
-    @property
-    def calls_tools(self) -> bool:
-        return can_call_tools(self._model)
+        super().__init__(model)
+        self._meter, self._price = meter, price
 
     def answer(self, request: Request) -> Answer:
         self._meter.begin()
@@ -148,6 +137,3 @@ class MeteredModel:
         finally:
             self._meter.end(usage, self._price)
         return answer
-
-    def close(self) -> None:
-        self._model.close()

@@ -17,7 +17,7 @@ from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
-from rpms.models.base import Answer, Decoding, Model, Request, can_call_tools, can_constrain
+from rpms.models.base import Decoding, Model, WrappedModel
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.reflecting import CARRIED, Earlier
 from rpms.play.setup import knowledge_of
@@ -203,26 +203,8 @@ def _json(value: Any) -> Any:
     return _settings_of(value) if is_dataclass(value) else value
 
 
-class _Lent:
+class _Lent(WrappedModel):
     """A model that outlives the run."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    @property
-    def constrains(self) -> bool:
-        return can_constrain(self._model)
-
-    @property
-    def calls_tools(self) -> bool:
-        return can_call_tools(self._model)
-
-    def answer(self, request: Request) -> Answer:
-        return self._model.answer(request)
 
     def close(self) -> None:
         """Its owner closes it."""
