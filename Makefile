@@ -9,7 +9,7 @@ EXTRAS = anthropic,scienceworld,report,ray,textworld-express,tau2,inspect,openai
 .PHONY: help quickstart test test-all lint types floors pytest coverage benchmarks clean
 
 help:
-	@echo "make quickstart   the 2x2 ablation on embedded games without an LLM: tables and a page"
+	@echo "make quickstart   the 2x2 ablation on embedded games, by a program and by a recorded LLM: tables and a page"
 	@echo "make test         install what the tests need and run them all"
 	@echo "make coverage     the tests, and what of the code they reach"
 	@echo "make test-all     the same with transformers, and with every ScienceWorld variation: heavy, and long"
@@ -28,6 +28,7 @@ $(VENV)/.test: $(VENV)/.base
 
 quickstart: $(VENV)/.base
 	$(BIN)/rpms study run studies/quickstart.yaml --out runs/quickstart
+	$(BIN)/rpms study run studies/quickstart_model.yaml --out runs/quickstart
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

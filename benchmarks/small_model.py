@@ -146,6 +146,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--split", default="valid_seen")
     parser.add_argument("--memory", type=Path)
+    parser.add_argument("--manual", type=Path, help="rules for all configurations, such as a learned manual")
     parser.add_argument("--insights", type=Path, help="what expel plays with, gathered by `rpms insights`")
     parser.add_argument("--trials", type=count, help="attempts of reflexion and clin; their papers' by default")
     parser.add_argument("--out", type=Path, required=True)
@@ -176,7 +177,10 @@ def play_all(options: argparse.Namespace) -> None:
     setting = make_setting(world, options.data, "native", options.option)
     draw = Settings(split=options.split, per_task=options.per_task, sample=options.sample, seed=options.seed)
     games, setting = draw.tasks(world, setting)
-    wanted = chosen(options.only, options.model, configurations(options.insights, options.trials))
+    known = configurations(options.insights, options.trials)
+    if options.manual:
+        known = {name: replace(each, manual=options.manual) for name, each in known.items()}
+    wanted = chosen(options.only, options.model, known)
     model = NamedModel(options.model, world.name, ModelOptions(batch=options.batch))()
     runs: dict[str, tuple[RunPlan, Path]] = {}
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.check import check_model
 from rpms.models.patience import Patience
 from rpms.models.providers import FROM_MENU, Backend, all_available, parse_model_name
+from rpms.store.packed_answers import pack, shipped_records
 
 app = typer.Typer(help="Which models there are, and whether one answers.", invoke_without_command=True)
 
@@ -30,6 +32,8 @@ def list_models(context: typer.Context) -> None:
         ready = Text("yes", style="green") if row.ready else Text("no", style="dim")
         table.add_row(Text(row.provider.form), ready, Text(row.why))
     make_console().print(table)
+    for name, record in shipped_records().items():
+        say(f"replay/{name} ships with this package: {record.line}")
 
 
 @app.command("check")
@@ -51,3 +55,13 @@ def check(
             say(line)
     finally:
         model.close()
+
+
+@app.command("pack")
+def pack_record(
+    folder: Annotated[Path, typer.Argument(help="Answers that `--record FOLDER` kept.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="The file to write, NAME.answers.xz.", show_default=False)],
+    about: Annotated[str, typer.Option(help="What was played, for whoever replays it.")] = "",
+) -> None:
+    """Put recorded answers into one small file, without their questions; `--model replay/FILE` plays from it."""
+    say(f"{file}: {pack(folder, file, about).line}")

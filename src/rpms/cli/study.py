@@ -122,7 +122,7 @@ def run_file(
     console.print()
     console.print(results_table(results))
     if report:
-        _report(console, folder, study)
+        _report(console, folder, study, models)
     console.print()
     _announce(console, study)
     console.print(f"runs and index: {folder}", markup=False, soft_wrap=True)
@@ -262,7 +262,7 @@ def _means(
     )
 
 
-def _report(console: Console, folder: Path, study: Study) -> None:
+def _report(console: Console, folder: Path, study: Study, models: Sequence[str]) -> None:
     """Write the page; without what it needs, say so in one line."""
     try:
         from rpms.report.gather import gather  # noqa: PLC0415  needs the extra
@@ -273,7 +273,8 @@ def _report(console: Console, folder: Path, study: Study) -> None:
         console.print(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'", markup=False)
         return
     try:
-        comparisons = [evidence.comparison for evidence in gather([folder])]
+        every = [evidence.comparison for evidence in gather([folder])]
+        comparisons = [comparison for comparison in every if comparison.model in models]  # others were printed before
         wide = max(console.width, _WIDTH)
         for name in (name for name in study.tables if name in TABLES):
             tables = [main_table(comparisons)] if name == "main" else applicable(name, comparisons)

@@ -152,7 +152,7 @@ PROVIDERS: dict[str, Provider] = {
         Provider("hf", "transformers, in this process", Backend.HF, "PATH-or-NAME", extra="hf", package="transformers"),
         Provider("planner", "no LLM: the world's own planner", Backend.PLANNER, ""),
         Provider("scripted", "no LLM: answers from a file, line after line", Backend.SCRIPTED, "FILE"),
-        Provider("replay", "no LLM: answers recorded earlier", Backend.REPLAY, "DIR"),
+        Provider("replay", "no LLM: answers recorded earlier", Backend.REPLAY, "DIR-or-FILE"),
         Provider("menu-random", "no LLM: any entry of the menu", Backend.MENU_RANDOM, "SEED", rest_optional=True),
         Provider("menu-first", "no LLM: the menu's first entry", Backend.MENU_FIRST, ""),
         Provider("menu-best", "no LLM: the menu's highest-ranked entry", Backend.MENU_BEST, ""),

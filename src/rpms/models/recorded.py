@@ -232,6 +232,11 @@ class ReplayModel:
                 nearest, best = entry, score
         if nearest is None:
             return "the store is empty"
+        if "messages" not in nearest:
+            return (
+                "this was not asked when it was recorded, or its prompt, decoding or choices have changed since; "
+                "a packed record keeps no questions to compare with"
+            )
         if nearest.get("messages") == asked["messages"]:
             return _differences(nearest, asked)
         recorded = _mapping(nearest.get("parts"))

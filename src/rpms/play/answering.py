@@ -8,6 +8,7 @@ from pathlib import Path
 from rpms.models.base import Model
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.store.answers import FolderOfAnswers
+from rpms.store.packed_answers import open_answers
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,6 @@ class NamedModel:
         return open_model(
             self.name,
             self.options,
-            open_answers=FolderOfAnswers,
+            open_answers=open_answers,
             record=FolderOfAnswers(self.record) if self.record is not None else None,
         )

@@ -16,7 +16,7 @@ from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.store.lock import hold, waiting_lock
 
 
-def write_whole(file: Path, text: str) -> None:
+def write_whole(file: Path, content: str | bytes) -> None:
     """Write a file so that a reader, or a crash at any moment, sees the old one or the new one, never a part."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -25,8 +25,8 @@ def write_whole(file: Path, text: str) -> None:
             handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
             hold(handle)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as stream:
-                stream.write(text)
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
                 stream.flush()
                 os.fsync(stream.fileno())
             beside.replace(file)

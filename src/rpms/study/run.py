@@ -352,9 +352,10 @@ def _is_only_header(file: Path) -> bool:
 def write_index(study: Study, results: Sequence[Result], layout: Layout) -> None:
     """Write `study.json`: where the run of each condition is, model by model.
 
-    What the file names already and was not run now stays, as long as its folder does.
+    What the file names already and was not run now stays, as long as its folder does, after what was.
     """
-    groups = read_index(layout)
+    known = read_index(layout)
+    groups = {result.cell.model: known.get(result.cell.model, {}) for result in results} | known
     for result in results:
         where = os.path.relpath(result.cell.folder, layout.out)
         groups.setdefault(result.cell.model, {})[result.cell.case.name] = Path(where).as_posix()

@@ -1,0 +1,1 @@
+"""Packed records that ship with the package."""

@@ -1,0 +1,159 @@
+"""A record in one small file: the answers of a folder without their questions, to be shipped and replayed.
+
+The first line says whose answers they are; each other line is an answer under the beginning of its question's hash. The
+first line has a checksum of the others. Questions are left out, since whoever replays a run asks them again: a file
+is a hundredth of its folder.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+import lzma
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ValidationError
+
+from rpms.core.errors import FileError, InputError
+from rpms.foreign.files import text_lines
+from rpms.foreign.json_text import Count, NotJson, Text, loads
+from rpms.store.answers import FolderOfAnswers, entry_key
+from rpms.store.files import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+ENDING = ".answers.xz"
+_KEPT = 32
+"""Hexadecimal digits of a question's hash: 128 bits tell any number of questions apart."""
+_BOUNDS = ("choices", "templates", "tools")
+_SHIPPED = resources.files("rpms.models.records")
+
+
+class Heading(BaseModel):
+    """The first line: whose answers, when, on what."""
+
+    rpms: Literal["answers 1"] = "answers 1"
+    model: Text
+    recorded: Text
+    """The day."""
+    about: Text = ""
+    bounds: tuple[Text, ...] = ()
+    """What actions were held to, somewhere in the record."""
+    answers: Count
+    sha256: Text
+
+    @property
+    def line(self) -> str:
+        """Whose answers these are, for a person."""
+        about = f"; {self.about}" if self.about else ""
+        return f"{self.answers:,} answers of {self.model}, recorded on {self.recorded}{about}"
+
+
+class PackedAnswers:
+    """A store that can only be read."""
+
+    def __init__(self, file: Path) -> None:
+        """Reads the file; one that is cut off, changed or something else is a FileError."""
+        self._file = file
+        lines = text_lines(file)
+        self.heading = _heading(file, next(lines, ""))
+        digest = hashlib.sha256()
+        self._answers: dict[str, Any] = {}
+        for number, line in enumerate(lines, start=2):
+            digest.update(line.encode() + b"\n")
+            key, answer = _answer(file, number, line)
+            self._answers[key] = answer
+        if digest.hexdigest() != self.heading.sha256 or len(self._answers) != self.heading.answers:
+            raise FileError(file, None, "is not as it was written: its checksum differs; pack it again")
+
+    @property
+    def place(self) -> str:
+        return str(self._file)
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The entry under a key, without its question."""
+        answer = self._answers.get(key[:_KEPT])
+        return None if answer is None else {"model": self.heading.model, "answer": answer}
+
+    def put(self, key: str, entry: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002
+        """Refused: what is shipped is not changed."""
+        raise InputError(f"{self._file}: is a packed record, which is only read; give --record a folder")
+
+    def entries(self) -> Iterator[dict[str, Any]]:
+        """One entry that has all that is common to them: whose they are and what they were held to."""
+        yield {"model": self.heading.model, **{name: [] for name in self.heading.bounds}}
+
+
+def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> Heading:
+    """Write a folder's answers into one file, which ends in `.answers.xz`; what is damaged is left out."""
+    if not file.name.endswith(ENDING):
+        raise InputError(f"{file}: a packed record's name ends in {ENDING}")
+    if not folder.is_dir():
+        raise InputError(f"{folder}: there is no such folder of recorded answers")
+    entries = {entry_key(entry)[:_KEPT]: entry for entry in FolderOfAnswers(folder).entries()}
+    models = sorted({str(entry["model"]) for entry in entries.values()})
+    if len(models) != 1:
+        told = f"answers of several models: {', '.join(models[:5])}" if models else "no recorded answers"
+        raise InputError(f"{folder} holds {told}; a packed record has those of one")
+    lines = [json.dumps([key, _kept(entry["answer"])], ensure_ascii=False) for key, entry in sorted(entries.items())]
+    body = "".join(f"{line}\n" for line in lines)
+    heading = Heading(
+        model=models[0],
+        recorded=day or dt.datetime.now(tz=dt.UTC).date().isoformat(),
+        about=about,
+        bounds=tuple(name for name in _BOUNDS if any(name in entry for entry in entries.values())),
+        answers=len(lines),
+        sha256=hashlib.sha256(body.encode()).hexdigest(),
+    )
+    write_whole(file, lzma.compress(f"{heading.model_dump_json()}\n{body}".encode(), preset=9 | lzma.PRESET_EXTREME))
+    return heading
+
+
+def open_answers(place: Path) -> FolderOfAnswers | PackedAnswers:
+    """The store at a path; a name that is no path may be that of a record which ships with this package."""
+    if place.is_file():
+        return PackedAnswers(place)
+    shipped = _shipped(place.name) if len(place.parts) == 1 and not place.exists() else None
+    return shipped or FolderOfAnswers(place)
+
+
+def shipped_records() -> dict[str, Heading]:
+    """The records that ship with this package, by the name that follows `replay/`."""
+    names = sorted(file.name for file in _SHIPPED.iterdir() if file.name.endswith(ENDING))
+    found = {name.removesuffix(ENDING): _shipped(name.removesuffix(ENDING)) for name in names}
+    return {name: store.heading for name, store in found.items() if store is not None}
+
+
+def _shipped(name: str) -> PackedAnswers | None:
+    shipped = _SHIPPED / f"{name}{ENDING}"
+    if not shipped.is_file():
+        return None
+    with resources.as_file(shipped) as file:
+        return PackedAnswers(file)
+
+
+def _kept(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """An answer without the seconds it took, which a replay does not take."""
+    usage = {name: value for name, value in answer["usage"].items() if value and name != "seconds"}
+    return {**answer, "usage": usage}
+
+
+def _heading(file: Path, line: str) -> Heading:
+    try:
+        return Heading.model_validate(loads(line))
+    except (NotJson, ValidationError):
+        raise FileError(file, 1, "is no packed record: its first line is not that of one") from None
+
+
+def _answer(file: Path, number: int, line: str) -> tuple[str, Any]:
+    try:
+        key, answer = loads(line)
+    except (NotJson, TypeError, ValueError):
+        raise FileError(file, number, "is no answer of a packed record") from None
+    if not isinstance(key, str):
+        raise FileError(file, number, "is no answer of a packed record")
+    return key, answer

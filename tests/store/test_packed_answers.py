@@ -1,0 +1,171 @@
+"""Packed records: what is shipped is what was recorded, or it is refused; the shipped one plays the quickstart."""
+
+from __future__ import annotations
+
+import lzma
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rpms.cli.options import make_setting
+from rpms.core.errors import FileError, InputError, ModelUnavailable
+from rpms.learn.freeze import read_frozen
+from rpms.learn.rounds import LearningPlan, learn
+from rpms.models.catalogue import open_model
+from rpms.models.recorded import ReplayModel
+from rpms.play.answering import NamedModel
+from rpms.play.plan import lend
+from rpms.play.trials import run_trials
+from rpms.store.answers import FolderOfAnswers, entry_key
+from rpms.store.packed_answers import PackedAnswers, open_answers, pack, shipped_records
+from rpms.study.read import read_study
+from rpms.study.run import Means, plan_cell
+from rpms.worlds.registry import find_world
+from tests.models.prompts import request
+
+STUDY = Path(__file__).parents[2] / "studies" / "quickstart_model.yaml"
+
+
+def entry(number: int, model: str = "m", **more: object) -> dict[str, object]:
+    usage = {"prompt_tokens": number, "seconds": 0.5, "requests": 1}
+    answer = {"text": f"ACTION: look {number}\u2028", "finish": "stop", "notes": [], "usage": usage}
+    return {"model": model, "messages": [number], "answer": answer, **more}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    store = FolderOfAnswers(tmp_path / "answers")
+    for number in range(20):
+        store.put(entry_key(entry(number)), entry(number))
+    return tmp_path / "answers"
+
+
+def test_every_answer_comes_back_without_its_question(folder, tmp_path):
+    file = tmp_path / "small.answers.xz"
+    heading = pack(folder, file, about="a test", day="2026-01-02")
+    store = open_answers(file)
+    assert isinstance(store, PackedAnswers)
+    assert heading.line == "20 answers of m, recorded on 2026-01-02; a test"
+    assert store.heading == heading
+    for number in range(20):
+        kept = store.get(entry_key(entry(number)))
+        assert kept is not None
+        assert kept["answer"]["text"] == f"ACTION: look {number}\u2028"
+        assert "seconds" not in kept["answer"]["usage"]
+        assert "messages" not in kept
+    assert store.get("0" * 64) is None
+    assert file.stat().st_size < sum(each.stat().st_size for each in folder.rglob("*.json")) / 5
+
+
+def test_packing_twice_gives_the_same_bytes(folder, tmp_path):
+    first, second = tmp_path / "a.answers.xz", tmp_path / "b.answers.xz"
+    pack(folder, first, day="2026-01-02")
+    pack(folder, second, day="2026-01-02")
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_what_actions_were_held_to_is_known(folder, tmp_path):
+    held = entry(99, choices=["look"])
+    FolderOfAnswers(folder).put(entry_key(held), held)
+    file = tmp_path / "held.answers.xz"
+    pack(folder, file)
+    assert open_model(f"replay/{file}", open_answers=open_answers).constrains  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda text: text.replace("look 7", "look 8"), "checksum differs"),
+        (lambda text: "\n".join(text.split("\n")[:-2]) + "\n", "checksum differs"),
+        (lambda text: text.split("\n", 1)[1], "no packed record"),
+        (lambda text: text + "7\n", ":22: is no answer"),
+        (lambda text: text + "[7, {}]\n", ":22: is no answer"),
+        (lambda _text: "", "no packed record"),
+    ],
+)
+def test_a_changed_file_is_refused(folder, tmp_path, change, told):
+    file = tmp_path / "small.answers.xz"
+    pack(folder, file)
+    text = lzma.decompress(file.read_bytes()).decode()
+    file.write_bytes(lzma.compress(change(text).encode()))
+    with pytest.raises(FileError, match=told):
+        PackedAnswers(file)
+
+
+def test_a_file_that_is_cut_off_is_refused(folder, tmp_path):
+    file = tmp_path / "small.answers.xz"
+    pack(folder, file)
+    file.write_bytes(file.read_bytes()[:-20])
+    with pytest.raises(FileError, match="cut off"):
+        PackedAnswers(file)
+
+
+def test_what_cannot_be_packed_is_said(folder, tmp_path):
+    with pytest.raises(InputError, match=r"ends in \.answers\.xz"):
+        pack(folder, tmp_path / "record.xz")
+    with pytest.raises(InputError, match="no such folder"):
+        pack(tmp_path / "nowhere", tmp_path / "r.answers.xz")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="no recorded answers"):
+        pack(tmp_path / "empty", tmp_path / "r.answers.xz")
+    other = entry(0, "another")
+    FolderOfAnswers(folder).put(entry_key(other), other)
+    with pytest.raises(InputError, match="several models: another, m"):
+        pack(folder, tmp_path / "r.answers.xz")
+    assert not (tmp_path / "r.answers.xz").exists()
+
+
+def test_nothing_is_recorded_into_it(folder, tmp_path):
+    pack(folder, tmp_path / "r.answers.xz")
+    with pytest.raises(InputError, match="only read"):
+        PackedAnswers(tmp_path / "r.answers.xz").put("0" * 64, {})
+
+
+def test_a_question_that_was_never_asked_says_so(folder, tmp_path):
+    pack(folder, tmp_path / "r.answers.xz")
+    model = ReplayModel("replay/r", PackedAnswers(tmp_path / "r.answers.xz"))
+    with pytest.raises(ModelUnavailable, match="not asked when it was recorded"):
+        model.answer(request("look"))
+
+
+def test_the_shipped_record_plays_the_quickstart(tmp_path):
+    """If a prompt changes by one byte, this fails: record again, or take the change back."""
+    assert list(shipped_records()) == ["qwen2.5-coder-1.5b"]
+    study = read_study(STUDY)
+    world = find_world(study.world)
+    setting = make_setting(world, None, "native", None)
+    learning = study.learning
+    assert learning is not None
+    plan = LearningPlan(
+        world,
+        "planner",
+        NamedModel("planner", world.name),
+        rounds=1,
+        split=learning.choice.split,
+        tasks=tuple(learning.choice.tasks(world, setting)),
+        setting=setting,
+        first=learning.condition(1),
+        later=learning.condition(2),
+        sources=learning.settings.sources(world),
+    )
+    (round_one,) = learn(plan, tmp_path / "memory.jsonl")
+    memory = read_frozen(round_one.file, world.name)
+    name = study.models[0]
+    model = NamedModel(name, world.name)()
+    means = Means(
+        world,
+        setting,
+        open_model=lambda _name: lend(model),
+        read_memory=read_frozen,
+        learn=lambda *_given: {},
+        window=lambda _model, settings: settings.context or 0,
+    )
+    choice = replace(study.choice, settings=replace(study.choice.settings, limit=2))
+    won = {}
+    for case in study.cases:
+        cell = plan_cell(replace(study, choice=choice), case, name, means, memory)
+        won[case.name] = run_trials(cell, tmp_path / case.name, 1).best.won
+    assert len(won) == 8
+    assert won["full + strict"] == 2
+    assert won["full"] == won["baseline"] == 0
