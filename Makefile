@@ -4,9 +4,12 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
+# A test that starts `rpms` anew would compile all of it anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 EXTRAS = anthropic,scienceworld,report,ray,textworld-express,tau2,inspect,openai-agents,langchain,mcp,gym,openenv,parquet
 
-.PHONY: help quickstart test test-all lint types floors pytest coverage benchmarks clean
+.PHONY: help install quickstart test test-all lint types floors pytest coverage benchmarks clean
 
 help:
 	@echo "make quickstart   the 2x2 ablation on embedded games, by a program and by a recorded LLM: tables and a page"
@@ -15,16 +18,22 @@ help:
 	@echo "make test-all     the same with transformers, and with every ScienceWorld variation: heavy, and long"
 	@echo "make benchmarks   print what things cost, as ratios"
 
-$(VENV)/.base: pyproject.toml
+$(VENV)/.python: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "RPMS needs Python 3.11 or later")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP) install -U 'pip>=25.1'
+	$(PIP) install 'pip>=25.1'
+	touch $@
+
+$(VENV)/.base: $(VENV)/.python
 	$(PIP) install -e '.[report]'
 	touch $@
 
-$(VENV)/.test: $(VENV)/.base
-	$(PIP) install -e '.[$(EXTRAS)]' --group test
+$(VENV)/.test: $(VENV)/.python
+	$(PIP) install --no-compile -e '.[$(EXTRAS)]' --group test
+	-$(BIN)/python -m compileall -qq -j 0 -x '/tests/|/rllib/' $(VENV)/lib  # pip uses one processor, and compiles all
 	touch $@
+
+install: $(VENV)/.test
 
 quickstart: $(VENV)/.base
 	$(BIN)/rpms study run studies/quickstart.yaml --out runs/quickstart
@@ -41,12 +50,14 @@ floors: $(VENV)/.test
 	$(BIN)/lint-imports --no-cache
 
 pytest: $(VENV)/.test
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 coverage: $(VENV)/.test
 	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
 
-test: lint types floors pytest
+# The slow checks run beside the tests: each of them keeps one processor busy, and no more.
+test: lint
+	$(MAKE) --no-print-directory -j types floors pytest
 
 test-all: lint types floors
 	$(PIP) install -e '.[$(EXTRAS),hf]' --group test

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from rpms.core.errors import InputError
+from rpms.worlds.jvm.process import JAVA_VARIABLE, find_java
+from rpms.worlds.scienceworld.program import PROGRAM
 
 os.environ["RPMS_FORBID_REQUESTS"] = "1"
 
@@ -15,6 +20,23 @@ settings.register_profile(
     "default", deadline=None, max_examples=60, derandomize="RPMS_EXPLORE" not in os.environ, database=None
 )
 settings.load_profile("default")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have every JVM compile quickly: in the seconds that a test's lives, to compile well costs twice what it saves."""
+    if os.name == "nt" or JAVA_VARIABLE in os.environ or "RPMS_SLOW" in os.environ:
+        return
+    try:
+        java = find_java(PROGRAM)
+    except InputError:
+        return
+    folder = tempfile.TemporaryDirectory(prefix="rpms-tests-")
+    config.add_cleanup(folder.cleanup)
+    script = Path(folder.name) / "java"
+    script.write_text(f'#!/bin/sh\nexec "{java}" -XX:TieredStopAtLevel=1 "$@"\n', encoding="utf-8")
+    script.chmod(0o755)
+    os.environ[JAVA_VARIABLE] = str(script)  # workers and what they start have it from here
+
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

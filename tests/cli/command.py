@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
+import typer.main
 
 from rpms.cli import main
 
@@ -28,6 +30,9 @@ class Ran:
 
 Rpms = Callable[..., Ran]
 
+commands = functools.cache(typer.main.get_command)
+"""A process builds its commands once; this one runs hundreds of them."""
+
 
 @pytest.fixture
 def rpms(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Rpms:
@@ -35,6 +40,7 @@ def rpms(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.delenv("ALFWORLD_DATA", raising=False)
+    monkeypatch.setattr(typer.main, "get_command", commands)
 
     def run(*arguments: object) -> Ran:
         monkeypatch.setattr(sys, "argv", ["rpms", *map(str, arguments)])

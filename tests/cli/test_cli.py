@@ -81,6 +81,13 @@ def test_the_installed_command_in_a_process_of_its_own():
     assert wrong.stderr.count("\n") == 1
 
 
+def test_the_command_loads_no_extra_before_it_is_needed():
+    extras = {"scipy", "matplotlib", "jinja2", "numpy", "pyarrow", "ray", "inspect_ai", "mcp", "gymnasium", "openai"}
+    code = f"import sys, rpms.cli.app; print(sorted({extras} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 class TestPlay:
     def test_the_first_game_is_won_by_the_planner(self, rpms: Rpms):
         said = rpms("play", "alfworld")

@@ -6,7 +6,12 @@ import io
 
 import pytest
 
+from rpms.core.condition import RULES_ONLY
+from rpms.models.policy import PolicyModel, follow_plan
+from rpms.play.plan import lend, plan_run
+from rpms.play.run import run
 from rpms.store.runs import RunFolder
+from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms
 
 WALK = ("go to desk 1", "take alarmclock 2 from desk 1", "use desklamp 1")
@@ -58,12 +63,9 @@ def test_a_person_plays_no_runs(rpms: Rpms, tmp_path):
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    import subprocess  # noqa: PLC0415
-    import sys  # noqa: PLC0415
-
     out = tmp_path_factory.mktemp("runs") / "one"
-    command = [sys.executable, "-m", "rpms", "run", "alfworld", "--split", "builtin", "--limit", "2"]
-    subprocess.run([*command, "--condition", "rules-only", "--out", str(out)], check=True, capture_output=True)
+    model = PolicyModel("planner", follow_plan)
+    run(plan_run(find_world("alfworld"), model.name, lend(model), limit=2, condition=RULES_ONLY), out)
     return out
 
 

@@ -124,7 +124,7 @@ def test_an_emptied_experience_is_noticed_and_learned_again(rpms: Rpms, tmp_path
 # --- 8: two reports into one folder ---
 
 
-def test_reports_written_at_once_leave_one_whole_report(tmp_path):
+def test_reports_written_at_once_leave_one_whole_report(rpms: Rpms, tmp_path):
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")
     folder = tmp_path / "run"
@@ -132,10 +132,9 @@ def test_reports_written_at_once_leave_one_whole_report(tmp_path):
     run(plan_run(WORLD, model.name, lend(model), limit=1, step_budget=3), folder)
     program = "import sys; from rpms.cli import main; main()"
     words = [sys.executable, "-c", program, "report", str(folder), "--out", str(tmp_path / "report")]
-    alone = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    assert rpms(*words[3:]).code == 0
     whole = set(contents(tmp_path / "report"))
-    assert alone.returncode == 0
-    running = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    running = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     for process in running:
         _, error = process.communicate(timeout=120)
         assert process.returncode == 0, error
@@ -260,14 +259,15 @@ def test_hung_simulators_of_several_workers_end_their_episodes_alone(tmp_path):
     from rpms.worlds.scienceworld.simulator import ScienceWorldGame  # noqa: PLC0415
 
     ends: list[str] = []
-    ready, hung = threading.Barrier(6), threading.Barrier(6)
+    workers = 6 if "RPMS_SLOW" in os.environ else 3
+    ready, hung = threading.Barrier(workers), threading.Barrier(workers)
 
     def hang() -> None:
         game = ScienceWorldGame("boil", 0)
         game.reset()
         assert game._simulator is not None
         game._simulator.timeout_s = 0.5
-        if ready.wait() == 0:  # one of the six stops the JVM that they share
+        if ready.wait() == 0:  # one of them stops the JVM that they share
             os.kill(game._simulator.jvm.pid, signal.SIGSTOP)
         hung.wait()
         try:
@@ -276,12 +276,12 @@ def test_hung_simulators_of_several_workers_end_their_episodes_alone(tmp_path):
             ends.append(str(error))
         game.close()
 
-    threads = [threading.Thread(target=hang) for _ in range(6)]
+    threads = [threading.Thread(target=hang) for _ in range(workers)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(ends) == 6
+    assert len(ends) == workers
     again = ScienceWorldGame("boil", 0)
     assert "task" in again.reset().observation
     again.close()

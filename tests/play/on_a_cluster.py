@@ -1,8 +1,8 @@
-"""Plays runs on a Ray cluster of three nodes on this machine.
+"""Plays runs on a Ray cluster of two nodes, or more, on this machine.
 
 One is stopped, gone on with, and loses a node; in another, one episode kills every process that plays it.
 
-    python -m tests.play.on_a_cluster FOLDER
+    python -m tests.play.on_a_cluster FOLDER NODES EPISODES
 
 Its own process, since Ray changes much of the one it runs in.
 """
@@ -73,14 +73,15 @@ class Killer(Listener):
             self.deed()
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, nodes: int, episodes: int) -> None:
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    victim = cluster.add_node(num_cpus=2)
-    cluster.add_node(num_cpus=1)
+    victim = cluster.add_node(num_cpus=nodes - 1)
+    for _ in range(nodes - 2):
+        cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
     where = folder.with_name("processes")
     where.mkdir(exist_ok=True)
-    plan = make_plan(FunctionModel(Slow(0.06, where), "planner"))
+    plan = make_plan(FunctionModel(Slow(0.06, where), "planner"), episodes)
     deeds = {
         "interrupt": lambda: os.kill(os.getpid(), signal.SIGINT),
         "kill": lambda: cluster.remove_node(victim, allow_graceful=False),
@@ -92,8 +93,8 @@ def main(folder: Path) -> None:
             except Interrupted as stopped:
                 sys.stdout.write(f"=> {stopped}\n")
             else:
-                nodes = {file.name.partition("-")[2] for file in where.iterdir()}
-                sys.stdout.write(f"=> {summary.done} done, {summary.won} won, {len(nodes)} nodes\n")
+                used = {file.name.partition("-")[2] for file in where.iterdir()}
+                sys.stdout.write(f"=> {summary.done} done, {summary.won} won, {len(used)} nodes\n")
         dying = make_plan(FunctionModel(deadly, "deadly"), 3)
         for row in run(dying, folder.with_name("dying"), engine=OnRay(cluster.address)).rows:
             sys.stdout.write(f"=> {row.ending}, {row.error or 'done'}\n")
@@ -103,4 +104,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *map(int, sys.argv[2:]))

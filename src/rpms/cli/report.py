@@ -22,7 +22,7 @@ Inputs = Annotated[
 _TAKES = "a report is made of folders of `rpms run`, a study's folder, or the log of a guard"
 
 
-def _needs_extra(load: Callable[[], Any]) -> Any:
+def needs_extra(load: Callable[[], Any]) -> Any:
     """What needs the extra, or a line that says so."""
     try:
         return load()
@@ -68,9 +68,9 @@ def report(
             raise InputError(f"{each}: does not exist; {_TAKES}")
         if each.is_file() and not is_guard_log(each):
             raise InputError(f"{each}: is no guard's log; {_TAKES}")
-    pages = _needs_extra(_pages)
+    pages = needs_extra(_pages)
     if all(map(is_guard_log, inputs)):
-        guard_pages = _needs_extra(_guard_pages)
+        guard_pages = needs_extra(_guard_pages)
         written = guard_pages.write_guard_report(inputs, out or inputs[0].with_suffix(".report"), title=title)
     else:
         written = pages.write_report(inputs, out or inputs[0] / "report", title=title, with_published=published)
@@ -94,7 +94,7 @@ def view(
     inner = folder / "report"
     found = inner if (inner / "index.html").is_file() else folder
     if port is None:
-        _needs_extra(_pages).open_report(found)
+        needs_extra(_pages).open_report(found)
         return
     with make_server(found, host, port) as server:
         if not is_local(host):
@@ -111,7 +111,7 @@ def leaderboard(
     out: Annotated[Path | None, typer.Option(help="Write it as a page into this folder, too.")] = None,
 ) -> None:
     """Rank models and agents by success, for each set of tasks that they played under the same terms."""
-    boards, render = _needs_extra(_boards)
+    boards, render = needs_extra(_boards)
     for each in boards.leaderboards(inputs):
         say(render(each, form))
     if out is not None:
@@ -125,7 +125,7 @@ def table(
     published: Annotated[bool, typer.Option("--published", help="Show the paper's numbers beside, marked.")] = False,
 ) -> None:
     """Print one of the paper's tables from runs or a study."""
-    gather, table, tables = _needs_extra(_tables)
+    gather, table, tables = needs_extra(_tables)
     for evidence in gather.gather(inputs):
         comparison = evidence.comparison
         made = (

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from rpms.cli.report import needs_extra
 from rpms.cli.screen import say
 from rpms.core.belief import Belief
 from rpms.core.errors import InputError
@@ -20,7 +21,6 @@ from rpms.learn.rules.compare import Entry, Relation, compare
 from rpms.learn.rules.review import decide, lines_of
 from rpms.play.setup import manual_of
 from rpms.play.sources import choose_manual, universal_tier
-from rpms.report.review_pages import write_review
 from rpms.store.decisions import Reviewed
 from rpms.store.evidence import Witness, counts_of, evidence_of
 from rpms.store.manuals import manual_text, read_manual
@@ -130,10 +130,16 @@ def review(
     if listing:
         say("\n".join(_row(row) for row in rows) or "no such line")
     if page is not None:
-        written = write_review(manual, lines_of(manual), evidence_of(manual), page)
+        written = needs_extra(_review_pages).write_review(manual, lines_of(manual), evidence_of(manual), page)
         say(f"{written.page}: {written.episodes} lines")
     if not (choices or listing or page):
         _ask(manual, [row for row in rows if row.decision is None], because)
+
+
+def _review_pages() -> Any:
+    from rpms.report import review_pages  # noqa: PLC0415  needs the extra
+
+    return review_pages
 
 
 def _say_decided(said: list[str]) -> None:

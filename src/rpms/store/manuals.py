@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from pydantic import Field, field_validator
@@ -504,6 +505,12 @@ class _Reader(SectionReader):
 
 def read_manual(*sources: ManualText) -> RuleManual:
     """Read a manual made of one or more texts; the first mistake is a FileError with its file and line."""
+    return _read(sources)
+
+
+@lru_cache(maxsize=4)
+def _read(sources: tuple[ManualText, ...]) -> RuleManual:
+    """Once for each text: a run checks its manual before it plays by it, and each of its parts asks for it again."""
     reader = _Reader()
     manual = reader.read(sources)
     if reader.mistakes:
