@@ -1,12 +1,13 @@
 """What becomes of memories: recall, state filter and arbitration over seen ALFWorld games.
 
-    python benchmarks/arbitration.py [--data DIR] [--games 40] [--learn 140] [--memory FILE] [--seed 0]
+    python benchmarks/arbitration.py [--data DIR] [--games 40] [--learn 140] [--clumsy 0.5] [--memory FILE] [--seed 0]
 
 The planner plays some seen games under Full with a memory that it learned on training games, as many as the paper
-learns from; where the folder has none, on the other seen games. At every step all that came to mind is judged, not only
-the first few that enter the prompt; and the step is decided again with the state filter switched off, and with
-arbitration judging from the present state (`judged_by=here`). Prints the verdicts by kind and reason, how many entries
-pass at a few values of θ, and a table of shares.
+learns from; where the folder has none, on the other seen games. Its own snippets break no rule: with `--clumsy`, who
+learns puts things into their tool, that often, before treating them. At every step all that came to mind is judged,
+not only the first few that enter the prompt; and the step is decided again with the state filter switched off, and
+with arbitration judging from the present state (`judged_by=here`). Prints the verdicts by kind and reason, how many
+entries pass at a few values of θ, and a table of shares.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.condition import FULL, Condition, compose
@@ -31,9 +33,12 @@ from rpms.core.memory import Kind, VerifiedSchema
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Candidate, Fate
 from rpms.learn.rounds import LearningPlan, learn
-from rpms.models.base import Decoding
+from rpms.models.base import Decoding, Request
+from rpms.models.policy import follow_plan
+from rpms.models.scripted import FunctionModel
 from rpms.play.answering import NamedModel
 from rpms.play.episode import Play
+from rpms.play.plan import lend
 from rpms.play.setup import knowledge_of
 from rpms.store.memories import read_memory
 from rpms.worlds.base import Setting, Task, World
@@ -42,6 +47,7 @@ from rpms.worlds.registry import find_world
 THRESHOLDS = (0.4, 0.5, 0.6, 0.65, 0.7, 0.8, 0.9)
 _NAME = re.compile(r"[a-z]+ \d+")
 _COMMAND = re.compile(r"`[^`]*`")
+_TREAT = re.compile(r"(?:heat|cool|clean) (\w+ \d+) with (\w+ \d+)")
 
 HERE = replace(FULL, enforcement=replace(PAPER, judged_by=JudgedBy.HERE))
 JUDGED: dict[str, Condition] = {"as the paper": FULL, "judged_by=here": HERE}
@@ -76,13 +82,22 @@ class Tally:
         )
 
 
-def remember(world: World, tasks: Sequence[Task], setting: Setting) -> EpisodicMemory:
-    """What the planner learns on some games."""
+def learner(clumsy: float, dice: random.Random) -> FunctionModel:
+    """The planner, but for what it puts into a tool before treating it."""
+
+    def answer(request: Request) -> str:
+        command = follow_plan(request.decision)[1]
+        treat = _TREAT.fullmatch(command)
+        return f"Action: put {treat[1]} in/on {treat[2]}" if treat and dice.random() < clumsy else f"Action: {command}"
+
+    return FunctionModel(answer, "learner")
+
+
+def remember(world: World, tasks: Sequence[Task], setting: Setting, model: FunctionModel) -> EpisodicMemory:
+    """What somebody learns on some games."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "memory.jsonl")
-        plan = LearningPlan(
-            world, "planner", NamedModel("planner", world.name), rounds=1, tasks=tuple(tasks), setting=setting
-        )
+        plan = LearningPlan(world, model.name, lend(model), rounds=1, tasks=tuple(tasks), setting=setting)
         learn(plan, out)
         return read_memory(out, world.name)
 
@@ -195,6 +210,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=os.environ.get("ALFWORLD_DATA"))
     parser.add_argument("--games", type=int, default=40)
     parser.add_argument("--learn", type=int, default=140, help="training games to learn the memory on")
+    parser.add_argument(
+        "--clumsy", type=float, default=0.0, help="how often who learns puts a thing into its tool first"
+    )
     parser.add_argument("--memory", type=Path, help="a memory that was learned before; none is learned then")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
@@ -209,14 +227,24 @@ def main() -> None:
         if args.memory:
             memory = read_memory(args.memory, world.name)
         else:
-            memory = remember(world, to_learn_from(world, setting, args.learn, dice) or others, setting)
+            training = to_learn_from(world, setting, args.learn, dice) or others
+            memory = remember(world, training, setting, learner(args.clumsy, dice))
         report(world, setting, tasks, memory)
     except RPMSError as error:
         sys.exit(f"{parser.prog}: {error}")
 
 
-def report(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory) -> None:
-    """Play the games and print the tables."""
+class Played(NamedTuple):
+    """What came of the games."""
+
+    tallies: dict[str, Tally]
+    openings: list[Decision]
+    """The first decision of each."""
+    won: int
+
+
+def play(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory) -> Played:
+    """Play the games and count every step, under each judgement."""
     knowledge = knowledge_of(world)
     minds = {name: compose(condition, knowledge, memory) for name, condition in JUDGED.items()}
     off = {
@@ -228,15 +256,21 @@ def report(world: World, setting: Setting, tasks: Sequence[Task], memory: Episod
     model = NamedModel("planner", world.name)()
     for task in tasks:
         game = world.open(task, setting)
-        play = Play(world, game, task, minds["as the paper"], model, Decoding(world.max_tokens), world.step_budget)
-        while play.ending is None:
-            play.step()
-        won += play.ending == "won"
-        openings.extend(step.decision for step in play.steps[:1])
-        for step in play.steps:
+        played = Play(world, game, task, minds["as the paper"], model, Decoding(world.max_tokens), world.step_budget)
+        while played.ending is None:
+            played.step()
+        won += played.ending == "won"
+        openings.extend(step.decision for step in played.steps[:1])
+        for step in played.steps:
             for name, tally in tallies.items():
                 count(minds[name], off[name], step.decision, tally)
         game.close()
+    return Played(tallies, openings, won)
+
+
+def report(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory) -> None:
+    """Play the games and print the tables."""
+    tallies, openings, won = play(world, setting, tasks, memory)
     kinds = Counter(entry.kind for entry in memory.entries)
     print(f"{len(tasks)} games, {won} won; a memory of {', '.join(f'{n} {kind}' for kind, n in kinds.items())}.\n")
     print("\n".join(verdict_table(tallies["as the paper"])), end="\n\n")
