@@ -282,7 +282,7 @@ class Settings:
 
     def _split_to_learn_from(self, world: World) -> str:
         """The split of seen tasks, if there is one that is not played itself: those are to be new to the memory."""
-        seen = [split for split in ("valid_seen", "train") if split in world.splits] or [world.splits[0]]
+        seen = [split for split in world.splits if split in ("valid_seen", "train")] or world.splits[:1]
         return next((split for split in seen if split != self.split), seen[0])
 
 
