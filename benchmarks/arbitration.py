@@ -39,6 +39,7 @@ from rpms.models.scripted import FunctionModel
 from rpms.play.answering import NamedModel
 from rpms.play.episode import Play
 from rpms.play.plan import lend
+from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
 from rpms.store.memories import read_memory
 from rpms.worlds.base import Setting, Task, World
@@ -88,7 +89,10 @@ def learner(clumsy: float, dice: random.Random) -> FunctionModel:
     def answer(request: Request) -> str:
         command = follow_plan(request.decision)[1]
         treat = _TREAT.fullmatch(command)
-        return f"Action: put {treat[1]} in/on {treat[2]}" if treat and dice.random() < clumsy else f"Action: {command}"
+        if treat and dice.random() < clumsy:
+            closed = request.decision.belief.containers.get(treat[2]) is False
+            command = f"open {treat[2]}" if closed else f"put {treat[1]} in/on {treat[2]}"
+        return f"Action: {command}"
 
     return FunctionModel(answer, "learner")
 
@@ -97,7 +101,10 @@ def remember(world: World, tasks: Sequence[Task], setting: Setting, model: Funct
     """What somebody learns on some games."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "memory.jsonl")
-        plan = LearningPlan(world, model.name, lend(model), rounds=1, tasks=tuple(tasks), setting=setting)
+        sources = Settings().sources(world)
+        plan = LearningPlan(
+            world, model.name, lend(model), rounds=1, tasks=tuple(tasks), setting=setting, sources=sources
+        )
         learn(plan, out)
         return read_memory(out, world.name)
 
@@ -245,7 +252,7 @@ class Played(NamedTuple):
 
 def play(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory) -> Played:
     """Play the games and count every step, under each judgement."""
-    knowledge = knowledge_of(world)
+    knowledge = knowledge_of(world, Settings().sources(world))
     minds = {name: compose(condition, knowledge, memory) for name, condition in JUDGED.items()}
     off = {
         name: compose(replace(condition, state_filter=False), knowledge, memory) for name, condition in JUDGED.items()
