@@ -1,6 +1,7 @@
 """What becomes of memories: recall, state filter and arbitration over seen ALFWorld games.
 
-    python benchmarks/arbitration.py [--data DIR] [--games 40] [--learn 140] [--clumsy 0.5] [--memory FILE] [--seed 0]
+    python benchmarks/arbitration.py [--data DIR] [--games 40] [--learn 140] [--clumsy 0.5] [--memory FILE]
+        [--manual paper] [--seed 0]
 
 The planner plays some seen games under Full with a memory that it learned on training games, as many as the paper
 learns from; where the folder has none, on the other seen games. Its own snippets break no rule: with `--clumsy`, who
@@ -41,6 +42,7 @@ from rpms.play.episode import Play
 from rpms.play.plan import lend
 from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
+from rpms.play.sources import Sources
 from rpms.store.memories import read_memory
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
@@ -97,11 +99,12 @@ def learner(clumsy: float, dice: random.Random) -> FunctionModel:
     return FunctionModel(answer, "learner")
 
 
-def remember(world: World, tasks: Sequence[Task], setting: Setting, model: FunctionModel) -> EpisodicMemory:
+def remember(
+    world: World, tasks: Sequence[Task], setting: Setting, model: FunctionModel, sources: Sources
+) -> EpisodicMemory:
     """What somebody learns on some games."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "memory.jsonl")
-        sources = Settings().sources(world)
         plan = LearningPlan(
             world, model.name, lend(model), rounds=1, tasks=tuple(tasks), setting=setting, sources=sources
         )
@@ -221,12 +224,14 @@ def main() -> None:
         "--clumsy", type=float, default=0.0, help="how often who learns puts a thing into its tool first"
     )
     parser.add_argument("--memory", type=Path, help="a memory that was learned before; none is learned then")
+    parser.add_argument("--manual", default="paper", help="paper, complete or a file: what is learned and judged with")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     if args.data is None:
         parser.exit(0, "skipped: ALFWorld's games are not here; give --data DIR or set ALFWORLD_DATA\n")
     world, setting = find_world("alfworld"), Setting(data=Path(args.data))
     try:
+        sources = Settings.read({"manual": args.manual}).sources(world)
         dice = random.Random(args.seed)
         seen = list(world.tasks("valid_seen", setting))
         dice.shuffle(seen)
@@ -235,8 +240,8 @@ def main() -> None:
             memory = read_memory(args.memory, world.name)
         else:
             training = to_learn_from(world, setting, args.learn, dice) or others
-            memory = remember(world, training, setting, learner(args.clumsy, dice))
-        report(world, setting, tasks, memory)
+            memory = remember(world, training, setting, learner(args.clumsy, dice), sources)
+        report(world, setting, tasks, memory, sources)
     except RPMSError as error:
         sys.exit(f"{parser.prog}: {error}")
 
@@ -250,9 +255,9 @@ class Played(NamedTuple):
     won: int
 
 
-def play(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory) -> Played:
+def play(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory, sources: Sources) -> Played:
     """Play the games and count every step, under each judgement."""
-    knowledge = knowledge_of(world, Settings().sources(world))
+    knowledge = knowledge_of(world, sources)
     minds = {name: compose(condition, knowledge, memory) for name, condition in JUDGED.items()}
     off = {
         name: compose(replace(condition, state_filter=False), knowledge, memory) for name, condition in JUDGED.items()
@@ -275,9 +280,9 @@ def play(world: World, setting: Setting, tasks: Sequence[Task], memory: Episodic
     return Played(tallies, openings, won)
 
 
-def report(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory) -> None:
+def report(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory, sources: Sources) -> None:
     """Play the games and print the tables."""
-    tallies, openings, won = play(world, setting, tasks, memory)
+    tallies, openings, won = play(world, setting, tasks, memory, sources)
     kinds = Counter(entry.kind for entry in memory.entries)
     print(f"{len(tasks)} games, {won} won; a memory of {', '.join(f'{n} {kind}' for kind, n in kinds.items())}.\n")
     print("\n".join(verdict_table(tallies["as the paper"])), end="\n\n")

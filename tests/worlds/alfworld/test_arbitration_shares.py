@@ -11,6 +11,7 @@ import pytest
 
 from rpms.core.memory import Kind
 from rpms.core.verdict import Fate
+from rpms.play.settings import Settings
 from rpms.worlds.alfworld import world
 from rpms.worlds.base import Setting
 
@@ -24,8 +25,9 @@ def tallies():
     """Two games played with the memory of a learner that often puts things into the fridge to cool them."""
     tasks = world.tasks("builtin", HERE)
     by_type = {kind: list(some) for kind, some in groupby(tasks, key=lambda task: task.type)}
-    memory = BENCHMARK["remember"](world, by_type[COOLING], HERE, BENCHMARK["learner"](0.5, random.Random(3)))
-    return BENCHMARK["play"](world, HERE, by_type[COOLING][:2], memory).tallies
+    sources, learner = Settings().sources(world), BENCHMARK["learner"](0.5, random.Random(3))
+    memory = BENCHMARK["remember"](world, by_type[COOLING], HERE, learner, sources)
+    return BENCHMARK["play"](world, HERE, by_type[COOLING][:2], memory, sources).tallies
 
 
 def test_switching_the_state_filter_off_changes_what_full_shows_in_most_steps(tallies):
