@@ -167,6 +167,20 @@ def test_a_condition_with_memory_wants_one(condition):
     assert Settings(condition="rules-only").memory_file(SCIENCE) is None
 
 
+@pytest.mark.parametrize(
+    ("world", "played", "learned"),
+    [
+        (ALFWORLD, "valid_unseen", "valid_seen"),
+        (ALFWORLD, "valid_seen", "train"),
+        (SCIENCE, "test", "train"),
+        (SCIENCE, None, "train"),
+    ],
+)
+def test_the_command_to_learn_a_memory_names_a_split_that_is_not_played(world, played, learned):
+    with pytest.raises(InputError, match=f"`rpms learn {world.name} --split {learned} --model planner --out"):
+        Settings(split=played).memory_file(world, "planner")
+
+
 class TestManuals:
     def test_the_papers_has_its_localities_and_no_others(self):
         rules = manual_of(ALFWORLD, ManualChoice("paper")).rules

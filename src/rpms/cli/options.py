@@ -104,8 +104,7 @@ def sources_of(settings: Settings, world: World, model: str, base_url: str | Non
 
 def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
     """The memory that the settings name; none where a condition wants one is an error that says how to learn it."""
-    split = next((split for split in ("valid_seen", "train") if split in world.splits), world.splits[0])
-    file = settings.memory_file(world, f"rpms learn {world.name} --split {split} --model {model} --out memory.jsonl")
+    file = settings.memory_file(world, model)
     if file is None:
         return EpisodicMemory(world=world.name)
     return read_frozen(file, world.name)

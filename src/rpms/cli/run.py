@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -19,12 +19,12 @@ from rpms.cli import options
 from rpms.cli.knobs import with_settings
 from rpms.cli.screen import complain, make_console
 from rpms.core.enforcement import preset
-from rpms.core.prompt import Layout
 from rpms.core.proportion import wilson
 from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import ModelOptions, parse_parameter
 from rpms.play.answering import NamedModel
 from rpms.play.epochs import agreement, run_epochs
+from rpms.play.knob_values import worded
 from rpms.play.plan import RunPlan, plan_run
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
@@ -179,31 +179,17 @@ def default_folder(world: str, split: str, model: str, settings: Settings) -> Pa
     >>> default_folder("alfworld", "train", "openai/gpt-4o", given).name
     'alfworld-train-openai-gpt-4o-strict-menu-8-theta-0.6'
     """
+    word = partial(worded, between="-", equals="-")
     usual, made = preset(settings.preset or "paper"), settings.condition_value().enforcement
-    parts = [f"{name}-{_word(value)}" for name, value in vars(made).items() if value != getattr(usual, name)]
+    parts = [f"{name}-{word(value)}" for name, value in vars(made).items() if value != getattr(usual, name)]
     given = {name: value for name, value in settings.given.items() if name not in (*_NO_PART_OF_A_NAME, "enforce")}
-    parts += [f"{name}-{_word(value)}" for name, value in given.items() if value != getattr(settings.of_preset, name)]
+    parts += [f"{name}-{word(value)}" for name, value in given.items() if value != getattr(settings.of_preset, name)]
     names = (settings.condition or "full", settings.preset or "paper")
     shown = [name for name in names if name not in ("full", "paper")]
     return Path(
         "runs",
         "-".join(re.sub(r"[^\w.]+", "-", name).strip("-.")[-60:] for name in (world, split, model, *shown, *parts)),
     )
-
-
-def _word(value: object) -> str:
-    match value:
-        case bool():
-            return "on" if value else "off"
-        case Path():
-            return value.stem
-        case Layout():
-            return value.name.lower()
-        case Mapping():
-            return "-".join(f"{name}-{_word(item)}" for name, item in value.items())
-        case tuple():
-            return "-".join(map(_word, value))
-    return str(value)
 
 
 def print_summary(console: Console, summary: RunSummary, spent: Spending) -> None:

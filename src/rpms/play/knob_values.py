@@ -154,3 +154,24 @@ def texts(value: Any) -> tuple[str, ...]:
 def file_or(*names: str) -> Read:
     """One of a few words, or a file."""
     return lambda value: str(value) if str(value) in names else Path(value).expanduser()
+
+
+def worded(value: object, *, between: str = ",", equals: str = "=") -> str:
+    """A value that was read, as it would be written; of a file, its name without folder and ending.
+
+    >>> worded((Tier.UNIVERSAL, Tier.DOMAIN)), worded({Kind.SUCCESS: 3}), worded(Layout.CACHED), worded(False)
+    ('universal,domain', 'success=3', 'cached', 'off')
+    """
+    match value:
+        case bool():
+            return "on" if value else "off"
+        case Path():
+            return value.stem
+        case Layout():
+            return value.name.lower()
+        case Mapping():
+            entries = (f"{name}{equals}{worded(item, between=between, equals=equals)}" for name, item in value.items())
+            return between.join(entries)
+        case tuple():
+            return between.join(worded(item, between=between, equals=equals) for item in value)
+    return str(value)

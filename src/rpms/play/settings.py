@@ -255,11 +255,11 @@ class Settings:
         every = part(list(first_of_each_type(named, self.per_task)))
         return list(limited(drawn(every, self.sample, self.seed or 0), self.limit)), setting
 
-    def memory_file(self, world: World, command: str = "", *, embedded_games: bool | None = None) -> Path | None:
+    def memory_file(self, world: World, model: str = "", *, embedded_games: bool | None = None) -> Path | None:
         """The memory to read, None for none where none is used; a condition that lacks one is an InputError.
 
-        `command`: how one would be learned, for the message. `embedded_games`: whether the world's own few games are
-        played, for which it brings a memory along; by the split where it is not said.
+        `model`: who would learn one, for the message. `embedded_games`: whether the world's own few games are played,
+        for which it brings a memory along; by the split where it is not said.
         """
         name = self.condition_name
         if not named_condition(name).memory or self.memory == NO_MEMORY:
@@ -273,11 +273,17 @@ class Settings:
             return Path(embedded)
         if self.memory == EMBEDDED_MEMORY:
             raise SettingError("memory", f"{world.name} has no embedded memory; give a file")
-        learn = command or f"rpms learn {world.name} --out memory.jsonl"
+        who = f" --model {model}" if model else ""
+        learn = f"rpms learn {world.name} --split {self._split_to_learn_from(world)}{who} --out memory.jsonl"
         raise InputError(
             f"the condition {name} uses memory, and none was given. Learn one with `{learn}` and give it as memory; or "
             "choose the condition rules-only; or give `none` as memory, to play with an empty one"
         )
+
+    def _split_to_learn_from(self, world: World) -> str:
+        """The split of seen tasks, if there is one that is not played itself: those are to be new to the memory."""
+        seen = [split for split in world.splits if split in ("valid_seen", "train")] or world.splits[:1]
+        return next((split for split in seen if split != self.split), seen[0])
 
 
 KNOBS: Mapping[str, DataclassField[Any]] = {each.name: each for each in fields(Settings)}

@@ -10,6 +10,7 @@ from pathlib import Path
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import Condition
 from rpms.core.errors import InputError
+from rpms.play.knob_values import worded
 from rpms.play.settings import Settings
 from rpms.worlds.base import Setting, Task, World
 
@@ -138,9 +139,7 @@ class Study:
                 settings=replace(chosen, split=None, limit=None).over(learning.choice.settings),
             ).at_most(chosen.limit)
             learning = replace(learning, choice=learned_from, settings=others.over(learning.settings))
-        told = ", ".join(
-            f"{name} {value}" for name, value in given.given.items() if isinstance(value, str | int | float)
-        )
+        told = ", ".join(f"{name} {worded(value) or 'none'}" for name, value in given.given.items())
         if not told:
             return replace(self, choice=choice, cases=cases, learning=learning)
         about = f"Run with {told}, and so not the study as it is written: {self.about}"
