@@ -33,21 +33,6 @@ environment:
 """
 
 
-def test_help_names_every_command(rpms: Rpms):
-    said = rpms("--help")
-    assert said.code == 0
-    for command in ("play", "run", "verify", "rules", "games", "models", "worlds"):
-        assert command in said.out
-    assert rpms("-h").out == said.out
-
-
-@pytest.mark.parametrize("command", ["play", "run", "verify", "rules", "games", "models", "worlds"])
-def test_every_command_has_help(rpms: Rpms, command: str):
-    said = rpms(command, "--help")
-    assert said.code == 0
-    assert "Usage" in said.out
-
-
 @pytest.mark.parametrize("command", ["play", "run", "learn"])
 def test_no_part_of_the_enforcement_is_cut_off_on_a_narrow_screen(command: str, tmp_path: Path):
     environment = {**os.environ, "COLUMNS": "80", "TERMINAL_WIDTH": "80", "NO_COLOR": "1"}
