@@ -34,6 +34,7 @@ from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Decoding
 from rpms.play.answering import NamedModel
 from rpms.play.episode import Play
+from rpms.play.plan import plan_run
 from rpms.play.setup import knowledge_of
 from rpms.store.memories import read_memory
 from rpms.worlds.base import Setting, Task, World
@@ -80,10 +81,8 @@ def remember(world: World, tasks: Sequence[Task], setting: Setting) -> EpisodicM
     """What the planner learns on some games."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "memory.jsonl")
-        plan = LearningPlan(
-            world, "planner", NamedModel("planner", world.name), rounds=1, tasks=tuple(tasks), setting=setting
-        )
-        learn(plan, out)
+        play = plan_run(world, "planner", NamedModel("planner", world.name), tasks=tasks, setting=setting)
+        learn(LearningPlan(play, rounds=1), out)
         return read_memory(out, world.name)
 
 

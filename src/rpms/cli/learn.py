@@ -16,6 +16,7 @@ from rpms.core.condition import LATER
 from rpms.core.errors import InputError
 from rpms.learn.rounds import LearningPlan, Round, continued, learn, learned
 from rpms.models.providers import FROM_MENU, Backend, parse_model_name
+from rpms.play.plan import plan_run
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
@@ -78,23 +79,14 @@ def learn_split(
     named, player = resources.model(model, world, settings), resources.player()
     known = resources.price_of(model)
     meter = resources.meter({model: known})
+    terms = options.terms_of(settings, found, model, resources.base_url)
     plan = LearningPlan(
-        found,
-        model,
-        named,
-        rounds=rounds,
-        split=settings.split,
-        tasks=tuple(tasks),
-        setting=setting,
-        decoding=settings.decoding(found),
-        step_budget=settings.steps,
-        seed=settings.seed or 0,
+        plan_run(found, model, named, split=settings.split, tasks=tasks, setting=setting, **terms),
+        rounds,
         first=first,
         later=after_it,
-        sources=options.sources_of(settings, found, model, resources.base_url),
         start=options.memory_of(settings, found, model) if settings.memory else None,
         audit=audit,
-        method=settings.method(found).once("learning plays each task once a round"),
         words=(named if meter is None else meter.watching(named, known)) if _words_lessons(lessons, model) else None,
     )
     if go_on:

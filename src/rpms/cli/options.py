@@ -16,6 +16,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
 from rpms.models.providers import parse_model_name
 from rpms.models.windows import context_window
+from rpms.play.plan import Terms
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.setup import can_play, idle_parts
 from rpms.play.sources import Sources
@@ -76,6 +77,11 @@ def note_free_actions(enforcement: Enforcement, model: str) -> None:
 def sources_of(settings: Settings, world: World, model: str, base_url: str | None) -> Sources:
     """The knowledge of a run, with the room that its model has for it."""
     return settings.sources(world, context_window(model, settings.context, base_url).tokens)
+
+
+def terms_of(settings: Settings, world: World, model: str, base_url: str | None) -> Terms:
+    """The terms of a run, with the room that its model has for knowledge."""
+    return settings.terms(world, context_window(model, settings.context, base_url).tokens)
 
 
 def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:

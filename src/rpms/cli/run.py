@@ -70,22 +70,11 @@ def run_split(
     options.refuse_choosing_without_menu(condition.enforcement, model)
     player = resources.player()
     tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option))
-    plan = plan_run(
-        found,
-        model,
-        resources.model(model, world, settings),
-        split=settings.split,
-        tasks=tasks,
-        condition=condition,
-        memory=options.memory_of(settings, found, model),
-        setting=setting,
-        decoding=replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ()))),
-        step_budget=settings.steps,
-        sources=options.sources_of(settings, found, model, resources.base_url),
-        stuck_after=stuck_after,
-        seed=settings.seed or 0,
-        method=settings.method(found),
-    )
+    terms = options.terms_of(settings, found, model, resources.base_url)
+    terms["memory"], terms["stuck_after"] = options.memory_of(settings, found, model), stuck_after
+    terms["decoding"] = replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ())))
+    opened = resources.model(model, world, settings)
+    plan = plan_run(found, model, opened, split=settings.split, tasks=tasks, setting=setting, **terms)
     out = out or default_folder(world, settings.split or found.splits[0], model, settings)
     known = (None if resources.price else price_kept(RunFolder(out))) or resources.price_of(model)
     meter = resources.meter({model: known})

@@ -30,9 +30,9 @@ from rpms.store.experience import Experience
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
-from rpms.study.run import Cell, Layout, Means, learner, method_of, models_of, names_of, run_study
+from rpms.study.run import Cell, Layout, Means, learner, models_of, names_of, plan_round, run_study
 from rpms.study.table import estimates_table, results_table
-from rpms.study.values import Case, Learning, Study
+from rpms.study.values import Learning, Study
 from rpms.worlds.registry import find_world
 
 app = typer.Typer(help="Run studies: one YAML file for each table of the paper.", no_args_is_help=True)
@@ -182,22 +182,8 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
             answering.close()
 
     def learn_first(learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
-        plan = LearningPlan(
-            world,
-            model,
-            open_model(model),
-            rounds=learning.rounds,
-            split=learning.choice.split,
-            tasks=tuple(learning.choice.tasks(world, setting)),
-            setting=learning.choice.setting(world, setting),
-            decoding=learning.settings.decoding(world),
-            step_budget=learning.choice.settings.steps,
-            seed=learning.settings.seed or 0,
-            first=learning.condition(1),
-            later=learning.condition(2),
-            sources=learning.settings.sources(world, window(model, learning.settings)),
-            method=method_of(Case("learning", learning.settings), world).once("learning plays each task once a round"),
-        )
+        first = plan_round(study, learning, 1, model, means)
+        plan = LearningPlan(first, learning.rounds, first=learning.condition(1), later=learning.condition(2))
         rounds = learn(
             plan,
             out,
@@ -211,7 +197,7 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
             console.print(line, markup=False, soft_wrap=True)
         return {result.number: result.file for result in rounds}
 
-    return Means(
+    means = Means(
         world,
         setting,
         open_model,
@@ -225,6 +211,7 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
         gather,
         meter,
     )
+    return means
 
 
 def _report(console: Console, folder: Path, study: Study) -> None:
