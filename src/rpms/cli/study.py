@@ -182,8 +182,8 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
             answering.close()
 
     def learn_first(learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
-        first = plan_round(study, learning, 1, model, means)
-        plan = LearningPlan(first, learning.rounds, first=learning.condition(1), later=learning.condition(2))
+        play = plan_round(study, learning, 1, model, means)
+        plan = LearningPlan(play, learning.rounds, first=learning.condition(1), later=learning.condition(2))
         rounds = learn(
             plan,
             out,
@@ -204,12 +204,12 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
         read_frozen,
         learn_first,
         window,
-        resources.workers,
-        engine,
-        listen,
-        prices,
-        gather,
-        meter,
+        workers=resources.workers,
+        engine=engine,
+        listener=listen,
+        prices=prices,
+        gather=gather,
+        meter=meter,
     )
     return means
 
