@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer
@@ -50,9 +50,14 @@ def test_every_command_has_help_that_says_what_it_does(rpms: Rpms, command: tupl
 
 @pytest.mark.parametrize("command", [run.run_split, learn.learn_split, study.run_file], ids=["run", "learn", "study"])
 def test_what_plays_is_asked_for_in_one_way(command: Any):
-    parameters = inspect.signature(command).parameters
-    usual = inspect.signature(run.run_split).parameters
-    assert all(parameters[each.name] == usual[each.name] for each in fields(Resources))
+    names = [each.name for each in fields(Resources)]
+    assert [_option(command, name) for name in names] == [_option(run.run_split, name) for name in names]
+
+
+def _option(command: Any, name: str) -> tuple[Any, ...]:
+    parameter = inspect.signature(command).parameters[name]
+    kind, option = get_args(parameter.annotation)
+    return kind, vars(option), parameter.default
 
 
 @pytest.mark.parametrize("engine", ["ray", "native,ray"])
