@@ -20,6 +20,7 @@ from rpms.core.memory import Kind
 from rpms.core.names import nearest
 from rpms.core.prompt import Layout
 from rpms.core.rules import Tier
+from rpms.foreign.shown import excerpt
 
 Read = Callable[[Any], Any]
 
@@ -65,7 +66,8 @@ def _typed(kind: Any, words: str) -> Read:
         if kind is bool or not isinstance(value, bool):
             with suppress(ValueError):
                 return adapter.validate_python(value)
-        raise ValueError(f"{value!r}: write {words}")
+        shown = repr(excerpt(value)) if isinstance(value, str) else excerpt(value)
+        raise ValueError(f"{shown}: write {words}")
 
     return read
 

@@ -39,7 +39,7 @@ def locked(folder: Path) -> Iterator[None]:
         why = error.problem.removeprefix("cannot be read: ")
         raise InputError(f"{folder}: cannot be written: {why}; nothing was changed") from None
     try:
-        _take(handle, folder)
+        _take_folder(handle, folder)
         _write(handle, {"pid": os.getpid(), "host": socket.gethostname()})
         try:
             yield
@@ -51,8 +51,13 @@ def locked(folder: Path) -> Iterator[None]:
 
 def hold(handle: int) -> bool:
     """Mark an open file or folder as in use until it is closed; False where another process uses it."""
+    return take(handle) is not False
+
+
+def take(handle: int) -> bool | None:
+    """As `hold`; None where there are no locks, so that nobody can tell whether another process uses it."""
     try:
-        return _lock(handle) is not False
+        return _lock(handle)
     except OSError:
         return False
 
@@ -78,7 +83,7 @@ def _lock(handle: int, *, wait: bool = False) -> bool | None:
         raise
 
 
-def _take(handle: int, folder: Path) -> None:
+def _take_folder(handle: int, folder: Path) -> None:
     try:
         taken = _lock(handle)
     except OSError as error:
