@@ -39,10 +39,9 @@ from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of, manual_of
 from rpms.play.sources import choose_manual
-from rpms.play.world_walk import by_verb
 from rpms.store.evidence import Label
 from rpms.store.files import write_folder
-from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.base import Setting, Task, World, by_verb
 from rpms.worlds.new import new_world
 from rpms.worlds.registry import find_world
 

@@ -88,7 +88,7 @@ def play_run(folder: Path) -> None:
 
 def play_learning(folder: Path) -> None:
     model = slow_planner()
-    plan = LearningPlan(WORLD, model.name, lend(model), rounds=2, limit=3)
+    plan = LearningPlan(plan_run(WORLD, model.name, lend(model), limit=3), rounds=2)
     learn(plan, folder / "memory.jsonl", 2)
 
 
@@ -115,7 +115,7 @@ def play_study(folder: Path) -> None:
 
     def learn_first(learning: Learning, model: str, out: Path) -> dict[int, Path]:
         tasks = tuple(learning.choice.tasks(WORLD, Setting()))
-        plan = LearningPlan(WORLD, model, lend(slow_planner()), rounds=learning.rounds, tasks=tasks)
+        plan = LearningPlan(plan_run(WORLD, model, lend(slow_planner()), tasks=tasks), rounds=learning.rounds)
         return {result.number: result.file for result in learn(plan, out)}
 
     def read(file: Path, world: str) -> EpisodicMemory:

@@ -19,7 +19,7 @@ from rpms.learn.rounds import Harvester, LearningPlan, continued, learn, learned
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.recorded import RecordedModel, ReplayModel
 from rpms.models.scripted import FunctionModel, ScriptedModel
-from rpms.play.plan import lend
+from rpms.play.plan import lend, plan_run
 from rpms.play.sources import Recalling, Sources
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import memory_hash, read_memory
@@ -33,7 +33,9 @@ WORLD = find_world("alfworld")
 
 def plan(model=None, **options) -> LearningPlan:
     model = model or PolicyModel("planner", follow_plan)
-    return LearningPlan(WORLD, model.name, lend(model), split="builtin", **{"rounds": 2, "limit": 4, **options})
+    rounds = {name: options.pop(name) for name in ("first", "later", "start", "audit", "words") if name in options}
+    rounds["rounds"] = options.pop("rounds", 2)
+    return LearningPlan(plan_run(WORLD, model.name, lend(model), split="builtin", **{"limit": 4, **options}), **rounds)
 
 
 def test_rounds_leave_frozen_snapshots_and_a_frozen_memory(tmp_path):

@@ -21,7 +21,7 @@ from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.accounting import Price
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel, ScriptedModel
-from rpms.play.plan import lend
+from rpms.play.plan import lend, plan_run
 from rpms.play.settings import Settings
 from rpms.play.spending import price_kept
 from rpms.store.memories import read_memory
@@ -86,7 +86,8 @@ class Bench:
         self.learned += 1
         tasks = tuple(learning.choice.tasks(WORLD, Setting()))
         conditions = {"first": learning.condition(1), "later": learning.condition(2)}
-        plan = LearningPlan(WORLD, model, self.open(model), learning.rounds, learning.choice.split, tasks, **conditions)
+        played = plan_run(WORLD, model, self.open(model), split=learning.choice.split, tasks=tasks)
+        plan = LearningPlan(played, learning.rounds, **conditions)
         return {result.number: result.file for result in learn(plan, out)}
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from rpms.cli import options
 from rpms.cli.human import HumanModel, Left
 from rpms.cli.knobs import with_settings
-from rpms.cli.run import model_options
+from rpms.cli.resources import model_options
 from rpms.cli.screen import complain, make_console
 from rpms.core.advise import Advice
 from rpms.core.belief import Situation

@@ -17,12 +17,11 @@ from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.knobs import with_settings
+from rpms.cli.resources import Resources, with_resources
 from rpms.cli.screen import complain, make_console
 from rpms.core.enforcement import preset
 from rpms.core.proportion import wilson
-from rpms.models.accounting import parse_price, price_of
-from rpms.models.catalogue import ModelOptions, parse_parameter
-from rpms.play.answering import NamedModel
+from rpms.models.catalogue import parse_parameter
 from rpms.play.epochs import agreement, run_epochs
 from rpms.play.knob_values import worded
 from rpms.play.plan import RunPlan, plan_run
@@ -41,6 +40,7 @@ _FIGURES = 50
 
 
 @with_settings()
+@with_resources
 def run_split(
     world: options.WorldName,
     out: Annotated[
@@ -49,61 +49,36 @@ def run_split(
             help="The run's folder; one that exists is continued. By default one in runs, named by the options."
         ),
     ] = None,
-    data: options.DataFolder = None,
-    engine: Annotated[
-        str, typer.Option(help="native, or the original simulator; `ray` plays on a Ray cluster (native,ray).")
-    ] = "native",
+    engine: options.EngineName = "native",
     model: options.ModelName = "planner",
-    base_url: options.BaseUrl = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Episodes at once; by default one, or on a cluster as many as it has CPUs.", min=1),
-    ] = None,
-    record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
-    ] = None,
     parameter: Annotated[
         list[str] | None, typer.Option(help="A provider's own decoding parameter, NAME=VALUE.", show_default=False)
     ] = None,
-    price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
     epochs: options.Epochs = 1,
-    max_cost: options.MaxCost = None,
-    max_requests: options.MaxRequests = None,
-    max_time: options.MaxTime = None,
     stuck_after: Annotated[int, typer.Option(help="End after so many equal failures in a row; 0: never.", min=0)] = 0,
     retry_errors: Annotated[
         bool, typer.Option("--retry-errors", help="Play again what a model or world error ended.")
     ] = False,
     option: options.WorldOptions = None,
     *,
+    resources: Resources,
     settings: Settings,
 ) -> None:
     """Play the tasks of a split and keep every episode; the same command again goes on where it stopped."""
     found = find_world(world)
     condition = settings.condition_value()
     options.refuse_choosing_without_menu(condition.enforcement, model)
-    simulator, played_by = options.play_on(engine)
-    tasks, setting = settings.tasks(found, options.make_setting(found, data, simulator, option))
-    plan = plan_run(
-        found,
-        model,
-        NamedModel(model, world, model_options(base_url, settings), record.absolute() if record else None),
-        split=settings.split,
-        tasks=tasks,
-        condition=condition,
-        memory=options.memory_of(settings, found, model),
-        setting=setting,
-        decoding=replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ()))),
-        step_budget=settings.steps,
-        sources=options.sources_of(settings, found, model, base_url),
-        stuck_after=stuck_after,
-        seed=settings.seed or 0,
-        method=settings.method(found),
-    )
+    player = resources.player()
+    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option))
+    terms = options.terms_of(settings, found, model, resources.base_url)
+    terms["memory"], terms["stuck_after"] = options.memory_of(settings, found, model), stuck_after
+    terms["decoding"] = replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ())))
+    opened = resources.model(model, world, settings)
+    plan = plan_run(found, model, opened, split=settings.split, tasks=tasks, setting=setting, **terms)
     out = out or default_folder(world, settings.split or found.splits[0], model, settings)
-    known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
-    meter = options.make_meter(max_cost, max_requests, max_time, {model: known})
-    options.note_knowledge(settings, found, model, base_url)
+    known = (None if resources.price else price_kept(RunFolder(out))) or resources.price_of(model)
+    meter = resources.meter({model: known})
+    options.note_knowledge(settings, found, model, resources.base_url)
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
     console = make_console()
@@ -117,7 +92,7 @@ def run_split(
         if epochs > 1:
             console.print(f"epoch {plan.epoch} of {epochs}", markup=False)
         trials = run_trials(
-            plan, folder, workers, listen, retry_errors=retry_errors, engine=played_by, price=known, meter=meter
+            plan, folder, resources.workers, listen, retry_errors=retry_errors, engine=player, price=known, meter=meter
         )
         print_summary(console, trials.summaries[0], spending(RunFolder(folder)))
         for line in trial_lines(trials) if plan.method.question else ():
@@ -149,12 +124,6 @@ def trial_lines(trials: Trials) -> list[str]:
     spent = f"; all trials took {tokens.prompt_tokens:,} prompt and {tokens.completion_tokens:,} completion tokens"
     asked = spent if tokens.prompt_tokens else ""
     return [*lines, f"best of all trials: {won}{asked}", f"as a run of its own: {trials.best_folder}"]
-
-
-def model_options(base_url: str | None, settings: Settings) -> ModelOptions:
-    """How a model is reached; a file that is opened here is opened with the context window that is given."""
-    usual = ModelOptions(base_url=base_url)
-    return usual if settings.context is None else replace(usual, context=settings.context)
 
 
 _NO_PART_OF_A_NAME = (

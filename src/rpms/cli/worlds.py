@@ -12,9 +12,9 @@ from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.screen import make_console, say
+from rpms.conformance import Status, check_world
 from rpms.core.errors import InputError, RPMSError
 from rpms.play.setup import manual_of
-from rpms.play.world_check import Status, check_world
 from rpms.store.files import write_folder
 from rpms.worlds.base import World
 from rpms.worlds.new import new_world

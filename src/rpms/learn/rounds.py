@@ -34,19 +34,18 @@ from rpms.learn.harvest import harvest
 from rpms.learn.lessons import Wording
 from rpms.learn.quarantine import harmful, set_aside
 from rpms.models.accounting import Price
-from rpms.models.base import Decoding, Model
+from rpms.models.base import Model
 from rpms.play.limits import Meter
-from rpms.play.methods import METHODS, REACT, Method
-from rpms.play.plan import OpenModel, RunPlan, plan_run
+from rpms.play.plan import OpenModel, RunPlan
 from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.setup import manual_of
-from rpms.play.sources import ManualChoice, Sources
+from rpms.play.sources import ManualChoice
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, remove_leftovers, write_whole
 from rpms.store.memories import parse_memory, record, write_memory
 from rpms.store.quarantine import Quarantined, read_quarantine, write_quarantine
 from rpms.store.runs import RunFolder, RunSummary
-from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.base import World
 
 EXPERIENCE = "experience"
 """The folder of a run that holds what each episode taught: one memory an episode, possibly an empty one."""
@@ -83,24 +82,17 @@ class Harvester:
 class LearningPlan:
     """What is to be learned from. The same plan learns the same, however often it is interrupted."""
 
-    world: World
-    model_name: str
-    open_model: OpenModel
+    play: RunPlan
+    """The tasks of every round, who plays them and on what terms; its condition and its memory are the rounds' own.
+
+    With a temperature above 0, the seed of its decoding grows by one from round to round. Each round is one attempt:
+    what other methods carry from trial to trial, rounds carry in their memory.
+    """
     rounds: int = 3
-    split: str | None = None
-    tasks: tuple[Task, ...] | None = None
-    """Those to learn from; the whole split by default."""
-    limit: int | None = None
-    setting: Setting = field(default_factory=Setting)
-    decoding: Decoding | None = None
-    """With a temperature above 0, its seed grows by one from round to round."""
-    step_budget: int | None = None
-    seed: int = 0
     first: Condition = RULES_ONLY
     """The condition of the first round: Rules-only, with what else is switched."""
     later: Condition = FULL
     """The condition of the rounds after it. A model too weak to win where nothing is enforced teaches only failures."""
-    sources: Sources = field(default_factory=Sources)
     start: EpisodicMemory | None = None
     """A memory to go on from; an empty one by default."""
     before: int = 0
@@ -111,30 +103,24 @@ class LearningPlan:
     """Whether what turns out harmful is set aside after each round that plays with a memory and hides some of it."""
     words: OpenModel | None = None
     """Opens the model that words lessons; none: they are put together from what was seen."""
-    method: Method = METHODS[REACT]
-    """How it plays. Each round is one attempt: what others carry from trial to trial, rounds carry in their memory."""
+
+    @property
+    def world(self) -> World:
+        return self.play.world
 
     def run_plan(self, number: int, memory: EpisodicMemory) -> RunPlan:
         """The run of one round, counted from 1, with the memory of the rounds before it."""
-        decoding = self.decoding
-        if decoding is not None and decoding.temperature and decoding.seed is not None:
-            decoding = replace(decoding, seed=decoding.seed + number - 1)
-        return plan_run(
-            self.world,
-            self.model_name,
-            self.open_model,
-            split=self.split,
-            tasks=self.tasks,
-            limit=self.limit,
-            condition=self.later if number > 1 else self.first,
-            memory=memory,
-            setting=self.setting,
+        play, after = self.play, number - 1
+        decoding = play.decoding
+        if decoding.temperature and decoding.seed is not None:
+            decoding = replace(decoding, seed=decoding.seed + after)
+        return replace(
+            play.remembering(memory),
+            condition=self.later if after else self.first,
             decoding=decoding,
-            step_budget=self.step_budget,
-            sources=self.sources,
-            seed=self.seed + (number - 1 if self.sources.recalling.mask else 0),
-            keep={EXPERIENCE: Harvester(self.world, self.sources.manual, self.words)},
-            method=self.method,
+            seed=play.seed + (after if play.sources.recalling.mask else 0),
+            keep={EXPERIENCE: Harvester(play.world, play.sources.manual, self.words)},
+            method=play.method.once("learning plays each task once a round"),
         )
 
 
@@ -222,7 +208,7 @@ def learn(
 
 def _harmful(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> dict[str, str]:
     """What the rounds so far that hid some of their memory show to be harmful, by id, with the reason."""
-    if not (played.condition.memory and played.memory.entries and plan.sources.recalling.mask):
+    if not (played.condition.memory and played.memory.entries and played.sources.recalling.mask):
         return {}
     folders = [round_folder(out, each) for each in range(plan.before + 1, number + 1)]
     with_memory = [each for each in folders if RunFolder(each).protocol.settings.get("retrieval")]

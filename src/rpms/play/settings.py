@@ -22,6 +22,7 @@ from rpms.core.rules import Tier
 from rpms.models.base import Decoding
 from rpms.play import knob_values as reads
 from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.plan import Terms
 from rpms.play.sources import COMPLETE_MANUAL, MANUALS, PAPER_MANUAL, WEIGHTS, Recalling, Sources, choose_manual
 from rpms.play.tasks import drawn, first_of_each_type, limited, tasks_named
 from rpms.store.experience import read_experience
@@ -236,6 +237,17 @@ class Settings:
             max_tokens=self.max_tokens or world.max_tokens,
             temperature=self.temperature or 0.0,
             seed=seed if self.temperature else None,
+        )
+
+    def terms(self, world: World, context: int = 0) -> Terms:
+        """On what terms they have tasks played; a memory is the caller's to read. `context`: as in `sources`."""
+        return Terms(
+            condition=self.condition_value(),
+            decoding=self.decoding(world),
+            step_budget=self.steps,
+            sources=self.sources(world, context),
+            seed=self.seed or 0,
+            method=self.method(world),
         )
 
     def setting(self, world: World, base: Setting) -> Setting:

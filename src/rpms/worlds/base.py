@@ -211,3 +211,11 @@ _ATTRIBUTES: tuple[tuple[str, str, Callable[[World], bool]], ...] = (
     ("max_tokens", "a number above zero", lambda world: isinstance(world.max_tokens, int) and world.max_tokens > 0),
 )
 """The attributes of a World, and what each must be."""
+
+
+def by_verb(commands: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Commands grouped by their first word, so that a frequent one does not crowd out the rest."""
+    groups: dict[str, list[str]] = {}
+    for command in sorted(commands):
+        groups.setdefault(command.partition(" ")[0], []).append(command)
+    return tuple(map(tuple, groups.values()))

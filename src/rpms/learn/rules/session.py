@@ -17,8 +17,7 @@ from rpms.learn.rules.ledger import Diary
 from rpms.learn.rules.question import Question
 from rpms.learn.rules.wins import State
 from rpms.learn.rules.words import draw, fill
-from rpms.play.world_walk import by_verb
-from rpms.worlds.base import Game
+from rpms.worlds.base import Game, by_verb
 
 if TYPE_CHECKING:
     from rpms.learn.rules.explore import Explorer
