@@ -10,12 +10,12 @@ from itertools import combinations
 from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth
 from rpms.worlds.textworld_express.answers import ANSWERS
-from rpms.worlds.textworld_express.known import Known
+from rpms.worlds.textworld_express.known import ExpressKnown
 from rpms.worlds.textworld_express.observations import DIRECTIONS, quantity
 
 
 @dataclass(frozen=True)
-class ExpressBelief(Known, Belief):
+class ExpressBelief(ExpressKnown, Belief):
     """What is known, from the texts alone."""
 
     @property

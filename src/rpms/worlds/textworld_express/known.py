@@ -62,7 +62,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Known:
+class ExpressKnown:
     """All that is known in a game, whichever of the eight it is."""
 
     goal: Goal
