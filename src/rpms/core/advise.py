@@ -218,6 +218,18 @@ def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
     )
 
 
+def left_out(rules: ActiveRules, shown: ActiveRules) -> tuple[str, ...]:
+    """What a focus took away. Rules with a condition are no part of it: they are shown wherever that holds."""
+    if shown is rules:
+        return ()
+    kept = {rule.id for rule in shown.rules}
+    names = {schema.name for schema in shown.environment}
+    return (
+        *(rule.id for rule in rules.rules if not rule.when and rule.id not in kept),
+        *(schema.name for schema in rules.environment if schema.name not in names),
+    )
+
+
 def purpose_of(option: Option, rules: ActiveRules) -> str:
     """What a choice is for, in a few words: what it looks for, or the action that it makes possible."""
     if not option.chain:

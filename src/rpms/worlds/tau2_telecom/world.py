@@ -8,7 +8,8 @@ from importlib.metadata import PackageNotFoundError, version
 from rpms.core.belief import Belief
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
-from rpms.core.recall import Retrieval, Similarity
+from rpms.core.recall import Retrieval
+from rpms.core.similarity import Similarity
 from rpms.foreign.calls import Call, NotACall, Tool, read_call
 from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.tau2_telecom.agreement import disagreements
