@@ -156,8 +156,15 @@ class BeliefForm(Form):
     signature: Text = ""
 
 
+TEXTS = frozenset({"observation", "answer", "thought", "result"})
+"""The fields of a step that are long, and so stand once an episode: a step has the index of each."""
+
+
 class StepForm(Form):
-    """A step; whole numbers that stand for a text, candidate or block are indices."""
+    """A step; whole numbers that stand for a text, candidate or block are indices.
+
+    It is written in the order of these fields, less those that are optional and have nothing to say.
+    """
 
     number: Count
     observation: Count
@@ -190,8 +197,12 @@ class StepForm(Form):
     def text_places(self) -> list[int]:
         """Where the texts of this step stand."""
         kept = (self.left_out, self.turn, self.history.text if self.history is not None else None)
-        said = [self.observation, self.answer, self.thought, self.result, *self.belief.lines]
-        return said + [place for _, place in self.cut] + [place for place in kept if place is not None]
+        said = [getattr(self, name) for name in TEXTS]
+        return (
+            [*said, *self.belief.lines]
+            + [place for _, place in self.cut]
+            + [place for place in kept if place is not None]
+        )
 
 
 class FileForm(HeadForm):
