@@ -30,7 +30,7 @@ from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import EXPLORING, Goal, Progress
 from rpms.core.ground import Edge, Ground, Order, is_unseen
-from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose, Step
+from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose, Stage
 from rpms.core.ways import Fact, Need, Way, Ways, command_of, fact_of
 from rpms.core.whereabouts import Whereabouts
 
@@ -224,7 +224,7 @@ class _Graph(Ground):
     def first_things(self) -> tuple[Option, ...]:
         """What restores the facts without which nothing else can be done; nothing where they hold."""
         broken = [clause for clause in self._lore.always if clause.truth(self._facts) is Truth.FALSE]
-        edge = self._edge_to((need, {}) for need in _wanted(Step("", tuple(broken)))) if broken else None
+        edge = self._edge_to((need, {}) for need in _wanted(Stage("", tuple(broken)))) if broken else None
         return self._options() if edge is not None and self._reaches([edge]) else ()
 
     def _reaches(self, edges: list[Edge]) -> bool:
@@ -289,7 +289,7 @@ class _Graph(Ground):
         return Edge(GOAL, tuple(dict.fromkeys(needs)), cost)
 
     def _wants(
-        self, purpose: Purpose, step: Step, binding: Mapping[str, str]
+        self, purpose: Purpose, step: Stage, binding: Mapping[str, str]
     ) -> Iterator[tuple[Need, Mapping[str, str]]]:
         """What ends a step, of everything that it speaks of."""
         every: list[Mapping[str, str]] = [binding]
@@ -474,6 +474,6 @@ class _Milestone(NamedTuple):
     found: bool = False
 
 
-def _wanted(step: Step) -> list[Need]:
+def _wanted(step: Stage) -> list[Need]:
     """What ends a stage, as needs that are never taken for granted."""
     return [Need(tuple(map(fact_of, clause.literals)), frozenset(), moving=False, wanted=True) for clause in step.until]

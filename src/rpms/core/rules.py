@@ -101,7 +101,7 @@ class Revelation:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Stage:
     """A stage of a procedure, and the facts that end it."""
 
     name: str
@@ -119,7 +119,7 @@ class Purpose:
     name: str
     over: Mapping[str, str]
     """Variable → field of the goal: `{x: object, p: destination}`; a field that the goal has not is a word itself."""
-    steps: tuple[Step, ...]
+    steps: tuple[Stage, ...]
     goals: frozenset[str] = frozenset()
     objects: frozenset[str] = frozenset()
     """The goal's objects it is for; none means all."""

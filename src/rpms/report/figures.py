@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 from rpms.report.outcomes import (
     Comparison,
+    LearningRound,
     Results,
-    Round,
     condition_label,
     rounds,
     type_label,
@@ -181,7 +181,7 @@ def type_figure(comparison: Comparison) -> Picture:
         return _save("types", "Success by task type; whiskers: 95 % Wilson intervals", figure)
 
 
-def learning_figure(points: Sequence[Round]) -> Picture:
+def learning_figure(points: Sequence[LearningRound]) -> Picture:
     """Success against the size of memory, one line a series."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(4.2, 3.0), layout="constrained")

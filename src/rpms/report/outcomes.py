@@ -364,7 +364,7 @@ def _is_cell(results: Results, name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class LearningRound:
     """A point of the learning curve."""
 
     name: str
@@ -377,7 +377,7 @@ MEMORY_SERIES = "Mem-only"
 RULES_SERIES = "Rules+Mem"
 
 
-def rounds(comparison: Comparison) -> tuple[Round, ...]:
+def rounds(comparison: Comparison) -> tuple[LearningRound, ...]:
     """The learning curve in a comparison: its plain conditions by how much memory each had.
 
     Empty unless some condition was run with two memories of different size. Round 0 is the same without memory.
@@ -396,9 +396,9 @@ def rounds(comparison: Comparison) -> tuple[Round, ...]:
     return ()
 
 
-def _numbered(points: Mapping[int, Mapping[str, Results]]) -> tuple[Round, ...]:
+def _numbered(points: Mapping[int, Mapping[str, Results]]) -> tuple[LearningRound, ...]:
     return tuple(
-        Round("R0 (no mem)" if not entries else f"R{number}", entries, points[entries])
+        LearningRound("R0 (no mem)" if not entries else f"R{number}", entries, points[entries])
         for number, entries in enumerate(sorted(points), start=0 if 0 in points else 1)
     )
 

@@ -36,7 +36,7 @@ def episode_path(condition: int, task: int) -> str:
 
 
 @dataclass(frozen=True)
-class Index:
+class TaskIndex:
     """The task list as the pages see it."""
 
     comparison: Comparison

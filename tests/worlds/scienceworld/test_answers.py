@@ -12,7 +12,7 @@ from rpms.core.memory import SuccessSnippet
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.play.setup import manual_of
 from rpms.worlds.scienceworld import world
-from rpms.worlds.scienceworld.answers import ANSWERS
+from rpms.worlds.scienceworld.predicates import ANSWERS
 from rpms.worlds.scienceworld.recipes import RECIPES
 
 MANUAL = manual_of(world)

@@ -16,7 +16,7 @@ from rpms.core.rules import (
     Revelation,
     Rule,
     RuleManual,
-    Step,
+    Stage,
     Tier,
 )
 from rpms.learn.rules.attempts import Book, Sights
@@ -254,7 +254,7 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
         Purpose(
             goal.type,
             goal.over,
-            tuple(Step("", (fact.clause,)) for fact in goal.holds),
+            tuple(Stage("", (fact.clause,)) for fact in goal.holds),
             frozenset({goal.type}),
         )
         for goal in learned.goals

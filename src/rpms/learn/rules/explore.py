@@ -18,7 +18,7 @@ from rpms.core.errors import FileError, WorldError
 from rpms.core.facts import Atom, Clause, Literal, kind_of
 from rpms.core.goal import Goal
 from rpms.core.reason import Reasoner
-from rpms.core.rules import Instance, Purpose, RuleManual, Step
+from rpms.core.rules import Instance, Purpose, RuleManual, Stage
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.goals import GoalModel, guesses
 from rpms.learn.rules.ledger import Ledger
@@ -214,7 +214,7 @@ class Explorer:
             ordered = sorted(wanted, key=lambda atom: (atom.predicate in positional, len(atom.args), str(atom)))
             used = {arg for atom in wanted for arg in atom.args}
             over = {name: field_ for field_, names in FIELDS.items() for name in names if name in used}
-            purpose = Purpose("guess", over, tuple(Step("", (Clause((Literal(atom),)),)) for atom in ordered))
+            purpose = Purpose("guess", over, tuple(Stage("", (Clause((Literal(atom),)),)) for atom in ordered))
             self._reasoners[wanted] = Reasoner(replace(self._manual.active(""), purpose=purpose))
         return self._reasoners[wanted]
 

@@ -11,8 +11,8 @@ from typing import Final
 
 from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth
-from rpms.worlds.scienceworld.answers import ANSWERS, SIGHTS
 from rpms.worlds.scienceworld.known import ScienceKnown
+from rpms.worlds.scienceworld.predicates import ANSWERS, SIGHTS
 from rpms.worlds.scienceworld.recipes import RECIPES, at_work, called, roles, unseen
 from rpms.worlds.scienceworld.scene import Scene
 from rpms.worlds.scienceworld.wording import belief_lines

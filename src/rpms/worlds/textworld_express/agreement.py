@@ -28,7 +28,7 @@ def _of_inventory(belief: ExpressKnown, carried: tuple[said.Food, ...]) -> Itera
             yield f"{each.name} is {', '.join(sorted(each.states)) or 'as it was'}"
 
 
-def _of_things(here: Place, room: said.Room) -> Iterator[str]:
+def _of_things(here: Place, room: said.LookAround) -> Iterator[str]:
     names = {sight.name for sight in room.sights}
     yield from (f"{thing} is not here" for thing in here.loose if thing not in names)
     for sight in room.sights:
@@ -42,7 +42,7 @@ def _of_things(here: Place, room: said.Room) -> Iterator[str]:
             yield f"in {sight.name}: {', '.join(each.name for each in sight.content) or 'nothing'}"
 
 
-def _of_ways(here: Place, room: said.Room) -> Iterator[str]:
+def _of_ways(here: Place, room: said.LookAround) -> Iterator[str]:
     for direction, there in room.exits.items():
         if there is not None and here.exits.get(direction) != there:
             yield f"{direction} is {there}, not {here.exits.get(direction)}"

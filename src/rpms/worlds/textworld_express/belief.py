@@ -9,9 +9,9 @@ from itertools import combinations
 
 from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth
-from rpms.worlds.textworld_express.answers import ANSWERS
 from rpms.worlds.textworld_express.known import ExpressKnown
 from rpms.worlds.textworld_express.observations import DIRECTIONS, quantity
+from rpms.worlds.textworld_express.predicates import ANSWERS
 
 
 @dataclass(frozen=True)
