@@ -5,7 +5,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from rpms.report.figures import ablation_figure, all_figures, learning_figure, type_figure
-from rpms.report.outcomes import Comparison, LearningRound, Results, Row
+from rpms.report.learning_curve import LearningRound
+from rpms.report.outcomes import Comparison, Results, Row
 from tests.report.made import paper, results, switches
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from rpms.core.errors import InputError
 from rpms.report.contrasts import contrasts, interaction_of, omissions
-from rpms.report.outcomes import Comparison, Results, Row, rounds
+from rpms.report.learning_curve import rounds
+from rpms.report.outcomes import Comparison, Results, Row
 from rpms.report.table import Table, TableCell, groups, line, render
 from rpms.report.tables import TABLES, all_tables, main_table, make_table, methods_table
 from tests.report.made import paper, results, switches

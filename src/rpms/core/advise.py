@@ -18,8 +18,9 @@ from rpms.core.facts import Truth, kind_of
 from rpms.core.goal import Progress
 from rpms.core.lessons import failed_alike
 from rpms.core.memory import SuccessSnippet
+from rpms.core.prices import Option
 from rpms.core.prompt import Turn
-from rpms.core.reason import Option, Plan, Reasoner, likely_places
+from rpms.core.reason import Plan, Reasoner, likely_places
 from rpms.core.rules import ActiveRules
 from rpms.core.tokens import brief, estimate_tokens
 from rpms.core.verdict import Candidate

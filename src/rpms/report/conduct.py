@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from rpms.core.episode import Ending
 from rpms.report import published
 from rpms.report.contrasts import contrasts, omissions
+from rpms.report.labels import condition_label
 from rpms.report.numbers import Best, p_value, points, range_of
-from rpms.report.outcomes import MISSING, Comparison, Results, Row, condition_label
+from rpms.report.outcomes import MISSING, Comparison, Results, Row
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
 
 

@@ -16,7 +16,8 @@ from rpms.foreign.files import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 from rpms.play.epochs import Agreement, agreement, epoch_folders, won_by_task
-from rpms.report.outcomes import ENFORCED, Comparison, Results, Row, called
+from rpms.report.labels import ENFORCED
+from rpms.report.outcomes import Comparison, Results, Row, called
 from rpms.store.episodes import read_row
 from rpms.store.lock import LOCK
 from rpms.store.runs import EPISODES, PRICE, PROTOCOL, RunFolder

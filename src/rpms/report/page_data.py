@@ -13,7 +13,8 @@ from typing import Any
 
 from rpms.core.episode import Happening
 from rpms.core.prompt import SHARED
-from rpms.report.outcomes import Comparison, Row, condition_label, type_label
+from rpms.report.labels import condition_label, type_label
+from rpms.report.outcomes import Comparison, Row
 from rpms.report.verdicts import ENTRIES_IN_A_FILE
 from rpms.store.episode_form import TEXTS
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, StepRecord

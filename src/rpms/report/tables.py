@@ -11,20 +11,10 @@ from rpms.report import published
 from rpms.report.conduct import action_table, efficiency_table, failure_table, significance_table
 from rpms.report.contrasts import interaction_of, omissions
 from rpms.report.epochs import epochs_table
+from rpms.report.labels import ARBITRATION_LABELS, CONDITION_LABELS, ENFORCED, condition_label, type_label
+from rpms.report.learning_curve import MEMORY_SERIES, RULES_SERIES, rounds
 from rpms.report.numbers import Best, percent, points, range_of, rate_range
-from rpms.report.outcomes import (
-    ARBITRATION_LABELS,
-    CONDITION_LABELS,
-    ENFORCED,
-    MEMORY_SERIES,
-    RULES_SERIES,
-    Comparison,
-    Results,
-    Row,
-    condition_label,
-    rounds,
-    type_label,
-)
+from rpms.report.outcomes import Comparison, Results, Row
 from rpms.report.published import SETTINGS
 from rpms.report.statistics import additive_expectation
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pydantic import Field, field_validator
-
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
-from rpms.core.facts import Atom, Clause, Kinds, Literal, parse_clause, parse_literal
+from rpms.core.facts import Clause, Kinds, parse_literal
 from rpms.core.rules import (
     ANYTHING,
     PARAMETER,
@@ -29,8 +27,19 @@ from rpms.core.rules import (
 )
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
+from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ClauseReader, bare_words
 from rpms.store.files import read_text
-from rpms.store.sections import SectionReader, Strict, entries_at, listed, validate
+from rpms.store.manual_forms import (
+    ActionForm,
+    ForbidsForm,
+    GoalForm,
+    KindsForm,
+    PredicateForm,
+    ProcedureForm,
+    ProcessForm,
+    RuleForm,
+)
+from rpms.store.sections import entries_at, validate
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
 
 _TIERS = tuple(tier.value for tier in Tier)
@@ -39,11 +48,7 @@ _KEYS = ("world", "alone", "predicates", "goals", "procedures", *_LORE, *_TIERS)
 MANUAL = YamlKind("a manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
 ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
 NAME = re.compile(r"[a-z][a-z_]*")
-_CONSTANT_PLACES = {("kind", 1), ("goal_state", 0), ("goal_type", 0)}
-"""Where the goal's predicates take a plain word that names no parameter."""
 _GOAL_FIELDS = ("object", "state", "destination")
-_PARAMETER, _VARIABLE = "parameter of this action", "variable of its `over`"
-"""What the arguments of a condition are, in messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,74 +60,6 @@ class ManualText:
     own: bool = False
     """A user's own, laid over a world's: a tier of rules in it stands in place of the world's, and its actions, goals
     and predicates in place of those of the same name."""
-
-
-class _Forbids(Strict):
-    action: str
-    when: list[str] = Field(default_factory=list)
-
-
-class _Rule(Strict):
-    text: str = Field(min_length=1)
-    goals: list[str] = Field(default_factory=list)
-    when: list[str] = Field(default_factory=list)
-    forbids: list[_Forbids] = Field(default_factory=list)
-    category: str = ""
-    objects: list[str] = Field(default_factory=list)
-    places: list[str] = Field(default_factory=list)
-
-
-class _Action(Strict):
-    syntax: list[str] = Field(min_length=1)
-    preconditions: list[str] = Field(default_factory=list)
-    effects: list[str] = Field(default_factory=list)
-    critical: list[str] = Field(default_factory=list)
-    id: str = ""
-    observes: list[str] = Field(default_factory=list)
-    plan: list[str] = Field(default_factory=list)
-    steps: float = Field(default=1.0, gt=0, le=1_000)
-
-    _lists = field_validator("syntax", "critical", mode="before")(listed)
-
-
-class _Process(Strict):
-    command: str
-    needs: list[str] = Field(default_factory=list)
-    effects: list[str] = Field(default_factory=list)
-    observes: list[str] = Field(default_factory=list)
-    steps: float = Field(default=1.0, gt=0, le=1_000)
-
-
-class _Kinds(Strict):
-    yes: list[str] | dict[str, list[str]] = Field(default_factory=dict)
-    no: list[str] | dict[str, list[str]] = Field(default_factory=dict)
-
-
-class _Goal(Strict):
-    over: dict[str, str]
-    holds: list[str] = Field(min_length=1)
-
-
-class _Procedure(Strict):
-    goals: list[str] = Field(min_length=1)
-    objects: list[str] = Field(default_factory=list)
-    over: dict[str, str] = Field(default_factory=dict)
-    each: dict[str, str] = Field(default_factory=dict)
-    steps: list[dict[str, str | list[str]]] = Field(min_length=1)
-
-
-class _Predicate(Strict):
-    args: list[str] = Field(default_factory=list)
-    yes: str = ""
-    no: str = ""
-    exclusive: str = ""
-    lasting: bool = False
-
-
-def _bare_words(text: str) -> Iterator[str]:
-    """The arguments of a condition that stand for something: all that are not in quotes."""
-    for inside in re.findall(r"\(([^()]*)\)", text):
-        yield from (arg.strip() for arg in inside.split(",") if arg.strip() and not arg.strip().startswith('"'))
 
 
 def _give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
@@ -141,17 +78,15 @@ def _give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
 
 
 @dataclass
-class _Reader(SectionReader):
+class _Reader(ClauseReader):
     """Builds one manual out of several files."""
 
     world: str = ""
-    predicates: dict[str, Predicate] = field(default_factory=dict)
     rules: list[Rule] = field(default_factory=list)
     actions: dict[str, ActionSchema] = field(default_factory=dict)
     purposes: list[Purpose] = field(default_factory=list)
     processes: list[ActionSchema] = field(default_factory=list)
     facts: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
-    kinds: dict[str, Kinds] = field(default_factory=dict)
     always: list[Clause] = field(default_factory=list)
     localities: dict[str, tuple[str, ...]] = field(default_factory=dict)
     syntax: dict[str, str] = field(default_factory=dict)
@@ -216,7 +151,7 @@ class _Reader(SectionReader):
 
     def _predicate(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("predicates", name)
-        read = validate(yaml, _Predicate, value if value is not None else {}, path)
+        read = validate(yaml, PredicateForm, value if value is not None else {}, path)
         if not NAME.fullmatch(name) or name in GOAL_PREDICATES:
             raise yaml.error(path, f"{name!r} cannot name a predicate")
         self.claim(yaml, path, name)
@@ -233,7 +168,7 @@ class _Reader(SectionReader):
 
     def _action(self, yaml: YamlFile, name: str, value: object) -> None:
         path = (Tier.ENVIRONMENT.value, name)
-        read = validate(yaml, _Action, value, path)
+        read = validate(yaml, ActionForm, value, path)
         for place, syntax in enumerate(read.syntax):
             self._claim_syntax(yaml, (*path, "syntax", place), syntax, name)
             names_in_order = PARAMETER.findall(syntax)
@@ -281,7 +216,7 @@ class _Reader(SectionReader):
         for name in sorted(free - names - bound - {ANYTHING}):
             if not name.startswith('"'):
                 choice = ", ".join(sorted(names)) or "none here"
-                raise yaml.error(path, f"{name!r} is no {_PARAMETER} ({choice}); write `_` for whatever there is")
+                raise yaml.error(path, f"{name!r} is no {AS_PARAMETER} ({choice}); write `_` for whatever there is")
         return Revelation(literal.atom, tuple(clauses))
 
     def _lore(self, yamls: Sequence[YamlFile]) -> None:
@@ -321,7 +256,7 @@ class _Reader(SectionReader):
         declared = self.predicates.get(predicate)
         if declared is None or len(declared.args) not in (1, 2):
             raise yaml.error(path, f"{predicate!r} is no predicate of one or two arguments")
-        read = validate(yaml, _Kinds, value, path)
+        read = validate(yaml, KindsForm, value, path)
         tables = []
         for name, table in (("yes", read.yes), ("no", read.no)):
             if table and isinstance(table, dict) is not (len(declared.args) == 2):
@@ -336,8 +271,8 @@ class _Reader(SectionReader):
     def _process(self, yaml: YamlFile, name: str, value: object) -> None:
         """Read what a command is good for in particular. Every bare word in its facts is a variable."""
         path = ("processes", name)
-        read = validate(yaml, _Process, value, path)
-        free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in _bare_words(text))
+        read = validate(yaml, ProcessForm, value, path)
+        free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in bare_words(text))
         names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
         needs = [self._clause(yaml, (*path, "needs", place), text, names) for place, text in enumerate(read.needs)]
         gives = [self._literal(yaml, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
@@ -361,9 +296,9 @@ class _Reader(SectionReader):
         path = (section, name)
         self.claim(yaml, path, f"{section.removesuffix('s')} {name}")
         if section == "goals":
-            goal = validate(yaml, _Goal, value, path)
+            goal = validate(yaml, GoalForm, value, path)
             holds = [
-                self._clause(yaml, (*path, "holds", place), text, frozenset(goal.over), _VARIABLE)
+                self._clause(yaml, (*path, "holds", place), text, frozenset(goal.over), AS_VARIABLE)
                 for place, text in enumerate(goal.holds)
             ]
             self._check_variables(yaml, path, goal.over, holds)
@@ -371,7 +306,7 @@ class _Reader(SectionReader):
             steps = tuple(Stage("", (clause,)) for clause in holds)
             self.purposes.append(Purpose(name, goal.over, steps, frozenset({name})))
             return
-        read = validate(yaml, _Procedure, value, path)
+        read = validate(yaml, ProcedureForm, value, path)
         variables = frozenset((*read.over, *read.each))
         stages = []
         for place, step in enumerate(read.steps):
@@ -380,7 +315,7 @@ class _Reader(SectionReader):
             for title, until in step.items():
                 here = (*path, "steps", place, title)
                 texts = [until] if isinstance(until, str) else until
-                ends = [self._clause(yaml, here, text, variables, _VARIABLE) for text in texts]
+                ends = [self._clause(yaml, here, text, variables, AS_VARIABLE) for text in texts]
                 stages.append(Stage(title, tuple(ends)))
         self.purposes.append(
             Purpose(
@@ -413,31 +348,9 @@ class _Reader(SectionReader):
         if other != action:
             raise yaml.error(path, f"`{syntax}` is a command of {other} already; a command has one schema")
 
-    def _check_agreement(self, yaml: YamlFile, path: tuple[object, ...], clauses: Sequence[Clause]) -> None:
-        """Report a list of which not all can hold: a fact and its negation, or two facts that exclude each other."""
-        certain: dict[Atom, bool] = {}
-        alone: dict[str, Atom] = {}
-        for place, clause in sorted(enumerate(clauses), key=lambda item: len(item[1].literals)):
-            against = [
-                literal for literal in clause.literals if certain.get(literal.atom, literal.negated) != literal.negated
-            ]
-            if len(against) == len(clause.literals):
-                atom = against[0].atom
-                raise yaml.error((*path, place), f"contradicts itself: both {atom} and not {atom}")
-            literal, *others = clause.literals
-            if others:
-                continue
-            certain[literal.atom] = literal.negated
-            declared = self.predicates.get(literal.atom.predicate)
-            if declared is not None and declared.exclusive == "always" and not literal.negated:
-                other = alone.setdefault(declared.name, literal.atom)
-                if other != literal.atom:
-                    problem = f"contradicts itself: {other} and {literal.atom} exclude each other"
-                    raise yaml.error((*path, place), problem)
-
     def _rule(self, yaml: YamlFile, tier: Tier, group: str, id_: str, value: object) -> None:
         path = (tier.value, group, id_)
-        read = validate(yaml, _Rule, {"text": value} if isinstance(value, str) else value, path)
+        read = validate(yaml, RuleForm, {"text": value} if isinstance(value, str) else value, path)
         if not ID.fullmatch(id_):
             raise yaml.error(path, f"{id_!r} is no rule id; write it like D-HEAT-001")
         self.claim(yaml, path, id_)
@@ -449,7 +362,7 @@ class _Reader(SectionReader):
         text = " ".join(read.text.split())
         self.rules.append(Rule(id_, tier, group, text, frozenset(read.goals), when, tuple(forbids), locality))
 
-    def _prohibition(self, yaml: YamlFile, path: tuple[object, ...], read: _Forbids) -> Prohibition:
+    def _prohibition(self, yaml: YamlFile, path: tuple[object, ...], read: ForbidsForm) -> Prohibition:
         action = self.actions.get(read.action)
         if action is None and read.action in self.broken:
             return Prohibition(read.action, ())
@@ -461,45 +374,6 @@ class _Reader(SectionReader):
             self._clause(yaml, (*path, "when", place), text, action.parameters) for place, text in enumerate(read.when)
         ]
         return Prohibition(read.action, tuple(when))
-
-    def _clause(
-        self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str], role: str = _PARAMETER
-    ) -> Clause:
-        try:
-            clause = parse_clause(text)
-        except ValueError as error:
-            raise yaml.error(path, str(error)) from None
-        return Clause(tuple(self._checked(yaml, path, literal, names, role) for literal in clause.literals))
-
-    def _literal(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Literal:
-        try:
-            literal = parse_literal(text)
-        except ValueError as error:
-            raise yaml.error(path, str(error)) from None
-        return self._checked(yaml, path, literal, names)
-
-    def _checked(
-        self, yaml: YamlFile, path: tuple[object, ...], literal: Literal, names: frozenset[str], role: str = _PARAMETER
-    ) -> Literal:
-        """The literal, if its predicate is known and its arguments are parameters or quoted names."""
-        predicate, args = literal.atom.predicate, literal.atom.args
-        declared = self.predicates.get(predicate)
-        wanted = len(declared.args) if declared else GOAL_PREDICATES.get(predicate)
-        if predicate in self.broken:
-            return literal
-        if wanted is None:
-            known = ", ".join(sorted((*self.predicates, *GOAL_PREDICATES)))
-            raise yaml.error(path, f"unknown predicate {predicate!r}; known: {known}")
-        if len(args) != wanted:
-            raise yaml.error(path, f"{predicate} takes {wanted} argument(s), not {len(args)}")
-        plain = []
-        for place, arg in enumerate(args):
-            quoted = len(arg) > 2 and arg[0] == arg[-1] == '"'
-            if not quoted and arg not in names and (predicate, place) not in _CONSTANT_PLACES:
-                choice = ", ".join(sorted(names)) or "none here"
-                raise yaml.error(path, f"{arg!r} is no {role} ({choice}); put a fixed name in double quotes")
-            plain.append(arg[1:-1] if quoted else arg)
-        return Literal(Atom(predicate, tuple(plain)), literal.negated, self.kinds.get(predicate))
 
 
 def read_manual(*sources: ManualText) -> RuleManual:

@@ -10,8 +10,6 @@ from datetime import date, datetime
 from pathlib import Path as FilePath
 from typing import Any
 
-from pydantic import Field, field_validator
-
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
 from rpms.core.readings import COMPARISONS, Path, Reading, Take, Which, moment_of, now_and
@@ -31,7 +29,8 @@ from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.store.files import read_text
 from rpms.store.manuals import ID, NAME
-from rpms.store.sections import SectionReader, Strict, listed, validate
+from rpms.store.sections import SectionReader, validate
+from rpms.store.tool_forms import ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
@@ -43,78 +42,6 @@ _COMPARED_TO_NUMBER = ("at_least", "at_most", "above", "below")
 _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
 
 
-def _word(value: object) -> object:
-    """What a rule does where a fact is unknown, as strict forms take it."""
-    try:
-        return OnUnknown(value) if isinstance(value, str) else value
-    except ValueError:
-        raise ValueError(f"{excerpt(value)!r} is none of pass, warn, refuse") from None
-
-
-class _Settings(Strict):
-    guard: str = ""
-    now: str = ""
-    unknown: OnUnknown = OnUnknown.REFUSE
-    errors: str = Field(default="closed", pattern="^(closed|open)$")
-    others: OnUnknown = OnUnknown.PASS
-    repeats: OnUnknown = OnUnknown.REFUSE
-    circles: OnUnknown = OnUnknown.WARN
-    fails: list[str] = Field(default_factory=lambda: ["Error"])
-
-    _lists = field_validator("fails", mode="before")(listed)
-    _words = field_validator("unknown", "others", "repeats", "circles", mode="before")(_word)
-
-
-class _Record(Strict):
-    tools: list[str] = Field(min_length=1, alias="from")
-    key: list[str] = Field(min_length=1)
-    each: str = ""
-    at: str = ""
-    ask: str = ""
-
-    _lists = field_validator("tools", "key", mode="before")(listed)
-
-
-class _Fact(Strict):
-    args: list[str] = Field(default_factory=list)
-    yes: str = ""
-    no: str = ""
-    of: str = ""
-    path: str = ""
-    count: str = ""
-    sum: str = ""
-    which: str = "any"
-    python: str = ""
-    initially: bool | None = None
-    compared: dict[str, Any] = Field(default_factory=dict)
-
-
-class _Tool(Strict):
-    args: list[str] = Field(default_factory=list)
-    needs: list[str] = Field(default_factory=list)
-    effects: list[str] = Field(default_factory=list)
-    forgets: list[str] = Field(default_factory=list)
-    unknown: OnUnknown | None = None
-
-    _lists = field_validator("needs", "effects", "forgets", mode="before")(listed)
-    _words = field_validator("unknown", mode="before")(_word)
-
-
-class _Policy(Strict):
-    text: str = Field(min_length=1)
-    tools: list[str] = Field(min_length=1)
-    when: list[str] = Field(default_factory=list)
-    requires: list[str] = Field(default_factory=list)
-    each: dict[str, str] = Field(default_factory=dict)
-    unknown: OnUnknown | None = None
-    instead: str = ""
-    warns: bool = False
-    sets: dict[str, Any] = Field(default_factory=dict)
-
-    _lists = field_validator("tools", "when", "requires", mode="before")(listed)
-    _words = field_validator("unknown", mode="before")(_word)
-
-
 @dataclass
 class _Reader(SectionReader):
     """Builds one manual out of one or more files: facts, then tools, then policies, which speak of both."""
@@ -123,7 +50,7 @@ class _Reader(SectionReader):
     records: dict[str, RecordKind] = field(default_factory=dict)
     tools: dict[str, ToolSchema] = field(default_factory=dict)
     policies: list[Policy] = field(default_factory=list)
-    settings: _Settings = field(default_factory=_Settings)
+    settings: ToolSettingsForm = field(default_factory=ToolSettingsForm)
     doubts: list[FileError] = field(default_factory=list)
     """What may be meant, and more likely is a mistake."""
 
@@ -170,7 +97,7 @@ class _Reader(SectionReader):
         given = {name: yaml.tree[name] for name in _SETTINGS if name in yaml.tree}
         if isinstance(given.get("now"), date):
             given["now"] = given["now"].isoformat()
-        mine = validate(yaml, _Settings, given, ("settings",))
+        mine = validate(yaml, ToolSettingsForm, given, ("settings",))
         self.settings = self.settings.model_copy(update={name: getattr(mine, name) for name in given})
         now = moment_of(mine.now)
         if mine.now and now is None:
@@ -181,7 +108,7 @@ class _Reader(SectionReader):
 
     def _record(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("records", name)
-        read = validate(yaml, _Record, value, path)
+        read = validate(yaml, ToolRecordForm, value, path)
         if not NAME.fullmatch(name):
             raise yaml.error(path, f"{name!r} cannot name a record; write it like `reservation`")
         self.claim(yaml, path, f"record {name}")
@@ -219,7 +146,7 @@ class _Reader(SectionReader):
         if isinstance(given, dict):
             compared = {key: plain(given.pop(key)) for key in COMPARISONS if key in given}
             given["compared"] = compared
-        read = validate(yaml, _Fact, given if given is not None else {}, path)
+        read = validate(yaml, ToolFactForm, given if given is not None else {}, path)
         if not NAME.fullmatch(name) or name == GIVEN:
             raise yaml.error(path, f"{name!r} cannot name a fact; use small letters and `_`")
         self.claim(yaml, path, name)
@@ -236,7 +163,7 @@ class _Reader(SectionReader):
         self.facts[name] = ToolFact(predicate, reading, read.of, read.python, read.initially)
 
     def _reading(
-        self, yaml: YamlFile, path: tuple[object, ...], read: _Fact, compared: Mapping[str, Any]
+        self, yaml: YamlFile, path: tuple[object, ...], read: ToolFactForm, compared: Mapping[str, Any]
     ) -> Reading | None:
         paths = {take: text for take, text in zip(Take, (read.path, read.count, read.sum), strict=True) if text}
         if not paths and not compared:
@@ -286,7 +213,7 @@ class _Reader(SectionReader):
 
     def _tool(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("tools", name)
-        read = validate(yaml, _Tool, {"args": plain(value)} if isinstance(value, list) else value or {}, path)
+        read = validate(yaml, ToolForm, {"args": plain(value)} if isinstance(value, list) else value or {}, path)
         self.claim(yaml, path, f"tool {name}")
         for place, argument in enumerate(read.args):
             if not _ARGUMENT.fullmatch(argument) or argument == RESULT:
@@ -325,7 +252,7 @@ class _Reader(SectionReader):
 
     def _policy(self, yaml: YamlFile, id_: str, value: object) -> None:
         path = ("policies", id_)
-        read = validate(yaml, _Policy, value, path)
+        read = validate(yaml, ToolPolicyForm, value, path)
         if not ID.fullmatch(id_):
             raise yaml.error(path, f"{excerpt(id_)!r} is no rule id; write it like P-CANCEL-001")
         self.claim(yaml, path, id_)
@@ -354,7 +281,7 @@ class _Reader(SectionReader):
         )
 
     def _sets(
-        self, yaml: YamlFile, path: tuple[object, ...], read: _Policy, names: frozenset[str]
+        self, yaml: YamlFile, path: tuple[object, ...], read: ToolPolicyForm, names: frozenset[str]
     ) -> Mapping[str, Any]:
         """What a call that breaks a policy is made with instead, as JSON."""
         if read.sets and read.warns:
