@@ -33,7 +33,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import PARAMETER, RuleManual
 from rpms.learn.rules.explore import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
-from rpms.learn.rules.words import SLOT
+from rpms.learn.rules.templates import SLOT
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play

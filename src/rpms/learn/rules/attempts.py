@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.rules import ANYTHING, Predicate
-from rpms.learn.rules.words import Names, ReadCommand
+from rpms.learn.rules.templates import Names, ReadCommand
 from rpms.store.evidence import Witness
 
 MOST_CONSTANTS = 16

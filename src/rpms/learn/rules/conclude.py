@@ -20,12 +20,12 @@ from rpms.core.rules import (
     Tier,
 )
 from rpms.learn.rules.attempts import Book, Sights
+from rpms.learn.rules.consequences import Outcomes
 from rpms.learn.rules.goals import GoalModel, Makeable, goal_model
 from rpms.learn.rules.induce import Needs, bits
 from rpms.learn.rules.ledger import Ledger
 from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, KindTable, literal_of
-from rpms.learn.rules.outcomes import Outcomes
-from rpms.learn.rules.words import SLOT, Names
+from rpms.learn.rules.templates import SLOT, Names
 from rpms.store.evidence import Label
 
 _WORD = re.compile(r"[a-z]+")

@@ -15,8 +15,8 @@ from rpms.core.rules import Instance
 from rpms.core.ways import command_of
 from rpms.learn.rules.ledger import Diary
 from rpms.learn.rules.question import Question
+from rpms.learn.rules.templates import draw, fill
 from rpms.learn.rules.wins import State
-from rpms.learn.rules.words import draw, fill
 from rpms.play.world_walk import by_verb
 from rpms.worlds.base import Game
 
