@@ -12,7 +12,7 @@ from typing import Final
 from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth
 from rpms.worlds.scienceworld.known import ScienceKnown
-from rpms.worlds.scienceworld.predicates import ANSWERS, SIGHTS
+from rpms.worlds.scienceworld.predicates import PREDICATES, SIGHTS
 from rpms.worlds.scienceworld.recipes import RECIPES, at_work, called, roles, unseen
 from rpms.worlds.scienceworld.scene import Scene
 from rpms.worlds.scienceworld.wording import belief_lines
@@ -45,7 +45,7 @@ class ScienceBelief(ScienceKnown):
         if recipe is not None:
             suits = len(atom.args) == _ARITY[atom.predicate]
             return Truth.of(recipe(self.scene, *atom.args)) if suits else Truth.UNKNOWN
-        answer = ANSWERS.get(atom.predicate)
+        answer = PREDICATES.get(atom.predicate)
         if answer is None:
             return Truth.UNKNOWN
         arity, ask = answer

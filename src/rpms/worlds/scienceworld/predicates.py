@@ -351,7 +351,7 @@ def _wired(belief: ScienceKnown, words: str) -> bool | None:
 
 SIGHTS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {"here": (1, _here), "with": (2, _with)}
 """Predicate → number of arguments, and who answers, given the scene."""
-ANSWERS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
+PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     **SIGHTS,
     "near": (1, _near),
     "inside": (1, _inside),

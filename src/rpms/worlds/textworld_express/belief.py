@@ -11,7 +11,7 @@ from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth
 from rpms.worlds.textworld_express.known import ExpressKnown
 from rpms.worlds.textworld_express.observations import DIRECTIONS, quantity
-from rpms.worlds.textworld_express.predicates import ANSWERS
+from rpms.worlds.textworld_express.predicates import PREDICATES
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class ExpressBelief(ExpressKnown, Belief):
         return super().called(word)
 
     def truth(self, atom: Atom, /) -> Truth:
-        arity, ask = ANSWERS.get(atom.predicate, (-1, None))
+        arity, ask = PREDICATES.get(atom.predicate, (-1, None))
         return Truth.of(ask(self, *atom.args)) if ask is not None and len(atom.args) == arity else Truth.UNKNOWN
 
     @property

@@ -235,7 +235,7 @@ def _finished(_belief: ExpressKnown) -> bool | None:
     return False
 
 
-ANSWERS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
+PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "at": (1, _at),
     "here": (1, _here),
     "with": (2, _with),
