@@ -8,8 +8,8 @@ import pytest
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Literal
+from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.edits import merged
-from rpms.learn.rules.explore import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
 from rpms.learn.rules.rewording import keeps_names
 from rpms.play.sources import universal_tier

@@ -12,7 +12,7 @@ from rpms.cli import options
 from rpms.cli.rules_tools import learn_from_logs
 from rpms.cli.screen import complain, make_console
 from rpms.core.errors import InputError
-from rpms.learn.rules.explore import Exploring
+from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
 from rpms.learn.rules.memory import write_experience
 from rpms.learn.rules.rewording import wording_by

@@ -10,9 +10,10 @@ from rpms.core.episode import Ending
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Literal, kind_of
 from rpms.learn.rules import decided as by_hand
+from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.edits import merged
-from rpms.learn.rules.explore import ASIDE, Explorer, Exploring
+from rpms.learn.rules.explore import ASIDE, Explorer
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
 from rpms.learn.rules.verify import Verification, verify
 from rpms.learn.rules.write import claims_of, manual_tree, manual_yaml
