@@ -31,9 +31,9 @@ from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.facts import Clause, Truth
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import PARAMETER, RuleManual
-from rpms.learn.rules.explore import Exploring
+from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
-from rpms.learn.rules.words import SLOT
+from rpms.learn.rules.templates import SLOT
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play

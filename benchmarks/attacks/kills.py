@@ -37,7 +37,7 @@ from rpms.store.answers import FolderOfAnswers
 from rpms.store.runs import RunFolder
 from rpms.store.traces import read_traces, traces_file
 from rpms.study.read import read_study
-from rpms.study.run import Layout, Means, run_study
+from rpms.study.run import Means, StudyLayout, run_study
 from rpms.study.values import Learning
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -122,7 +122,7 @@ def play_study(folder: Path) -> None:
         return read_frozen(file, world)
 
     means = Means(WORLD, Setting(), lambda _: lend(slow_planner()), read, learn_first)
-    run_study(study, ["slow-planner"], means, Layout(folder / "out", folder / "out"))
+    run_study(study, ["slow-planner"], means, StudyLayout(folder / "out", folder / "out"))
 
 
 def play_strict(folder: Path, url: str) -> None:

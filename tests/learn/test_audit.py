@@ -15,7 +15,7 @@ from rpms.core.goal import GoalSignature
 from rpms.core.memory import Origin, SuccessSnippet, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
-from rpms.learn.audit import Outcome, Worth, audit, exposures_of
+from rpms.learn.audit import AuditedOutcome, Worth, audit, exposures_of
 from rpms.learn.freeze import freeze
 from rpms.models.base import Answer
 from rpms.models.policy import follow_plan
@@ -132,7 +132,7 @@ def test_what_harms_is_found_and_what_does_nothing_is_not_accused(runs):
     assert harmful <= DANCES
     assert len(harmful) >= 2
     (kind,) = found.kinds
-    assert kind.findings[Outcome.INFEASIBLE].effect.estimate == pytest.approx(1.0, abs=0.5)
+    assert kind.findings[AuditedOutcome.INFEASIBLE].effect.estimate == pytest.approx(1.0, abs=0.5)
     assert all(account.worth is Worth.UNKNOWN for account in found.entries if account.name not in DANCES)
     assert "with not enough evidence to tell" in found.summary
 

@@ -5,7 +5,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from rpms.report.figures import ablation_figure, all_figures, learning_figure, type_figure
-from rpms.report.outcomes import Comparison, Results, Round, Row
+from rpms.report.learning_curve import LearningRound
+from rpms.report.outcomes import Comparison, Results, Row
 from tests.report.made import paper, results, switches
 
 
@@ -33,7 +34,11 @@ def test_the_ablation_has_a_panel_for_each_world_and_its_additive_expectation():
 
 def test_a_learning_curve_may_have_gaps():
     both = {"Mem-only": results("m", [True, False]), "Rules+Mem": results("r", [True, True])}
-    points = [Round("R0", 0, both), Round("R1", 233, {"Rules+Mem": both["Rules+Mem"]}), Round("R2", 331, both)]
+    points = [
+        LearningRound("R0", 0, both),
+        LearningRound("R1", 233, {"Rules+Mem": both["Rules+Mem"]}),
+        LearningRound("R2", 331, both),
+    ]
     assert learning_figure(points).svg
 
 

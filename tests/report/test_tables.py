@@ -9,8 +9,9 @@ import pytest
 
 from rpms.core.errors import InputError
 from rpms.report.contrasts import contrasts, interaction_of, omissions
-from rpms.report.outcomes import Comparison, Results, Row, rounds
-from rpms.report.table import Cell, Table, groups, line, render
+from rpms.report.learning_curve import rounds
+from rpms.report.outcomes import Comparison, Results, Row
+from rpms.report.table import Table, TableCell, groups, line, render
 from rpms.report.tables import TABLES, all_tables, main_table, make_table, methods_table
 from tests.report.made import paper, results, switches
 
@@ -208,7 +209,9 @@ def test_an_unknown_table_or_form_names_those_there_are():
 
 @pytest.fixture
 def hostile() -> Table:
-    return Table("odd", HOSTILE, ("Name", HOSTILE), groups([line(HOSTILE, Cell(HOSTILE, strong=True))]), (HOSTILE,))
+    return Table(
+        "odd", HOSTILE, ("Name", HOSTILE), groups([line(HOSTILE, TableCell(HOSTILE, strong=True))]), (HOSTILE,)
+    )
 
 
 def test_markdown_keeps_its_cells_whatever_they_say(hostile):

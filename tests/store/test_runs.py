@@ -18,7 +18,8 @@ from rpms.store import lock
 from rpms.store.episode_form import file_name
 from rpms.store.episode_text import episode_text
 from rpms.store.episodes import EpisodeRow, row_of
-from rpms.store.runs import Protocol, RunFolder, Timing, open_run, read_protocol
+from rpms.store.protocol import Protocol, read_protocol
+from rpms.store.runs import RunFolder, Timing, open_run
 
 SETTINGS = {"world": "w", "model": "m", "decoding": {"temperature": 0.0, "stop": ["\nObs:"]}, "options": {}}
 PROTOCOL = Protocol(("a", "b", "c"), SETTINGS)

@@ -12,11 +12,11 @@ from rpms.cli import options
 from rpms.cli.rules_tools import learn_from_logs
 from rpms.cli.screen import complain, make_console
 from rpms.core.errors import InputError
-from rpms.learn.rules.explore import Exploring
+from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
 from rpms.learn.rules.memory import write_experience
+from rpms.learn.rules.rewording import wording_by
 from rpms.learn.rules.verify import Verification, table, verify
-from rpms.learn.rules.wording import wording_by
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.play.setup import manual_of
 from rpms.play.sources import choose_manual, universal_tier

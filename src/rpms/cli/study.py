@@ -30,7 +30,7 @@ from rpms.store.experience import Experience
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
-from rpms.study.run import Cell, Layout, Means, learner, models_of, names_of, plan_round, run_study
+from rpms.study.run import Cell, Means, StudyLayout, learner, models_of, names_of, plan_round, run_study
 from rpms.study.table import estimates_table, results_table
 from rpms.study.values import Learning, Study
 from rpms.worlds.registry import find_world
@@ -71,7 +71,7 @@ def run_file(
         study = _rehearsed(study, resources.data)
     models = models_of(study, model or ())
     folder = out or Path("results", file.stem)
-    layout = Layout(folder, pool or folder)
+    layout = StudyLayout(folder, pool or folder)
     console = make_console()
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)

@@ -18,7 +18,7 @@ from rpms.core.memory import Entry
 from rpms.core.names import nearest
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.shown import excerpt
-from rpms.learn.audit import ALPHA, CORRECTION, LEAST, Account, Audit, Outcome, Worth, audit, numbers
+from rpms.learn.audit import ALPHA, CORRECTION, LEAST, Account, Audit, AuditedOutcome, Worth, audit, numbers
 from rpms.learn.freeze import read_frozen
 from rpms.learn.inventory import said
 from rpms.learn.junk import Junk, find_junk, pruned
@@ -101,21 +101,21 @@ def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
 def _table(heading: str, accounts: Sequence[Account]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column(heading)
-    for name in ("shown", "hidden", *Outcome, "won/lost with"):
+    for name in ("shown", "hidden", *AuditedOutcome, "won/lost with"):
         table.add_column(str(name), justify="right")
     table.add_column("verdict")
     for account in accounts:
         table.add_row(
             Text(account.name.replace("_", " ") if heading == "kind" else account.name),
             *map(str, (account.shown, account.hidden)),
-            *(_cell(account, outcome) for outcome in Outcome),
+            *(_cell(account, outcome) for outcome in AuditedOutcome),
             f"{account.won_with}/{account.lost_with}",
             Text(str(account.worth), _STYLES[account.worth]),
         )
     return table
 
 
-def _cell(account: Account, outcome: Outcome) -> Text:
+def _cell(account: Account, outcome: AuditedOutcome) -> Text:
     finding = account.findings[outcome]
     if math.isnan(finding.effect.estimate):
         return Text("–", "dim")

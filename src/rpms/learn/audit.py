@@ -26,7 +26,7 @@ test makes the correction harder for the others."""
 _DUE = frozenset(str(fate) for fate in Fate if fate.due)
 
 
-class Outcome(StrEnum):
+class AuditedOutcome(StrEnum):
     """What showing an entry can change."""
 
     SUCCESS = "success"
@@ -38,7 +38,7 @@ class Outcome(StrEnum):
     @property
     def better(self) -> int:
         """The sign of a change for the better."""
-        return 1 if self is Outcome.SUCCESS else -1
+        return 1 if self is AuditedOutcome.SUCCESS else -1
 
 
 class Worth(StrEnum):
@@ -50,13 +50,13 @@ class Worth(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditFinding:
     """An effect on one outcome, with its p-value after the correction for all that were tested."""
 
     effect: Effect
     adjusted: float
 
-    def sign(self, outcome: Outcome) -> int:
+    def sign(self, outcome: AuditedOutcome) -> int:
         """1 where it is credibly for the better, -1 for the worse, 0 where that cannot be told."""
         if self.adjusted > ALPHA or math.isnan(self.effect.estimate):
             return 0
@@ -69,24 +69,24 @@ class Account:
 
     name: str
     kind: str
-    findings: Mapping[Outcome, Finding]
+    findings: Mapping[AuditedOutcome, AuditFinding]
     won_with: int
     """Episodes that were won with it shown: the cheap counter, which is blind to what would have been won anyway."""
     lost_with: int
 
     @property
     def shown(self) -> int:
-        return self.findings[Outcome.SUCCESS].effect.shown
+        return self.findings[AuditedOutcome.SUCCESS].effect.shown
 
     @property
     def hidden(self) -> int:
-        return self.findings[Outcome.SUCCESS].effect.hidden
+        return self.findings[AuditedOutcome.SUCCESS].effect.hidden
 
     @property
     def worth(self) -> Worth:
         """Success decides; where it cannot, steps and infeasible actions do, if they agree."""
         signs = {outcome: finding.sign(outcome) for outcome, finding in self.findings.items()}
-        verdict = signs[Outcome.SUCCESS] or _agreed(signs.values())
+        verdict = signs[AuditedOutcome.SUCCESS] or _agreed(signs.values())
         return {1: Worth.HELPFUL, -1: Worth.HARMFUL, 0: Worth.UNKNOWN}[verdict]
 
     @property
@@ -112,9 +112,9 @@ class Account:
         }
 
 
-def numbers(outcome: Outcome, effect: Effect) -> str:
+def numbers(outcome: AuditedOutcome, effect: Effect) -> str:
     """An effect with its interval: `+3.1 (+1.2 to +5.0)`; of success, in points of a hundred."""
-    scale, form = (100, "+.0f") if outcome is Outcome.SUCCESS else (1, "+.1f")
+    scale, form = (100, "+.0f") if outcome is AuditedOutcome.SUCCESS else (1, "+.1f")
     ends = f"{scale * effect.low:{form}} to {scale * effect.high:{form}}"
     return f"{scale * effect.estimate:{form}} ({ends})"
 
@@ -124,7 +124,7 @@ def _agreed(signs: Any) -> int:
     return told.pop() if len(told) == 1 else 0
 
 
-def _numbers(finding: Finding) -> dict[str, float | None]:
+def _numbers(finding: AuditFinding) -> dict[str, float | None]:
     effect = finding.effect
     found = {
         "estimate": effect.estimate,
@@ -185,12 +185,12 @@ class _Played:
     budget: int
     exposures: tuple[Exposure, ...]
 
-    def outcome(self, which: Outcome) -> Callable[[int], float]:
+    def outcome(self, which: AuditedOutcome) -> Callable[[int], float]:
         row = self.record.row
         match which:
-            case Outcome.SUCCESS:
+            case AuditedOutcome.SUCCESS:
                 return lambda _since: float(row.won)
-            case Outcome.STEPS:
+            case AuditedOutcome.STEPS:
                 length = row.steps if row.won else max(row.steps, self.budget)
                 return lambda since: float(length - since + 1)
         infeasible = [step.infeasible for step in self.record.steps]
@@ -262,9 +262,9 @@ def _audited(
     masks: tuple[float, ...],
     left_out: tuple[Path, ...],
 ) -> Audit:
-    by_entry: dict[Outcome, dict[str, Effect]] = {}
-    by_kind: dict[Outcome, dict[str, Effect]] = {}
-    for outcome in Outcome:
+    by_entry: dict[AuditedOutcome, dict[str, Effect]] = {}
+    by_kind: dict[AuditedOutcome, dict[str, Effect]] = {}
+    for outcome in AuditedOutcome:
         trials = [Trial(1 - each.mask, each.exposures, each.outcome(outcome)) for each in played]
         by_entry[outcome], by_kind[outcome] = effects(trials, kinds)
     counts: defaultdict[str, Counter[bool]] = defaultdict(Counter)
@@ -278,7 +278,7 @@ def _audited(
     entries = _accounts(by_entry, kinds, counts)
     return Audit(
         tuple(sorted(entries, key=_most_telling)),
-        _accounts(by_kind, {kind: kind for kind in by_kind[Outcome.SUCCESS]}, of_kind),
+        _accounts(by_kind, {kind: kind for kind in by_kind[AuditedOutcome.SUCCESS]}, of_kind),
         len(played),
         world,
         masks,
@@ -287,16 +287,18 @@ def _audited(
 
 
 def _accounts(
-    found: Mapping[Outcome, Mapping[str, Effect]], kinds: Mapping[str, str], counts: Mapping[str, Counter[bool]]
+    found: Mapping[AuditedOutcome, Mapping[str, Effect]], kinds: Mapping[str, str], counts: Mapping[str, Counter[bool]]
 ) -> tuple[Account, ...]:
     """Accounts with the correction over all of them and all outcomes; what had no chance to be found is no test."""
-    tested = [(name, outcome) for outcome in Outcome for name in found[outcome] if _testable(found[outcome][name])]
+    tested = [
+        (name, outcome) for outcome in AuditedOutcome for name in found[outcome] if _testable(found[outcome][name])
+    ]
     adjusted = dict(zip(tested, benjamini_hochberg([found[o][name].p for name, o in tested]), strict=True))
     return tuple(
         Account(
             name,
             kind,
-            {o: Finding(found[o].get(name, NOTHING_KNOWN), adjusted.get((name, o), 1.0)) for o in Outcome},
+            {o: AuditFinding(found[o].get(name, NOTHING_KNOWN), adjusted.get((name, o), 1.0)) for o in AuditedOutcome},
             counts[name][True] if name in counts else 0,
             counts[name][False] if name in counts else 0,
         )

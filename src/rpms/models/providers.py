@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from rapidfuzz import process
 
 from rpms.core.errors import InputError
-from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, Form
+from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, ConstraintForm
 from rpms.models.secrets import check_base_url, is_loopback, shown_url
 
 
@@ -53,7 +53,7 @@ class Provider:
     extra: str | None = None
     package: str | None = None
     """The module that the extra brings."""
-    forms: tuple[Form, ...] = ()
+    forms: tuple[ConstraintForm, ...] = ()
     """How the action can be held to choices, tried in this order."""
     rest_optional: bool = False
 

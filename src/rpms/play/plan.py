@@ -25,7 +25,7 @@ from rpms.play.sources import Sources, retrieval_settings
 from rpms.play.tasks import limited
 from rpms.store.memories import memory_hash
 from rpms.store.prompts import prompts_hash
-from rpms.store.runs import Protocol
+from rpms.store.protocol import Protocol
 from rpms.worlds.base import Setting, Task, World
 
 OpenModel = Callable[[], Model]

@@ -12,14 +12,9 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from rpms.report.outcomes import (
-    Comparison,
-    Results,
-    Round,
-    condition_label,
-    rounds,
-    type_label,
-)
+from rpms.report.labels import condition_label, type_label
+from rpms.report.learning_curve import LearningRound, rounds
+from rpms.report.outcomes import Comparison, Results
 from rpms.report.statistics import additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
 
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
@@ -181,7 +176,7 @@ def type_figure(comparison: Comparison) -> Picture:
         return _save("types", "Success by task type; whiskers: 95 % Wilson intervals", figure)
 
 
-def learning_figure(points: Sequence[Round]) -> Picture:
+def learning_figure(points: Sequence[LearningRound]) -> Picture:
     """Success against the size of memory, one line a series."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(4.2, 3.0), layout="constrained")

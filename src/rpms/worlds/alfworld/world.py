@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 from rpms.core.belief import Belief
 from rpms.core.errors import FileError, InputError
 from rpms.core.goal import Goal
-from rpms.core.recall import Retrieval, Similarity
+from rpms.core.recall import Retrieval
+from rpms.core.similarity import Similarity
 from rpms.core.voice import Voice
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_GAME

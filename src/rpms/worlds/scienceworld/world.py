@@ -8,7 +8,8 @@ from rpms.core.belief import Belief
 from rpms.core.errors import InputError, WorldError
 from rpms.core.goal import Goal
 from rpms.core.memory import Entry
-from rpms.core.recall import Retrieval, Similarity
+from rpms.core.recall import Retrieval
+from rpms.core.similarity import Similarity
 from rpms.core.voice import Voice
 from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.scienceworld.agreement import disagreements

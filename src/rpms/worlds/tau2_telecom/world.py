@@ -8,8 +8,9 @@ from importlib.metadata import PackageNotFoundError, version
 from rpms.core.belief import Belief
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
-from rpms.core.recall import Retrieval, Similarity
-from rpms.foreign.calls import Call, NotACall, Tool, read_call
+from rpms.core.recall import Retrieval
+from rpms.core.similarity import Similarity
+from rpms.foreign.calls import NotACall, Tool, WrittenCall, read_call
 from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.tau2_telecom.agreement import disagreements
 from rpms.worlds.tau2_telecom.belief import TelecomBelief
@@ -89,7 +90,7 @@ class Tau2Telecom(World):
         except NotACall:
             return Command(text)
         name = call.name.lower()
-        written = str(Call(name, call.arguments).ordered(SIGNATURES.get(name, ())))
+        written = str(WrittenCall(name, call.arguments).ordered(SIGNATURES.get(name, ())))
         return Command(written, ("form",) if written != text else ())
 
     def tools(self) -> Sequence[Tool]:

@@ -13,7 +13,7 @@ from rpms.core.voice import Voice
 from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.textworld_express.agreement import disagreements
 from rpms.worlds.textworld_express.belief import ExpressBelief
-from rpms.worlds.textworld_express.games import Choice, list_tasks, parse_choice, task_at
+from rpms.worlds.textworld_express.games import GameChoice, list_tasks, parse_choice, task_at
 from rpms.worlds.textworld_express.goals import parse_goal
 from rpms.worlds.textworld_express.observations import refused
 from rpms.worlds.textworld_express.prompts import VOICE
@@ -78,7 +78,7 @@ class TextWorldExpress(World):
         return disagreements(belief, game.look(), game.inventory()) if isinstance(game, ExpressGame) else ()
 
 
-def _choice(setting: Setting) -> Choice:
+def _choice(setting: Setting) -> GameChoice:
     """The games that a setting asks for."""
     for name in setting.options:
         if name not in OPTIONS:
