@@ -45,7 +45,9 @@ MaxTime = Annotated[
 ]
 WorldOptions = Annotated[
     list[str] | None,
-    typer.Option("--option", help="A world's own option, NAME=VALUE, such as tasks=boil.", show_default=False),
+    typer.Option(
+        "--option", help="A world's own option, such as tasks=boil.", metavar="NAME=VALUE", show_default=False
+    ),
 ]
 
 

@@ -63,7 +63,8 @@ def run_split(
         Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
     ] = None,
     parameter: Annotated[
-        list[str] | None, typer.Option(help="A provider's own decoding parameter, NAME=VALUE.", show_default=False)
+        list[str] | None,
+        typer.Option(help="A decoding parameter of the provider's own.", metavar="NAME=VALUE", show_default=False),
     ] = None,
     price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
     epochs: options.Epochs = 1,
