@@ -29,10 +29,12 @@ from rpms.play.run import Interrupted, Listener, MakeEngine
 from rpms.play.settings import Settings
 from rpms.play.threads import Threads
 from rpms.store.experience import Experience
+from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
 from rpms.study.run import Cell, Layout, Means, learner, method_of, models_of, names_of, run_study
+from rpms.study.shipped import find_study, shipped_studies
 from rpms.study.table import estimates_table, results_table
 from rpms.study.values import Case, Learning, Study
 from rpms.worlds.registry import find_world
@@ -42,7 +44,24 @@ app = typer.Typer(help="Run studies: one YAML file for each table of the paper."
 _WIDTH = 120
 """How wide tables are at least where no terminal is narrower: as `rpms table` prints them, no number cut off."""
 
-StudyArgument = Annotated[Path, typer.Argument(help="A study, such as studies/quickstart.yaml.", show_default=False)]
+StudyArgument = Annotated[
+    Path, typer.Argument(help="A study's file, or a name that `rpms study list` prints.", show_default=False)
+]
+
+
+@app.command("list")
+def list_studies() -> None:
+    """List the studies that come with rpms: name, world and title."""
+    for name, file in shipped_studies().items():
+        study = read_study(file)
+        say(f"{name:28} {study.world:18} {study.title}")
+    say("\n`rpms study show NAME` prints one, `rpms study run NAME` runs it")
+
+
+@app.command("show")
+def show_study(file: StudyArgument) -> None:
+    """Print a study's file: its tasks, conditions and tables, to read or to save and change."""
+    say(read_text(find_study(file)).rstrip("\n"))
 
 
 @app.command("run")
@@ -77,6 +96,7 @@ def run_file(
 
     A setting given here goes before the file's, in every condition and in learning.
     """
+    file = find_study(file)
     study = read_study(file).under(settings)
     if settings.limit is not None and settings.split is None:
         study = _rehearsed(study, data)
@@ -133,7 +153,7 @@ def check(
     files: Annotated[list[Path], typer.Argument(help="Study files.", show_default=False)],
 ) -> None:
     """Check study files; the first mistake is printed with its file and line, and the exit code is 2."""
-    for file in files:
+    for file in map(find_study, files):
         study = read_study(file)
         find_world(study.world)
         say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")

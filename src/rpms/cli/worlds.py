@@ -29,11 +29,11 @@ _STYLES = {Status.OK: "green", Status.FAILED: "bold red", Status.SKIPPED: "yello
 
 @app.callback()
 def list_worlds(context: typer.Context) -> None:
-    """List the installed worlds."""
+    """List the worlds, and what has to be installed before one can be played."""
     if context.invoked_subcommand is not None:
         return
     table = Table(box=None, pad_edge=False)
-    for heading in ("world", "splits", "engines", "steps"):
+    for heading in ("world", "ready", "splits", "engines", "steps"):
         table.add_column(heading, overflow="fold")
     problems = []
     for name in world_names():
@@ -42,8 +42,11 @@ def list_worlds(context: typer.Context) -> None:
         except RPMSError as error:
             problems.append(str(error))
             continue
-        cells = (name, ", ".join(world.splits), ", ".join(world.engines), str(world.step_budget))
-        table.add_row(*map(Text, cells))
+        if missing := world.not_installed():
+            problems.append(f"{name}: {missing}")
+        ready = Text("no", style="dim") if missing else Text("yes", style="green")
+        cells = (", ".join(world.splits), ", ".join(world.engines), str(world.step_budget))
+        table.add_row(Text(name), ready, *map(Text, cells))
     console = make_console()
     console.print(table)
     for problem in problems:
