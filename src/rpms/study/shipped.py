@@ -28,4 +28,4 @@ def find_study(given: Path) -> Path:
         return known[str(given)]
     if given.suffix or given.parent != Path():
         raise InputError(f"{given}: there is no such file; `rpms study list` names the studies that come with rpms")
-    raise InputError(f"there is no study {str(given)!r}: {nearest(str(given), known)}, or give a file")
+    raise InputError(f"there is no study {str(given)!r}; {nearest(str(given), known)}")
