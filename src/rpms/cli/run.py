@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
@@ -36,8 +35,6 @@ from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.registry import find_world
 
 _ERRORS_SHOWN = 3
-_FIGURES = 50
-"""How wide the columns of figures are: what is left is for the names of types, broken at hyphens."""
 
 
 @with_settings()
@@ -213,24 +210,31 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     for row in summary.rows:
         by_type[row.type].append(row)
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("type", overflow="fold")
-    for heading in ("won", "success", "score", "steps", "infeasible", "foreseeable"):
-        table.add_column(heading, justify="right")
+    table.add_column("type", no_wrap=True, overflow="ellipsis")
+    for heading in ("won", "success", "score", "steps", "infeas."):
+        table.add_column(heading, justify="right", no_wrap=True)
     for name in sorted(by_type):
-        table.add_row(Text(textwrap.fill(name, max(12, console.width - _FIGURES))), *_cells(by_type[name]))
+        table.add_row(Text(name), *_cells(by_type[name]))
     if len(by_type) != 1:
         table.add_row("all", *_cells(list(summary.rows)), style="bold")
     console.print(table)
     low, high = wilson(summary.won, summary.done)
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
-    for line in (*interventions(summary), *lack_of_room(summary), *spending_lines(spent)):
+    lines = (*infeasible(summary), *interventions(summary), *lack_of_room(summary), *spending_lines(spent))
+    for line in lines:
         console.print(line, markup=False, soft_wrap=True)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
     for error in errors[:_ERRORS_SHOWN]:
         console.print(f"error: {error}", markup=False, soft_wrap=True)
     if len(errors) > _ERRORS_SHOWN:
         console.print(f"and {len(errors) - _ERRORS_SHOWN} other errors; the episode files have them")
+
+
+def infeasible(summary: RunSummary) -> list[str]:
+    """How many actions the world refused, and how many of these the manual could have foretold; nothing for none."""
+    count, foreseeable = summary.infeasible, sum(row.foreseeable for row in summary.rows)
+    return [f"infeasible: {count:,} of {summary.steps:,} actions, {foreseeable:,} of them foreseeable"] if count else []
 
 
 def interventions(summary: RunSummary) -> list[str]:
@@ -271,12 +275,11 @@ def spending_lines(spent: Spending) -> list[str]:
 
 def _cells(rows: list[EpisodeRow]) -> list[str]:
     count, steps = len(rows), sum(row.steps for row in rows)
-    won, infeasible = sum(row.won for row in rows), sum(row.infeasible for row in rows)
+    won = sum(row.won for row in rows)
     return [
         f"{won}/{count}",
         f"{won / count:.1%}" if count else "-",
         f"{sum(row.score for row in rows) / count:.2f}" if count else "-",
         f"{steps / count:.1f}" if count else "-",
-        f"{infeasible} ({infeasible / steps:.1%})" if steps else "0",
-        str(sum(row.foreseeable for row in rows)),
+        f"{sum(row.infeasible for row in rows) / steps:.1%}" if steps else "-",
     ]

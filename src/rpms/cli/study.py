@@ -41,6 +41,8 @@ from rpms.worlds.registry import find_world
 
 app = typer.Typer(help="Run studies: one YAML file for each table of the paper.", no_args_is_help=True)
 
+_SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
+"""Tables of the paper whose numbers the table of results has, too: only their notes are printed beside it."""
 _WIDTH = 120
 """How wide tables are at least where no terminal is narrower: as `rpms table` prints them, no number cut off."""
 
@@ -298,8 +300,10 @@ def _report(console: Console, folder: Path, study: Study) -> None:
         for name in (name for name in study.tables if name in TABLES):
             tables = [main_table(comparisons)] if name == "main" else applicable(name, comparisons)
             for table in tables:
-                console.print()
-                console.print(Text(terminal(table, wide).rstrip("\n")), soft_wrap=True)
+                shown = "\n".join(table.notes) if name in _SHOWN_ALREADY else terminal(table, wide).rstrip("\n")
+                if shown:
+                    console.print()
+                    console.print(Text(shown), soft_wrap=name not in _SHOWN_ALREADY)
         for line in dict.fromkeys(line for comparison in comparisons for line in left_out(comparison)):
             console.print()
             console.print(line, markup=False, soft_wrap=True)
