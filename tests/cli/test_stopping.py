@@ -58,5 +58,5 @@ def test_nothing_is_left_behind():
     deadline = time.monotonic() + 20
     while threading.active_count() > threads and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert len(list(Path("/proc/self/fd").iterdir())) == before
+    assert len(list(Path("/proc/self/fd").iterdir())) <= before
     assert signal.set_wakeup_fd(-1) == -1

@@ -40,47 +40,53 @@ def _words_lessons(lessons: str, model: str) -> bool:
 @with_settings(without=("condition",))
 def learn_split(
     world: options.WorldName,
-    out: Annotated[Path, typer.Option(help="The memory to write, such as memory.jsonl; rounds are kept beside it.")],
-    rounds: Annotated[int, typer.Option(help="How often to play the split.")] = 3,
+    out: Annotated[
+        Path, typer.Option(help="The memory to write, such as memory.jsonl; the rounds are kept beside it.")
+    ],
+    rounds: Annotated[int, typer.Option(help="How many times to play the split.")] = 3,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     model: options.ModelName = "planner",
     base_url: options.BaseUrl = None,
     later: Annotated[
-        str, typer.Option(help="Condition of the rounds after the first, which is rules-only: full or rules-only.")
+        str, typer.Option(help="Condition of the later rounds: full or rules-only. The first is rules-only.")
     ] = "full",
-    workers: Annotated[int | None, typer.Option(help="Episodes at once; by default 1, on a cluster its CPUs.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Episodes played at once; by default 1, on a cluster one for each CPU.")
+    ] = None,
     ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False,
     record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
+        Path | None, typer.Option(help="Keep every answer in this folder, and never ask for it twice.")
     ] = None,
-    price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    price: Annotated[str | None, typer.Option(help="US dollars per million tokens: IN,OUT[,CACHED].")] = None,
     max_cost: options.MaxCost = None,
     max_requests: options.MaxRequests = None,
     max_time: options.MaxTime = None,
     option: options.WorldOptions = None,
     go_on: Annotated[
-        bool, typer.Option("--continue", help="Go on from the frozen memory in --out: rounds are counted on.")
+        bool, typer.Option("--continue", help="Continue from the frozen memory in --out with more rounds.")
     ] = False,
     audit: Annotated[
         bool,
-        typer.Option("--audit", help="Set aside what turns out harmful; hides memories (--mask 0.2) to find out."),
+        typer.Option(
+            "--audit", help="Set aside memories that do harm; some are hidden (--mask 0.2) to find out which."
+        ),
     ] = False,
     lessons: Annotated[
-        str, typer.Option(help="Who words lessons: seen (what was seen, deterministic), or model, which is checked.")
+        str, typer.Option(help="Who words lessons: seen (taken from what was seen), or model (then checked).")
     ] = "seen",
     *,
     settings: Settings,
 ) -> None:
-    """Play a split round by round, keep snippets, lessons and schemas, and freeze the memory they make.
+    """Play a split round by round and write what it teaches as a frozen memory: snippets, lessons and schemas.
 
-    With --memory, learning goes on from that memory; with --continue, from the one in --out.
+    With --memory, learning starts from that memory; with --continue, from the one in --out.
     """
     found = find_world(world)
     if later not in LATER:
         raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
     if go_on and settings.memory:
-        raise InputError("--continue goes on from the memory in --out, --memory from another: give one of them")
+        raise InputError("--continue starts from the memory in --out, --memory from another: give only one of them")
     if audit and settings.mask is None:
         settings = replace(settings, mask=USUAL_MASK)
     first, after_it = (replace(settings, condition=name).condition_value() for name in ("rules-only", later))

@@ -20,7 +20,7 @@ from rpms.store.files import write_whole
 from rpms.store.memories import memory_hash, read_memory, write_memory
 from rpms.worlds.registry import find_world
 
-app = typer.Typer(help="Look into episodic memories, merge and compare them.", no_args_is_help=True)
+app = typer.Typer(help="Look into memories, merge, compare and clean them.", no_args_is_help=True)
 
 MemoryArgument = Annotated[Path, typer.Argument(help="A memory, JSON Lines.", show_default=False)]
 
@@ -52,10 +52,10 @@ def _console() -> Console:
 def show(
     file: MemoryArgument,
     entry: Annotated[
-        str | None, typer.Argument(help="An entry's id, or its beginning: that one in full.", show_default=False)
+        str | None, typer.Argument(help="Print this entry in full, by its id or the start of it.", show_default=False)
     ] = None,
 ) -> None:
-    """Print what a memory says, a line an entry; or one entry with all its fields and origins."""
+    """Print what a memory says, one line per entry; or one entry with all its fields and origins."""
     memory = read_memory(file)
     _warn_if_changed(file)
     console = _console()
@@ -108,10 +108,8 @@ def show_stats(
 @app.command("merge")
 def merge_files(
     files: Annotated[list[Path], typer.Argument(help="Two or more memories of one world.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="The memory to write; must not exist.")],
-    world: Annotated[
-        str | None, typer.Option(help="The world of files that do not name theirs, as the paper's listings do not.")
-    ] = None,
+    out: Annotated[Path, typer.Option(help="The memory to write; it must not exist yet.")],
+    world: Annotated[str | None, typer.Option(help="The world, where the files do not name theirs.")] = None,
 ) -> None:
     """Merge memories: entries that say the same become one with all their evidence. The order does not matter."""
     if out.exists():
@@ -136,7 +134,7 @@ def diff(
     before: MemoryArgument,
     after: MemoryArgument,
 ) -> None:
-    """Say what sets two memories apart; exit code 1 if anything does, as `diff` has it."""
+    """List what differs between two memories; the exit code is 1 if anything does, as with `diff`."""
     for file in (before, after):
         _warn_if_changed(file)
     console = _console()
@@ -156,9 +154,9 @@ def diff(
 @app.command("export")
 def export(
     file: MemoryArgument,
-    out: Annotated[Path, typer.Option(help="Where to: a file that ends in .md or .csv.")],
+    out: Annotated[Path, typer.Option(help="The file to write, ending in .md or .csv.")],
 ) -> None:
-    """Write a memory as Markdown to read or as CSV for a spreadsheet."""
+    """Write a memory as Markdown, to read, or as CSV, for a spreadsheet."""
     form = FORMS.get(out.suffix.removeprefix("."))
     if form is None:
         raise InputError(f"{out}: give it one of the endings {', '.join('.' + ending for ending in FORMS)}")

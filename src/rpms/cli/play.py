@@ -37,8 +37,8 @@ from rpms.worlds.registry import find_world
 @with_settings(without=("task", "limit", "per_task", "sample"))
 def play_one(
     world: options.WorldName,
-    task: Annotated[str | None, typer.Option(help="A task's number, name or id; the first by default.")] = None,
-    variation: Annotated[int | None, typer.Option(help="Of --task NAME, in ScienceWorld.")] = None,
+    task: Annotated[str | None, typer.Option(help="A task's number, name or id; by default the first.")] = None,
+    variation: Annotated[int | None, typer.Option(help="Which variation of --task NAME, in ScienceWorld.")] = None,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     model: options.ModelName = "planner",
@@ -52,7 +52,7 @@ def play_one(
     *,
     settings: Settings,
 ) -> None:
-    """Play one task and show every step: observation, belief, rules, memories with verdicts, action."""
+    """Play one task and watch every step: observation, belief, rules, memories with verdicts, action."""
     found = find_world(world)
     settings, note = _with_or_without_memory(settings, found)
     condition, method = settings.condition_value(), settings.method(found)
@@ -142,7 +142,7 @@ def _with_or_without_memory(settings: Settings, world: World) -> tuple[Settings,
     try:
         settings.memory_file(world)
     except InputError:
-        note = "note: there is no memory, so that the condition is rules-only; --memory gives one"
+        note = "note: there is no memory, so the condition is rules-only; --memory gives one"
         return replace(settings, condition="rules-only"), note
     return settings, ""
 

@@ -43,7 +43,7 @@ def run_split(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="The run's folder; one that exists is continued. By default one in runs, named by the options."
+            help="The run's folder; an existing run is continued. By default one in runs/, named after the options."
         ),
     ] = None,
     data: options.DataFolder = None,
@@ -54,29 +54,31 @@ def run_split(
     base_url: options.BaseUrl = None,
     workers: Annotated[
         int | None,
-        typer.Option(help="Episodes at once; by default one, or on a cluster as many as it has CPUs.", min=1),
+        typer.Option(help="Episodes played at once; by default 1, on a cluster one for each CPU.", min=1),
     ] = None,
     record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
+        Path | None, typer.Option(help="Keep every answer in this folder, and never ask for it twice.")
     ] = None,
     parameter: Annotated[
         list[str] | None,
         typer.Option(help="A decoding parameter of the provider's own.", metavar="NAME=VALUE", show_default=False),
     ] = None,
-    price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    price: Annotated[str | None, typer.Option(help="US dollars per million tokens: IN,OUT[,CACHED].")] = None,
     epochs: options.Epochs = 1,
     max_cost: options.MaxCost = None,
     max_requests: options.MaxRequests = None,
     max_time: options.MaxTime = None,
-    stuck_after: Annotated[int, typer.Option(help="End after so many equal failures in a row; 0: never.", min=0)] = 0,
+    stuck_after: Annotated[
+        int, typer.Option(help="End an episode after N identical failures in a row; 0 is never.", min=0)
+    ] = 0,
     retry_errors: Annotated[
-        bool, typer.Option("--retry-errors", help="Play again what a model or world error ended.")
+        bool, typer.Option("--retry-errors", help="Play episodes again that a model or world error ended.")
     ] = False,
     option: options.WorldOptions = None,
     *,
     settings: Settings,
 ) -> None:
-    """Play the tasks of a split and keep every episode; the same command again goes on where it stopped."""
+    """Play the tasks of a split and keep every episode; the same command continues where it stopped."""
     found = find_world(world)
     condition = settings.condition_value()
     options.refuse_choosing_without_menu(condition.enforcement, model)
@@ -108,7 +110,7 @@ def run_split(
 
     def listen(trial: int) -> Listener:
         if trial:
-            console.print(f"trial {trial}, of what is lost so far")
+            console.print(f"trial {trial}, of the tasks not won so far")
         return progress(console, known)
 
     def run_one(plan: RunPlan, folder: Path) -> Trials:

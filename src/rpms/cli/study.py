@@ -39,7 +39,7 @@ from rpms.study.table import estimates_table, results_table
 from rpms.study.values import Case, Learning, Study
 from rpms.worlds.registry import find_world
 
-app = typer.Typer(help="Run studies: one YAML file for each table of the paper.", no_args_is_help=True)
+app = typer.Typer(help="Run, list and check studies: one YAML file for each table of the paper.", no_args_is_help=True)
 
 _SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
 """Tables of the paper whose numbers the table of results has, too: only their notes are printed beside it."""
@@ -76,27 +76,29 @@ def run_file(
     ] = None,
     data: options.DataFolder = None,
     base_url: options.BaseUrl = None,
-    workers: Annotated[int | None, typer.Option(help="Episodes at once; by default 1, on a cluster its CPUs.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Episodes played at once; by default 1, on a cluster one for each CPU.")
+    ] = None,
     ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False,
     record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
+        Path | None, typer.Option(help="Keep every answer in this folder, and never ask for it twice.")
     ] = None,
     pool: Annotated[
         Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
     ] = None,
-    price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    price: Annotated[str | None, typer.Option(help="US dollars per million tokens: IN,OUT[,CACHED].")] = None,
     epochs: options.Epochs = 1,
     max_cost: options.MaxCost = None,
     max_requests: options.MaxRequests = None,
     max_time: options.MaxTime = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would take.")] = False,
-    report: Annotated[bool, typer.Option(help="End with a page, if the extra `report` is installed.")] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate what it would take.")] = False,
+    report: Annotated[bool, typer.Option(help="Write a page at the end, if the extra `report` is installed.")] = True,
     *,
     settings: Settings,
 ) -> None:
-    """Run what is missing of a study and print its table; the same command again goes on where it stopped.
+    """Run what is missing of a study and print its results; the same command continues where it stopped.
 
-    A setting given here goes before the file's, in every condition and in learning.
+    A setting given here overrides the file's, in every condition and in learning.
     """
     file = find_study(file)
     study = read_study(file).under(settings)
@@ -180,7 +182,7 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
         other = study.on_the_learned_split()
         other.choice.tasks(world, setting)  # which may not be here either
         complain(f"note: {error}")
-        complain(f"note: this pilot plays {other.choice.split}, and its numbers say nothing of others")
+        complain(f"note: this pilot plays {other.choice.split}, and its numbers say nothing about other splits")
         return other
     return study
 
@@ -289,17 +291,18 @@ def _report(console: Console, folder: Path, study: Study) -> None:
     try:
         from rpms.report.gather import gather  # noqa: PLC0415  needs the extra
         from rpms.report.pages import write_report  # noqa: PLC0415
-        from rpms.report.table import terminal  # noqa: PLC0415
+        from rpms.report.table import terminal, without_notes  # noqa: PLC0415
         from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
     except ImportError as missing:
         console.print(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'", markup=False)
         return
     try:
         comparisons = [evidence.comparison for evidence in gather([folder])]
-        wide = max(console.width, _WIDTH)
+        wide, told = max(console.width, _WIDTH), set[str]()
         for name in (name for name in study.tables if name in TABLES):
             tables = [main_table(comparisons)] if name == "main" else applicable(name, comparisons)
-            for table in tables:
+            for each in tables:
+                table = without_notes(each, told)
                 shown = "\n".join(table.notes) if name in _SHOWN_ALREADY else terminal(table, wide).rstrip("\n")
                 if shown:
                     console.print()

@@ -176,6 +176,7 @@ def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Pict
             _write(folder / "tables" / f"{table.name}.{ending}", form(table))
     for picture in pictures:
         (folder / "figures" / f"{picture.name}.svg").write_bytes(picture.svg)
+        (folder / "figures" / f"{picture.name}.dark.svg").write_bytes(picture.dark)
         (folder / "figures" / f"{picture.name}.png").write_bytes(picture.png)
 
 
