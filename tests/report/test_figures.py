@@ -49,7 +49,7 @@ def test_panels_of_the_same_measure_share_a_scale(monkeypatch):
 
 
 def test_a_figure_has_the_colours_of_a_dark_page():
-    for picture in all_figures(paper()):
+    for picture in (ablation_figure([paper()]), type_figure(paper())):
         assert ET.fromstring(picture.dark) is not None
         for ink in (b"#222222", b"#ffffff", b"#dddddd"):
             assert ink in picture.svg

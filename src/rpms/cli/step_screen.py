@@ -65,7 +65,7 @@ def _rule(console: Console, number: int) -> Part:
 
 
 def _seen(observation: str) -> Iterator[Part]:
-    yield Part(said(observation).split("\n", allow_blank=True), 0, 3)
+    yield Part(list(said(observation).split("\n", allow_blank=True)), 0, 3)
 
 
 def _known(decision: Decision, *, verbose: bool) -> Iterator[Part]:
