@@ -111,7 +111,7 @@ class _Note(NamedTuple):
     """What is to be known of one condition. Notes with the same words are one note."""
 
     name: str
-    count: str
+    how_many: str
     words: str
     detail: str = ""
 
@@ -127,11 +127,11 @@ def omissions(comparison: Comparison) -> tuple[str, ...]:
 
 def _in_one(notes: Sequence[_Note]) -> str:
     """One line for notes that say the same of several conditions."""
-    if len({(note.count, note.detail) for note in notes}) == 1:
+    if len({(note.how_many, note.detail) for note in notes}) == 1:
         one = notes[0]
-        text = f"{', '.join(note.name for note in notes)}: {one.count} {one.words}"
+        text = f"{', '.join(note.name for note in notes)}: {one.how_many} {one.words}"
         return f"{text}: {one.detail}" if one.detail else text
-    each = "; ".join(f"{note.name} {note.count.rstrip(';')}" for note in notes)
+    each = "; ".join(f"{note.name} {note.how_many.rstrip(';')}" for note in notes)
     return f"{notes[0].words}: {each}"
 
 

@@ -129,8 +129,9 @@ def _data_folder(setting: Setting) -> Path:
     data = setting.data or os.environ.get(_DATA)
     if not data:
         raise InputError(
-            f"the environment variable {_DATA} is not set: set it to the folder of ALFWorld's games (get them with `pip "
-            "install alfworld` and `alfworld-download`), or give --data. The embedded games need neither: --split builtin"
+            f"the environment variable {_DATA} is not set: set it to the folder of ALFWorld's games (`pip install "
+            "alfworld` and `alfworld-download` fetch them), or give --data. The embedded games need neither: "
+            "--split builtin"
         )
     return Path(data)
 
