@@ -78,7 +78,7 @@ def report(
         written = guard_pages.write_guard_report(inputs, out or inputs[0].with_suffix(".report"), title=title)
     else:
         written = pages.write_report(inputs, out or inputs[0] / "report", title=title, with_published=published)
-    for note in written.notes:
+    for note in dict.fromkeys(written.notes):  # those of several models may be alike
         say(f"note: {note}")
     say(f"open {written.page}")
     if open_:
