@@ -149,7 +149,7 @@ def _write_groups(folder: Path, evidence: Sequence[Evidence], title: str, with_p
     _write(
         folder / "index.html",
         page.render(
-            title=title or evidence[0].study or "Study",
+            title=title or evidence[0].study or "Comparisons",
             about=comparisons[0].about,
             root="",
             groups=links,
