@@ -76,7 +76,7 @@ class TestPlay:
             (("--task", "99"), "no task '99': give a number from 1 to 24"),
             (("--task", "nope"), "no task 'nope'"),
             (("--split", "nope"), "no split 'nope'; choose one of builtin"),
-            (("--split", "valid_seen"), "Set ALFWORLD_DATA or give --data"),
+            (("--split", "valid_seen"), "the environment variable ALFWORLD_DATA is not set"),
             (("--split", "valid_seen", "--data", "nowhere"), "nowhere: set ALFWORLD_DATA"),
             (("--engine", "nope"), "no engine 'nope'; choose one of native"),
             (("--model", "nope"), "no provider 'nope'"),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
@@ -30,6 +31,31 @@ def test_the_ablation_has_a_panel_for_each_world_and_its_additive_expectation():
     assert ET.fromstring(picture.svg).tag.endswith("svg")
     assert picture.png.startswith(b"\x89PNG")
     assert b"<dc:date>" not in picture.svg
+
+
+def test_panels_of_the_same_measure_share_a_scale(monkeypatch):
+    drawn = []
+    monkeypatch.setattr("rpms.report.figures._save", lambda _name, _caption, figure: drawn.append(figure))
+    won = {"baseline": 0, "rules-only": 1, "memory-only": 0, "full": 2}
+    low = Comparison(
+        {
+            name: replace(results(name, [place < count for place in range(60)]), switches=switches(name))
+            for name, count in won.items()
+        }
+    )
+    ablation_figure([paper(), low, scored()])
+    (figure,) = drawn
+    success, other, score = (axes.get_ylim() for axes in figure.axes)
+    assert success == other != score
+
+
+def test_a_figure_has_the_colours_of_a_dark_page():
+    for picture in (ablation_figure([paper()]), type_figure(paper())):
+        assert ET.fromstring(picture.dark) is not None
+        for ink in (b"#222222", b"#ffffff", b"#dddddd"):
+            assert ink in picture.svg
+            assert ink not in picture.dark
+        assert b"#e69f00" in picture.dark, "what is measured keeps its colour"
 
 
 def test_a_learning_curve_may_have_gaps():

@@ -50,11 +50,13 @@ def test_differences_are_named_with_both_values():
         {"world": "w", "model": "n", "decoding": {"temperature": 0.7, "stop": ["\nObs:"]}, "options": {"easy": "1"}},
     )
     assert PROTOCOL.differences(other) == (
+        "tasks: 3 → 3 (1 added, 1 gone)",
         'model: "m" → "n"',
         "decoding.temperature: 0.0 → 0.7",
         'options.easy: nothing → "1"',
-        "tasks: 3 → 3 (1 added, 1 gone)",
     )
+    hashed = [Protocol((), {"edition": sign * 64, "world": sign}) for sign in "ab"]
+    assert hashed[0].differences(hashed[1]) == ('world: "a" → "b"', f"edition: {'a' * 12}… → {'b' * 12}…")
     assert PROTOCOL.differences(Protocol(("b", "a", "c"), SETTINGS)) == ("tasks: 3 → 3 (in another order)",)
 
 

@@ -39,37 +39,41 @@ def _words_lessons(lessons: str, model: str) -> bool:
 @with_resources
 def learn_split(
     world: options.WorldName,
-    out: Annotated[Path, typer.Option(help="The memory to write, such as memory.jsonl; rounds are kept beside it.")],
-    rounds: Annotated[int, typer.Option(help="How often to play the split.")] = 3,
+    out: Annotated[
+        Path, typer.Option(help="The memory to write, such as memory.jsonl; the rounds are kept beside it.")
+    ],
+    rounds: Annotated[int, typer.Option(help="How many times to play the split.")] = 3,
     engine: options.EngineName = "native",
     model: options.ModelName = "planner",
     later: Annotated[
-        str, typer.Option(help="Condition of the rounds after the first, which is rules-only: full or rules-only.")
+        str, typer.Option(help="Condition of the later rounds: full or rules-only. The first is rules-only.")
     ] = "full",
     option: options.WorldOptions = None,
     go_on: Annotated[
-        bool, typer.Option("--continue", help="Go on from the frozen memory in --out: rounds are counted on.")
+        bool, typer.Option("--continue", help="Continue from the frozen memory in --out with more rounds.")
     ] = False,
     audit: Annotated[
         bool,
-        typer.Option("--audit", help="Set aside what turns out harmful; hides memories (--mask 0.2) to find out."),
+        typer.Option(
+            "--audit", help="Set aside memories that do harm; some are hidden (--mask 0.2) to find out which."
+        ),
     ] = False,
     lessons: Annotated[
-        str, typer.Option(help="Who words lessons: seen (what was seen, deterministic), or model, which is checked.")
+        str, typer.Option(help="Who words lessons: seen (taken from what was seen), or model (then checked).")
     ] = "seen",
     *,
     resources: Resources,
     settings: Settings,
 ) -> None:
-    """Play a split round by round, keep snippets, lessons and schemas, and freeze the memory they make.
+    """Play a split round by round and write what it teaches as a frozen memory: snippets, lessons and schemas.
 
-    With --memory, learning goes on from that memory; with --continue, from the one in --out.
+    With --memory, learning starts from that memory; with --continue, from the one in --out.
     """
     found = find_world(world)
     if later not in LATER:
         raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
     if go_on and settings.memory:
-        raise InputError("--continue goes on from the memory in --out, --memory from another: give one of them")
+        raise InputError("--continue starts from the memory in --out, --memory from another: give only one of them")
     if audit and settings.mask is None:
         settings = replace(settings, mask=USUAL_MASK)
     first, after_it = (replace(settings, condition=name).condition_value() for name in ("rules-only", later))

@@ -23,17 +23,21 @@ from rpms.play.sources import Sources
 from rpms.play.tasks import variation_called
 from rpms.worlds.base import Setting, Task, World
 
-WorldName = Annotated[str, typer.Argument(help="The world, such as alfworld, or the folder of one.")]
-DataFolder = Annotated[Path | None, typer.Option(help="A folder of game files; ALFWorld: $ALFWORLD_DATA by default.")]
-EngineName = Annotated[str, typer.Option(help="Which simulator plays: native, or the original one.")]
+WorldName = Annotated[str, typer.Argument(help="A world's name, such as alfworld, or the folder of your own.")]
+DataFolder = Annotated[
+    Path | None, typer.Option(help="The folder of game files; for ALFWorld $ALFWORLD_DATA by default.")
+]
+EngineName = Annotated[str, typer.Option(help="The simulator; `rpms worlds` lists those of each world.")]
 ModelName = Annotated[str, typer.Option(help="`planner`, or provider/name; `rpms models` lists them.")]
-BaseUrl = Annotated[str | None, typer.Option(help="Where the model's server is.")]
+BaseUrl = Annotated[str | None, typer.Option(help="The address of the model's server.")]
 Epochs = Annotated[
-    int, typer.Option(help="Play the tasks so many times, each time a run of its own; says how results differ.", min=1)
+    int, typer.Option(help="Play the tasks N times, each time as a run of its own, and say how results differ.", min=1)
 ]
 WorldOptions = Annotated[
     list[str] | None,
-    typer.Option("--option", help="A world's own option, NAME=VALUE, such as tasks=boil.", show_default=False),
+    typer.Option(
+        "--option", help="A world's own option, such as tasks=boil.", metavar="NAME=VALUE", show_default=False
+    ),
 ]
 
 

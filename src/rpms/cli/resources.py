@@ -34,19 +34,21 @@ class Resources:
     base_url: options.BaseUrl = None
     workers: Annotated[
         int | None,
-        typer.Option(help="Episodes at once; by default one, or on a cluster as many as it has CPUs.", min=1),
+        typer.Option(help="Episodes played at once; by default 1, on a cluster one for each CPU.", min=1),
     ] = None
     ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False
-    record: Annotated[Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")] = None
-    price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None
+    record: Annotated[
+        Path | None, typer.Option(help="Keep every answer in this folder, and never ask for it twice.")
+    ] = None
+    price: Annotated[str | None, typer.Option(help="US dollars per million tokens: IN,OUT[,CACHED].")] = None
     max_cost: Annotated[
-        float | None, typer.Option(help="Stop at so many US dollars; the same command goes on.", metavar="USD")
+        float | None, typer.Option(help="Stop after spending this much; the same command continues.", metavar="USD")
     ] = None
     max_requests: Annotated[
-        int | None, typer.Option(help="Stop at so many requests to the model; the same command goes on.", metavar="N")
+        int | None, typer.Option(help="Stop after N requests to the model; the same command continues.", metavar="N")
     ] = None
     max_time: Annotated[
-        str | None, typer.Option(help="Stop after a time such as 90s, 30m or 1h30m; the same command goes on.")
+        str | None, typer.Option(help="Stop after a time such as 90s, 30m or 1h30m; the same command continues.")
     ] = None
 
     def player(self) -> MakeEngine:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections import defaultdict
 from dataclasses import replace
 from functools import partial
@@ -35,8 +34,6 @@ from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.registry import find_world
 
 _ERRORS_SHOWN = 3
-_FIGURES = 50
-"""How wide the columns of figures are: what is left is for the names of types, broken at hyphens."""
 
 
 @with_settings()
@@ -46,25 +43,28 @@ def run_split(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="The run's folder; one that exists is continued. By default one in runs, named by the options."
+            help="The run's folder; an existing run is continued. By default one in runs/, named after the options."
         ),
     ] = None,
     engine: options.EngineName = "native",
     model: options.ModelName = "planner",
     parameter: Annotated[
-        list[str] | None, typer.Option(help="A provider's own decoding parameter, NAME=VALUE.", show_default=False)
+        list[str] | None,
+        typer.Option(help="A decoding parameter of the provider's own.", metavar="NAME=VALUE", show_default=False),
     ] = None,
     epochs: options.Epochs = 1,
-    stuck_after: Annotated[int, typer.Option(help="End after so many equal failures in a row; 0: never.", min=0)] = 0,
+    stuck_after: Annotated[
+        int, typer.Option(help="End an episode after N identical failures in a row; 0 is never.", min=0)
+    ] = 0,
     retry_errors: Annotated[
-        bool, typer.Option("--retry-errors", help="Play again what a model or world error ended.")
+        bool, typer.Option("--retry-errors", help="Play episodes again that a model or world error ended.")
     ] = False,
     option: options.WorldOptions = None,
     *,
     resources: Resources,
     settings: Settings,
 ) -> None:
-    """Play the tasks of a split and keep every episode; the same command again goes on where it stopped."""
+    """Play the tasks of a split and keep every episode; the same command continues where it stopped."""
     found = find_world(world)
     condition = settings.condition_value()
     options.refuse_choosing_without_menu(condition.enforcement, model)
@@ -85,7 +85,7 @@ def run_split(
 
     def listen(trial: int) -> Listener:
         if trial:
-            console.print(f"trial {trial}, of what is lost so far")
+            console.print(f"trial {trial}, of the tasks not won so far")
         return progress(console, known)
 
     def run_one(plan: RunPlan, folder: Path) -> Trials:
@@ -167,24 +167,31 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     for row in summary.rows:
         by_type[row.type].append(row)
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("type", overflow="fold")
-    for heading in ("won", "success", "score", "steps", "infeasible", "foreseeable"):
-        table.add_column(heading, justify="right")
+    table.add_column("type", no_wrap=True, overflow="ellipsis")
+    for heading in ("won", "success", "score", "steps", "infeas."):
+        table.add_column(heading, justify="right", no_wrap=True)
     for name in sorted(by_type):
-        table.add_row(Text(textwrap.fill(name, max(12, console.width - _FIGURES))), *_cells(by_type[name]))
+        table.add_row(Text(name), *_cells(by_type[name]))
     if len(by_type) != 1:
         table.add_row("all", *_cells(list(summary.rows)), style="bold")
     console.print(table)
     low, high = wilson(summary.won, summary.done)
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
-    for line in (*interventions(summary), *lack_of_room(summary), *spending_lines(spent)):
+    lines = (*infeasible(summary), *interventions(summary), *lack_of_room(summary), *spending_lines(spent))
+    for line in lines:
         console.print(line, markup=False, soft_wrap=True)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
     for error in errors[:_ERRORS_SHOWN]:
         console.print(f"error: {error}", markup=False, soft_wrap=True)
     if len(errors) > _ERRORS_SHOWN:
         console.print(f"and {len(errors) - _ERRORS_SHOWN} other errors; the episode files have them")
+
+
+def infeasible(summary: RunSummary) -> list[str]:
+    """How many actions the world refused, and how many of these the manual could have foretold; nothing for none."""
+    count, foreseeable = summary.infeasible, sum(row.foreseeable for row in summary.rows)
+    return [f"infeasible: {count:,} of {summary.steps:,} actions, {foreseeable:,} of them foreseeable"] if count else []
 
 
 def interventions(summary: RunSummary) -> list[str]:
@@ -225,12 +232,11 @@ def spending_lines(spent: Spending) -> list[str]:
 
 def _cells(rows: list[EpisodeRow]) -> list[str]:
     count, steps = len(rows), sum(row.steps for row in rows)
-    won, infeasible = sum(row.won for row in rows), sum(row.infeasible for row in rows)
+    won = sum(row.won for row in rows)
     return [
         f"{won}/{count}",
         f"{won / count:.1%}" if count else "-",
         f"{sum(row.score for row in rows) / count:.2f}" if count else "-",
         f"{steps / count:.1f}" if count else "-",
-        f"{infeasible} ({infeasible / steps:.1%})" if steps else "0",
-        str(sum(row.foreseeable for row in rows)),
+        f"{sum(row.infeasible for row in rows) / steps:.1%}" if steps else "-",
     ]

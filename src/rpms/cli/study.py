@@ -27,20 +27,41 @@ from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
 from rpms.store.experience import Experience
+from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
 from rpms.study.run import Cell, Means, StudyLayout, learner, models_of, names_of, plan_round, run_study
+from rpms.study.shipped import find_study, shipped_studies
 from rpms.study.table import estimates_table, results_table
 from rpms.study.values import Learning, Study
 from rpms.worlds.registry import find_world
 
-app = typer.Typer(help="Run studies: one YAML file for each table of the paper.", no_args_is_help=True)
+app = typer.Typer(help="Run, list and check studies: one YAML file for each table of the paper.", no_args_is_help=True)
 
+_SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
+"""Tables of the paper whose numbers the table of results has, too: only their notes are printed beside it."""
 _WIDTH = 120
 """How wide tables are at least where no terminal is narrower: as `rpms table` prints them, no number cut off."""
 
-StudyArgument = Annotated[Path, typer.Argument(help="A study, such as studies/quickstart.yaml.", show_default=False)]
+StudyArgument = Annotated[
+    Path, typer.Argument(help="A study's file, or a name that `rpms study list` prints.", show_default=False)
+]
+
+
+@app.command("list")
+def list_studies() -> None:
+    """List the studies that come with rpms: name, world and title."""
+    for name, file in shipped_studies().items():
+        study = read_study(file)
+        say(f"{name:28} {study.world:18} {study.title}")
+    say("\n`rpms study show NAME` prints one, `rpms study run NAME` runs it")
+
+
+@app.command("show")
+def show_study(file: StudyArgument) -> None:
+    """Print a study's file: its tasks, conditions and tables, to read or to save and change."""
+    say(read_text(find_study(file)).rstrip("\n"))
 
 
 @app.command("run")
@@ -56,16 +77,17 @@ def run_file(
         Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
     ] = None,
     epochs: options.Epochs = 1,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would take.")] = False,
-    report: Annotated[bool, typer.Option(help="End with a page, if the extra `report` is installed.")] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate what it would take.")] = False,
+    report: Annotated[bool, typer.Option(help="Write a page at the end, if the extra `report` is installed.")] = True,
     *,
     resources: Resources,
     settings: Settings,
 ) -> None:
-    """Run what is missing of a study and print its table; the same command again goes on where it stopped.
+    """Run what is missing of a study and print its results; the same command continues where it stopped.
 
-    A setting given here goes before the file's, in every condition and in learning.
+    A setting given here overrides the file's, in every condition and in learning.
     """
+    file = find_study(file)
     study = read_study(file).under(settings)
     if settings.limit is not None and settings.split is None:
         study = _rehearsed(study, resources.data)
@@ -109,7 +131,7 @@ def check(
     files: Annotated[list[Path], typer.Argument(help="Study files.", show_default=False)],
 ) -> None:
     """Check study files; the first mistake is printed with its file and line, and the exit code is 2."""
-    for file in files:
+    for file in map(find_study, files):
         study = read_study(file)
         find_world(study.world)
         say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
@@ -134,7 +156,7 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
         other = study.on_the_learned_split()
         other.choice.tasks(world, setting)  # which may not be here either
         complain(f"note: {error}")
-        complain(f"note: this pilot plays {other.choice.split}, and its numbers say nothing of others")
+        complain(f"note: this pilot plays {other.choice.split}, and its numbers say nothing about other splits")
         return other
     return study
 
@@ -219,7 +241,7 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
     try:
         from rpms.report.gather import gather  # noqa: PLC0415  needs the extra
         from rpms.report.pages import write_report  # noqa: PLC0415
-        from rpms.report.table import terminal  # noqa: PLC0415
+        from rpms.report.table import terminal, without_notes  # noqa: PLC0415
         from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
     except ImportError as missing:
         console.print(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'", markup=False)
@@ -227,12 +249,15 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
     try:
         every = [evidence.comparison for evidence in gather([folder])]
         comparisons = [comparison for comparison in every if comparison.model in models]  # others were printed before
-        wide = max(console.width, _WIDTH)
+        wide, told = max(console.width, _WIDTH), set[str]()
         for name in (name for name in study.tables if name in TABLES):
             tables = [main_table(comparisons)] if name == "main" else applicable(name, comparisons)
-            for table in tables:
-                console.print()
-                console.print(Text(terminal(table, wide).rstrip("\n")), soft_wrap=True)
+            for each in tables:
+                table = without_notes(each, told)
+                shown = "\n".join(table.notes) if name in _SHOWN_ALREADY else terminal(table, wide).rstrip("\n")
+                if shown:
+                    console.print()
+                    console.print(Text(shown), soft_wrap=name not in _SHOWN_ALREADY)
         for line in dict.fromkeys(line for comparison in comparisons for line in left_out(comparison)):
             console.print()
             console.print(line, markup=False, soft_wrap=True)

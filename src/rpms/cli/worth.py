@@ -30,7 +30,10 @@ from rpms.worlds.registry import find_world
 Runs = Annotated[list[Path], typer.Argument(help="Folders of runs played with --mask.", show_default=False)]
 MemoryOption = Annotated[Path | None, typer.Option(help="The memory that they were played with.", show_default=False)]
 NextMemory = Annotated[
-    Path | None, typer.Option(help="Write the memory without them here, and what left it beside.", show_default=False)
+    Path | None,
+    typer.Option(
+        help="Where to write the memory without them; what was left out is kept beside it.", show_default=False
+    ),
 ]
 _WIDTH = 132
 """Columns that a row takes; a narrower terminal wraps it."""
@@ -42,7 +45,7 @@ def audit_runs(
     memory: MemoryOption = None,
     out: NextMemory = None,
     form: Annotated[str, typer.Option(help="table or json.")] = "table",
-    rows: Annotated[int, typer.Option(help="Entries without enough evidence to list.", min=0)] = 10,
+    rows: Annotated[int, typer.Option(help="How many entries without enough evidence to list.", min=0)] = 10,
 ) -> None:
     """Estimate what showing each entry does to success, steps and infeasible actions, from runs that hid some.
 

@@ -150,7 +150,7 @@ def _write_groups(folder: Path, evidence: Sequence[Gathered], title: str, with_p
     _write(
         folder / "index.html",
         page.render(
-            title=title or evidence[0].study or "Study",
+            title=title or evidence[0].study or "Comparisons",
             about=comparisons[0].about,
             root="",
             groups=links,
@@ -177,6 +177,7 @@ def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Pict
             _write(folder / "tables" / f"{table.name}.{ending}", form(table))
     for picture in pictures:
         (folder / "figures" / f"{picture.name}.svg").write_bytes(picture.svg)
+        (folder / "figures" / f"{picture.name}.dark.svg").write_bytes(picture.dark)
         (folder / "figures" / f"{picture.name}.png").write_bytes(picture.png)
 
 

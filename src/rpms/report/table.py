@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -59,6 +59,13 @@ def line(*cells: str | TableCell, published: bool = False) -> TableLine:
 def groups(*parts: Iterable[TableLine]) -> tuple[tuple[TableLine, ...], ...]:
     """Groups of lines, the empty ones left out."""
     return tuple(part for part in map(tuple, parts) if part)
+
+
+def without_notes(table: Table, told: set[str]) -> Table:
+    """A table without the notes that stand below one before it; `told` is what was told so far, to which it adds."""
+    notes = tuple(note for note in table.notes if note not in told)
+    told.update(notes)
+    return replace(table, notes=notes)
 
 
 def _marked(entry: TableLine) -> tuple[TableCell, ...]:

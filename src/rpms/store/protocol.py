@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -49,16 +50,16 @@ class Protocol:
         return json.dumps(self._json(), indent=1) + "\n"
 
     def differences(self, now: Protocol) -> tuple[str, ...]:
-        """What is otherwise in another protocol, each as `field: was → is`."""
+        """What is otherwise in another protocol, each as `field: was → is`: first the tasks, hashes last."""
         was, is_ = _flat(self.settings), _flat(now.settings)
         names = [*was, *(name for name in is_ if name not in was)]
-        found = [
-            f"{name}: {_said(was, name)} → {_said(is_, name)}" for name in names if _said(was, name) != _said(is_, name)
-        ]
+        other = [name for name in names if _written(was, name) != _written(is_, name)]
+        other.sort(key=lambda name: any(map(_is_hash, (was.get(name), is_.get(name)))))
+        found = [f"{name}: {_said(was, name)} → {_said(is_, name)}" for name in other]
         if self.tasks != now.tasks:
             added, gone = set(now.tasks) - set(self.tasks), set(self.tasks) - set(now.tasks)
             how = f"{len(added)} added, {len(gone)} gone" if added or gone else "in another order"
-            found.append(f"tasks: {len(self.tasks)} → {len(now.tasks)} ({how})")
+            found.insert(0, f"tasks: {len(self.tasks)} → {len(now.tasks)} ({how})")
         return tuple(found)
 
 
@@ -73,8 +74,21 @@ def _flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
     return flat
 
 
-def _said(settings: Mapping[str, Json], name: str) -> str:
+def _written(settings: Mapping[str, Json], name: str) -> str:
     return json.dumps(settings[name]) if name in settings else "nothing"
+
+
+_HASH = re.compile(r"[0-9a-f]{16,}")
+
+
+def _is_hash(value: object) -> bool:
+    return isinstance(value, str) and _HASH.fullmatch(value) is not None
+
+
+def _said(settings: Mapping[str, Json], name: str) -> str:
+    """A value for a person; of a hash only as much as tells two apart."""
+    value = settings.get(name)
+    return f"{str(value)[:12]}…" if _is_hash(value) else _written(settings, name)
 
 
 class _MemoryForm(BaseModel):

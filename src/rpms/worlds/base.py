@@ -179,6 +179,10 @@ class World(ABC):
         """The tools whose calls are its actions, for servers that take tools; none in a world of other actions."""
         return ()
 
+    def not_installed(self) -> str:
+        """What `open` needs and is not installed, with the command that installs it; nothing where all is here."""
+        return ""
+
     def embedded_memory(self) -> str:
         """A file with a memory that comes with the world; nothing if there is none."""
         return ""

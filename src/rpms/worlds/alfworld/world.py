@@ -129,7 +129,11 @@ def _dialect(setting: Setting) -> str:
 def _data_folder(setting: Setting) -> Path:
     data = setting.data or os.environ.get(_DATA)
     if not data:
-        raise InputError(f"where are ALFWorld's games? Set {_DATA} or give --data, or play --split builtin")
+        raise InputError(
+            f"the environment variable {_DATA} is not set: set it to the folder of ALFWorld's games (`pip install "
+            "alfworld` and `alfworld-download` fetch them), or give --data. The embedded games need neither: "
+            "--split builtin"
+        )
     return Path(data)
 
 

@@ -17,7 +17,7 @@ from rpms.worlds.tau2_telecom.belief import TelecomBelief
 from rpms.worlds.tau2_telecom.game import DONE, TelecomGame
 from rpms.worlds.tau2_telecom.goals import Ticket, parse_ticket
 from rpms.worlds.tau2_telecom.observations import refused, update
-from rpms.worlds.tau2_telecom.package import load_package
+from rpms.worlds.tau2_telecom.package import load_package, missing
 from rpms.worlds.tau2_telecom.prompts import VOICE
 from rpms.worlds.tau2_telecom.tasks import SPLITS, list_tasks
 
@@ -58,6 +58,9 @@ class Tau2Telecom(World):
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         _check(setting)
         return list_tasks(split)
+
+    def not_installed(self) -> str:
+        return missing()
 
     def open(self, task: Task, setting: Setting) -> Game:
         _check(setting)

@@ -16,6 +16,7 @@ from rpms.worlds.textworld_express.belief import ExpressBelief
 from rpms.worlds.textworld_express.games import GameChoice, list_tasks, parse_choice, task_at
 from rpms.worlds.textworld_express.goals import parse_goal
 from rpms.worlds.textworld_express.observations import refused
+from rpms.worlds.textworld_express.program import PROGRAM
 from rpms.worlds.textworld_express.prompts import VOICE
 from rpms.worlds.textworld_express.simulator import ExpressGame
 from rpms.worlds.textworld_express.update import start, update
@@ -45,6 +46,9 @@ class TextWorldExpress(World):
         """The parameters that are not the default ones: results under others cannot be compared."""
         parameters = _choice(setting).parameters
         return {"parameters": ",".join(f"{name}={value}" for name, value in parameters.items()) or "default"}
+
+    def not_installed(self) -> str:
+        return PROGRAM.missing()
 
     def open(self, task: Task, setting: Setting) -> Game:
         return ExpressGame(task, _choice(setting).of(task.source["game"]))
