@@ -15,14 +15,14 @@ import pytest
 from rpms.cli.stopping import STOPPING, answering_at_once
 
 BUSY = """
-import signal, time
+import signal, threading, time
 from rpms.cli.stopping import answering_at_once
 signs = {signal.SIGINT, signal.SIGTERM}
 signal.signal(signal.SIGTERM, signal.default_int_handler)
 try:
     with answering_at_once():
         signal.pthread_sigmask(signal.SIG_BLOCK, signs)  # as in a library that does not come back
-        print("busy", flush=True)
+        threading.Timer(0.5, lambda: print("busy", flush=True)).start()  # once the main thread sleeps
         time.sleep(2)
 except KeyboardInterrupt:
     print("stopped")

@@ -21,7 +21,7 @@ _UNFOLD = "--verbose shows all"
 
 
 @dataclass(frozen=True)
-class Part:
+class ScreenPart:
     """Some lines of a step that belong together, each as long as it is."""
 
     lines: Sequence[Text]
@@ -59,30 +59,30 @@ def infeasible_line(step: Step) -> Text | None:
     return Text(f"infeasible{': ' + step.objection if step.objection else ''}", style="red")
 
 
-def _rule(console: Console, number: int) -> Part:
+def _rule(console: Console, number: int) -> ScreenPart:
     title = f"step {number} "
-    return Part([Text(""), Text.assemble((title, "bold"), ("─" * (console.width - len(title)), "dim"))], 0, 2)
+    return ScreenPart([Text(""), Text.assemble((title, "bold"), ("─" * (console.width - len(title)), "dim"))], 0, 2)
 
 
-def _seen(observation: str) -> Iterator[Part]:
-    yield Part(list(said(observation).split("\n", allow_blank=True)), 0, 3)
+def _seen(observation: str) -> Iterator[ScreenPart]:
+    yield ScreenPart(list(said(observation).split("\n", allow_blank=True)), 0, 3)
 
 
-def _known(decision: Decision, *, verbose: bool) -> Iterator[Part]:
+def _known(decision: Decision, *, verbose: bool) -> Iterator[ScreenPart]:
     sub_goal = f"sub-goal: {decision.progress.text.replace('_', ' ')} ({decision.progress.percent}%)"
     rules = situation_lines(decision.rules, Situation(decision.belief, decision.goal))
-    yield Part([Text(line, style="blue") for line in decision.belief.lines()], least=4)
-    yield Part([Text(sub_goal, style="blue")], each=1)
-    yield Part([Text(f"rule {line.strip(' -')}", style="magenta") for line in rules])
+    yield ScreenPart([Text(line, style="blue") for line in decision.belief.lines()], least=4)
+    yield ScreenPart([Text(sub_goal, style="blue")], each=1)
+    yield ScreenPart([Text(f"rule {line.strip(' -')}", style="magenta") for line in rules])
     shown = [each for each in decision.candidates if verbose or each.verdict.fate.shown]
-    yield Part([_memory(candidate) for candidate in shown], least=3, each=None if verbose else 2)
+    yield ScreenPart([_memory(candidate) for candidate in shown], least=3, each=None if verbose else 2)
     if not verbose and (folded := rejected(decision)):
-        yield Part([Text(folded, style="dim")], each=1)
+        yield ScreenPart([Text(folded, style="dim")], each=1)
     advice = decision.advice
-    yield Part([Text(f"guidance: {line.strip(' -')}", style="magenta") for line in advice.guidance])
-    yield Part([Text(f"notice: {advice.notice}", style="yellow")] if advice.notice else [])
+    yield ScreenPart([Text(f"guidance: {line.strip(' -')}", style="magenta") for line in advice.guidance])
+    yield ScreenPart([Text(f"notice: {advice.notice}", style="yellow")] if advice.notice else [])
     menu = [f"menu: {item.command}{f' — {item.reason}' if item.reason else ''}" for item in advice.menu.items]
-    yield Part([Text(line, style="dim") for line in menu], least=2, each=None if verbose else 1)
+    yield ScreenPart([Text(line, style="dim") for line in menu], least=2, each=None if verbose else 1)
 
 
 def _memory(candidate: Candidate) -> Text:
@@ -104,21 +104,21 @@ def rejected(decision: Decision) -> str:
     return f"{total} {'memory' if total == 1 else 'memories'} not shown: {', '.join(reasons)}; {_UNFOLD}"
 
 
-def _done(step: Step) -> Iterator[Part]:
+def _done(step: Step) -> Iterator[ScreenPart]:
     if step.thought:
-        yield Part([Text(f"thought: {' '.join(step.thought.split())}", style="italic")])
+        yield ScreenPart([Text(f"thought: {' '.join(step.thought.split())}", style="italic")])
     refused = [f"refused: {command or '(no action)'} — {reason}, asked again" for command, reason in step.refusals]
     if step.replaced:
         refused.append(f"replaced: {step.action or '(no action)'} — {step.replaced}")
-    yield Part([Text(line, style="yellow") for line in refused])
-    yield Part([Text(f"> {step.command or '(no action)'}", style="bold cyan")], 0)
+    yield ScreenPart([Text(line, style="yellow") for line in refused])
+    yield ScreenPart([Text(f"> {step.command or '(no action)'}", style="bold cyan")], 0)
     if step.plan:
-        yield Part([Text(f"plan: {' ← '.join(step.plan)}", style="dim")])
+        yield ScreenPart([Text(f"plan: {' ← '.join(step.plan)}", style="dim")])
     if (line := infeasible_line(step)) is not None:
-        yield Part([line])
+        yield ScreenPart([line])
 
 
-def _print(console: Console, parts: Sequence[Part], height: int | None) -> None:
+def _print(console: Console, parts: Sequence[ScreenPart], height: int | None) -> None:
     blocks = [_lines(console, part, part.each) for part in parts]
     if height is not None:
         if sum(map(len, blocks)) > height:
@@ -128,7 +128,7 @@ def _print(console: Console, parts: Sequence[Part], height: int | None) -> None:
         console.print(line, no_wrap=True, overflow="ellipsis", crop=console.is_terminal)
 
 
-def _lines(console: Console, part: Part, most: int | None) -> list[Text]:
+def _lines(console: Console, part: ScreenPart, most: int | None) -> list[Text]:
     """The lines as the screen takes them: what is too long goes on, further in, on the next line."""
     found: list[Text] = []
     for line in part.lines:
