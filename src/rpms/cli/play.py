@@ -117,7 +117,7 @@ def _attempt(
     task = Text.assemble(goal.text or "unknown goal", "\n", (episode.episode_id, "dim"), overflow="fold")
     console.print(Panel(task, title=Text(episode.world.name), title_align="left"))
     _show_rules(console, mind.manual.active(goal.type, goal.object), whole=rules)
-    for line in episode.brought.carried:
+    for line in mind.carried:
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
     advising = mind.enforcement.guard is GuardMode.ADVISE
     advice = ""

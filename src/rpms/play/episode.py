@@ -42,9 +42,8 @@ class Play:
     error: str = ""
 
     def __post_init__(self) -> None:
-        mind = self.mind
-        if mind.retrieval.mask:
-            mind = replace(mind, mask=Mask(mind.retrieval.mask, self.seed, self.task.id))
+        if self.mind.retrieval.mask:
+            self.mind = replace(self.mind, mask=Mask(self.mind.retrieval.mask, self.seed, self.task.id))
         self._outcome = Outcome("")
         try:
             self._outcome = self.game.reset()
@@ -52,8 +51,9 @@ class Play:
             self._stop(Ending.WORLD_ERROR, str(error))
         self.goal = self.world.goal(self._outcome.observation)
         carried = (*self.brought.carried, *self.method.opening(self.goal, self.task.id))
-        mind = replace(mind, carried=carried) if carried else mind
-        self._player = Player(self.world, mind, self.model, self.decoding, self.method)
+        if carried:
+            self.mind = replace(self.mind, carried=carried)
+        self._player = Player(self.world, self.mind, self.model, self.decoding, self.method)
         self._course = self._player.begin(self.goal)
 
     def _stop(self, ending: Ending, error: str = "") -> None:
