@@ -104,6 +104,7 @@ def run_split(
     known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
     meter = options.make_meter(max_cost, max_requests, max_time, {model: known})
     options.note_knowledge(settings, found, model, base_url)
+    options.note_idle_mask(settings, plan.memory)
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
     console = make_console()
