@@ -15,7 +15,8 @@ from rpms.core.goal import GoalSignature
 from rpms.core.memory import Origin, SuccessSnippet, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
-from rpms.learn.audit import Outcome, Worth, audit, exposures_of
+from rpms.learn.audit import Account, Finding, Outcome, Worth, audit, exposures_of
+from rpms.learn.effects import Effect
 from rpms.learn.freeze import freeze
 from rpms.models.base import Answer
 from rpms.models.policy import follow_plan
@@ -135,6 +136,45 @@ def test_what_harms_is_found_and_what_does_nothing_is_not_accused(runs):
     assert kind.findings[Outcome.INFEASIBLE].effect.estimate == pytest.approx(1.0, abs=0.5)
     assert all(account.worth is Worth.UNKNOWN for account in found.entries if account.name not in DANCES)
     assert "with not enough evidence to tell" in found.summary
+
+
+def account(success=0.0, steps=0.0, infeasible=0.0, **at: float) -> Account:
+    """Effects by their estimates; those of a whole number are credible."""
+
+    def found(estimate: float) -> Finding:
+        credible = estimate and estimate == int(estimate)
+        return Finding(Effect(60, 60, estimate, estimate - 1, estimate + 1, 0.01, 99), 0.01 if credible else 0.9)
+
+    whole = dict(zip(Outcome, map(found, (success, steps, infeasible)), strict=True))
+    return Account("success_1", "success", whole, {stage: found(estimate) for stage, estimate in at.items()}, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "worth"),
+    [
+        (account(), Worth.UNKNOWN),
+        (account(success=-1.0, steps=-5.0), Worth.HARMFUL),
+        (account(steps=2.0), Worth.HARMFUL),
+        (account(steps=2.0, infeasible=-1.0), Worth.UNKNOWN),
+        (account(steps=1.5, put_object=2.0), Worth.HARMFUL),
+        (account(steps=-1.5, put_object=-2.0), Worth.HELPFUL),
+        (account(steps=-0.5, put_object=2.0), Worth.UNKNOWN),
+        (account(steps=0.5, put_object=2.0, take_object=-1.0), Worth.UNKNOWN),
+        (account(steps=3.0, put_object=2.0, take_object=-1.0), Worth.HARMFUL),
+    ],
+)
+def test_steps_at_a_sub_goal_count_unless_they_are_made_up_for_elsewhere(said, worth):
+    assert said.worth is worth
+
+
+def test_steps_at_sub_goals_are_named_in_the_reason_and_the_record(runs):
+    said = account(steps=1.5, put_object=2.0)
+    assert "steps at put_object +2.0 (+1.0 to +3.0), p 0.01 corrected" in said.reason
+    assert said.record()["steps_at"]["put_object"]["estimate"] == 2.0
+    found = audit(runs)
+    stages = {stage for each in found.entries for stage in each.at}
+    assert stages
+    assert all(finding.effect.testable for each in found.entries for finding in each.at.values())
 
 
 def test_episodes_told_twice_are_one_piece_of_evidence(runs):

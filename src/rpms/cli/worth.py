@@ -18,7 +18,8 @@ from rpms.core.memory import Entry
 from rpms.core.names import nearest
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.shown import excerpt
-from rpms.learn.audit import ALPHA, CORRECTION, LEAST, Account, Audit, Outcome, Worth, audit, numbers
+from rpms.learn.audit import ALPHA, CORRECTION, Account, Audit, Outcome, Worth, audit, numbers
+from rpms.learn.effects import LEAST
 from rpms.learn.freeze import read_frozen
 from rpms.learn.inventory import said
 from rpms.learn.junk import Junk, find_junk, pruned
