@@ -206,6 +206,17 @@ def test_runs_without_masking_say_how_to_get_them(tmp_path, runs, rpms: Rpms):
     assert "hid no memories" in rpms("memory", "audit", plain).line
 
 
+def test_hiding_what_is_not_there_is_noted_and_cannot_be_audited(tmp_path, rpms: Rpms):
+    game = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--model", "planner", "--mask", 0.2)
+    off = rpms(*game, "--condition", "rules-only", "--out", tmp_path / "off")
+    assert "note: --mask hides nothing: memory is off in this condition" in off.err
+    assert "was played without memory" in rpms("memory", "audit", tmp_path / "off").line
+    assert (
+        "note: --mask hides nothing: the memory is empty"
+        in rpms(*game, "--memory", "none", "--out", tmp_path / "empty").err
+    )
+
+
 def test_harmful_entries_leave_the_next_memory_and_can_be_restored(runs, memory, tmp_path, rpms: Rpms):
     out = tmp_path / "next.jsonl"
     ran = rpms("memory", "audit", *runs, "--memory", memory, "--out", out)
@@ -221,6 +232,7 @@ def test_harmful_entries_leave_the_next_memory_and_can_be_restored(runs, memory,
     assert {entry.id: entry for entry in read_memory(out).entries} == {entry.id: entry for entry in ENTRIES}
     assert read_quarantine(out) == ()
     assert "nothing was set aside" in rpms("memory", "restore", "x", "--memory", out).line
+    assert "there is no such memory" in rpms("memory", "quarantine", tmp_path / "nowhere.jsonl").line
 
 
 def test_json_and_table_say_the_same(runs, rpms: Rpms):
@@ -240,4 +252,5 @@ def test_a_memory_of_another_world_or_another_memory_is_refused(runs, memory, tm
     write_memory(memory, merge([snippet(TYPES[0], "sing")]), "alfworld")
     freeze(memory)
     assert "played with another one" in rpms("memory", "audit", *runs, "--memory", memory).line
+    assert "exists; choose another file" in rpms("memory", "audit", *runs, "--memory", memory, "--out", other).line
     assert "--out needs --memory" in rpms("memory", "audit", *runs, "--out", tmp_path / "x.jsonl").line

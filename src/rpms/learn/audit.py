@@ -283,6 +283,8 @@ def _mask_of(run: RunFolder) -> float:
 def _unmasked(left_out: Sequence[Path]) -> str:
     if not left_out:
         return "nothing to audit: no episode was finished"
+    if not RunFolder(left_out[0]).protocol.settings.get("retrieval"):
+        return f"{left_out[0]}: was played without memory; choose another condition (memory-only, full) and --mask 0.2"
     return (
         f"{left_out[0]}: hid no memories, and without that nobody can tell what they did from what would have happened "
         "anyway; play it again with `rpms run … --mask 0.2` (0.5 finds effects in the fewest episodes)"
