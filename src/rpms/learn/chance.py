@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import product
 from statistics import NormalDist, median
 from typing import NamedTuple
 
@@ -13,6 +12,9 @@ _WIDEST = 2.0
 """Standard deviations, as the middle half tells them, beyond which an outcome counts no further in a test."""
 _ENUMERATED = 12
 """Draws up to which all their outcomes are gone through one by one: 4,096 of them."""
+
+_NEAR = 1e-9
+"""How near the saddlepoint is to be found."""
 
 
 class Term(NamedTuple):
@@ -33,8 +35,10 @@ def p_value(terms: Sequence[Term]) -> float:
     kept = [term for term in _tempered(terms) if abs(term.value) > 1e-12]
     score = math.fsum(term.surprise * term.value for term in kept)
     pairs = [(term.value, term.chance) for term in kept]
-    either = min(_upper_tail(pairs, score), _upper_tail([(-value, chance) for value, chance in pairs], -score))
-    return min(1.0, 2 * either)
+    turned = [(-value, chance) for value, chance in pairs]
+    one, other = ((pairs, score), (turned, -score)) if score >= 0 else ((turned, -score), (pairs, score))
+    either = _upper_tail(*one)
+    return min(1.0, 2 * (either if either < 0.5 else min(either, _upper_tail(*other))))  # two tails are at least 1
 
 
 def _tempered(terms: Sequence[Term]) -> list[Term]:
@@ -62,12 +66,11 @@ def _upper_tail(pairs: Sequence[tuple[float, float]], score: float) -> float:
 
 
 def _counted(pairs: Sequence[tuple[float, float]], score: float) -> float:
-    total = 0.0
-    for draws in product((False, True), repeat=len(pairs)):
-        drawn = list(zip(draws, pairs, strict=True))
-        if sum(value * (shown - chance) for shown, (value, chance) in drawn) >= score:
-            total += math.prod(chance if shown else 1 - chance for shown, (_, chance) in drawn)
-    return total
+    sums = [(0.0, 1.0)]
+    for value, chance in pairs:
+        draws = ((value * (1 - chance), chance), (-value * chance, 1 - chance))
+        sums = [(total + part, likely * how) for total, likely in sums for part, how in draws]
+    return math.fsum(likely for total, likely in sums if total >= score)
 
 
 def _approximated(pairs: Sequence[tuple[float, float]], score: float) -> float:
@@ -75,12 +78,14 @@ def _approximated(pairs: Sequence[tuple[float, float]], score: float) -> float:
     scale = max(abs(value) for value, _ in pairs)
     values = [(value / scale, chance) for value, chance in pairs]
     score /= scale
-    low, high = -60.0, 60.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _moments(values, middle)[1] < score else (low, middle)
-    tilt = (low + high) / 2
-    log, _, spread = _moments(values, tilt)
+    low, high, tilt = -60.0, 60.0, 0.0
+    for _ in range(60):
+        log, mean, spread = _moments(values, tilt)
+        low, high = (tilt, high) if mean < score else (low, tilt)
+        if high - low < _NEAR or abs(score - mean) < _NEAR * math.sqrt(spread):
+            break
+        step = tilt + (score - mean) / spread if spread else math.inf
+        tilt = step if low < step < high else (low + high) / 2
     signed = math.copysign(math.sqrt(max(0.0, 2 * (tilt * score - log))), tilt)
     if abs(signed) < 0.05 or spread <= 0:
         return 1 - NORMAL.cdf(score / math.sqrt(_moments(values, 0.0)[2]))

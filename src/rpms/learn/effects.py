@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from rpms.learn.chance import NORMAL, Term, p_value
@@ -69,6 +69,7 @@ class Effect:
     """Of the interval, as `high`; infinite where there are few episodes, or all went alike."""
     high: float
     p: float
+    """1 where nothing could be found, and so nothing was tested."""
     differing: int = 0
     """Episodes in which the outcome was not what it was in most."""
 
@@ -207,15 +208,18 @@ def _standing_out(own: _Own, values: Sequence[float], trials: Sequence[_Read]) -
 def effect_of(terms: Sequence[Term], differing: int) -> Effect:
     """The effect behind some draws, with its interval and the probability that chance alone does as much."""
     shown = sum(term.shown for term in terms)
-    hidden = len(terms) - shown
+    untested = Effect(shown, len(terms) - shown, math.nan, -math.inf, math.inf, 1.0, differing)
     count = len({term.trial for term in terms})
-    if not shown or not hidden or count < 3:
-        return Effect(shown, hidden, math.nan, -math.inf, math.inf, 1.0, differing)
+    if not untested.shown or not untested.hidden or count < 3:
+        return untested
     weight = math.fsum(term.surprise**2 for term in terms)
     estimate = math.fsum(term.surprise * term.value for term in terms) / weight
+    if count < LEAST:
+        return replace(untested, estimate=estimate)
     by_trial: defaultdict[int, float] = defaultdict(float)
     for term in terms:
         by_trial[term.trial] += term.surprise * (term.value - estimate * term.surprise)
     error = math.sqrt(math.fsum(value**2 for value in by_trial.values()) * count / (count - 2)) / weight
-    reach = NORMAL.inv_cdf((1 + LEVEL) / 2) * error if count >= LEAST and error > _SAME else math.inf
-    return Effect(shown, hidden, estimate, estimate - reach, estimate + reach, p_value(terms), differing)
+    reach = NORMAL.inv_cdf((1 + LEVEL) / 2) * error if error > _SAME else math.inf
+    p = p_value(terms) if untested.testable else 1.0
+    return replace(untested, estimate=estimate, low=estimate - reach, high=estimate + reach, p=p)
