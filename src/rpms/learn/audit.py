@@ -101,7 +101,7 @@ class Account:
     def reason(self) -> str:
         """The credible effects in words; nothing where there is none."""
         found = [(str(outcome), outcome, finding) for outcome, finding in self.findings.items()]
-        found += [(f"steps at {stage}", Outcome.STEPS, finding) for stage, finding in self.at.items()]
+        found += [(_steps_at(stage), Outcome.STEPS, finding) for stage, finding in self.at.items()]
         words = [
             f"{what} {numbers(outcome, finding.effect)}, p {finding.adjusted:.2g} corrected"
             for what, outcome, finding in found
@@ -298,12 +298,13 @@ def _audited(
     masks: tuple[float, ...],
     left_out: tuple[Path, ...],
 ) -> Audit:
-    by_entry: dict[Outcome, dict[str, Effect]] = {}
-    by_kind: dict[Outcome, dict[str, Effect]] = {}
+    by_entry: dict[str, Mapping[str, Effect]] = {}
+    by_kind: dict[str, Mapping[str, Effect]] = {}
     for outcome in Outcome:
         by_entry[outcome], by_kind[outcome] = effects([each.trial(each.outcome(outcome)) for each in played], kinds)
-    stages = dict.fromkeys(sorted({stage for each in played for stage in each.stages}))
-    by_stage = {stage: effects([each.trial(each.at(stage)) for each in played], kinds)[0] for stage in stages}
+    stages = sorted({stage for each in played for stage in each.stages})
+    for stage in stages:
+        by_entry[_steps_at(stage)], _ = effects([each.trial(each.at(stage)) for each in played], kinds)
     counts: defaultdict[str, Counter[bool]] = defaultdict(Counter)
     of_kind: defaultdict[str, Counter[bool]] = defaultdict(Counter)
     for each in played:
@@ -312,10 +313,10 @@ def _audited(
             counts[entry][each.record.row.won] += 1
         for kind in {kinds[entry] for entry in shown}:
             of_kind[kind][each.record.row.won] += 1
-    entries = _accounts(by_entry, by_stage, kinds, counts)
+    entries = _accounts(by_entry, stages, kinds, counts)
     return Audit(
         tuple(sorted(entries, key=_most_telling)),
-        _accounts(by_kind, {}, {kind: kind for kind in by_kind[Outcome.SUCCESS]}, of_kind),
+        _accounts(by_kind, (), {kind: kind for kind in by_kind[Outcome.SUCCESS]}, of_kind),
         len(played),
         world,
         masks,
@@ -324,35 +325,38 @@ def _audited(
 
 
 def _accounts(
-    by_outcome: Mapping[Outcome, Mapping[str, Effect]],
-    by_stage: Mapping[str, Mapping[str, Effect]],
+    found: Mapping[str, Mapping[str, Effect]],
+    stages: Sequence[str],
     kinds: Mapping[str, str],
     counts: Mapping[str, Counter[bool]],
 ) -> tuple[Account, ...]:
-    """Accounts with the correction over all of them and all outcomes; what had no chance to be found is no test."""
-    found: dict[tuple[str, Outcome | None, str], Effect] = {}
-    for outcome, effects_ in by_outcome.items():
-        found |= {(name, outcome, ""): effect for name, effect in effects_.items()}
-    for stage, effects_ in by_stage.items():
-        found |= {(name, None, stage): effect for name, effect in effects_.items() if effect.testable}
-    tested = [key for key, effect in found.items() if effect.testable]
-    adjusted = dict(zip(tested, benjamini_hochberg([found[key].p for key in tested]), strict=True))
+    """Accounts with the correction over all of them and all that was measured; what could not be found is no test."""
+    tested = {
+        (name, measure): effect.p
+        for measure, effects_ in found.items()
+        for name, effect in effects_.items()
+        if effect.testable
+    }
+    adjusted = dict(zip(tested, benjamini_hochberg(list(tested.values())), strict=True))
 
-    def finding(name: str, outcome: Outcome | None, stage: str = "") -> Finding:
-        key = (name, outcome, stage)
-        return Finding(found.get(key, NOTHING_KNOWN), adjusted.get(key, 1.0))
+    def finding(name: str, measure: str) -> Finding:
+        return Finding(found[measure].get(name, NOTHING_KNOWN), adjusted.get((name, measure), 1.0))
 
     return tuple(
         Account(
             name,
             kind,
             {outcome: finding(name, outcome) for outcome in Outcome},
-            {stage: finding(name, None, stage) for stage in by_stage if (name, None, stage) in found},
+            {stage: finding(name, _steps_at(stage)) for stage in stages if (name, _steps_at(stage)) in tested},
             counts[name][True] if name in counts else 0,
             counts[name][False] if name in counts else 0,
         )
         for name, kind in kinds.items()
     )
+
+
+def _steps_at(stage: str) -> str:
+    return f"steps at {stage}"
 
 
 def _most_telling(account: Account) -> tuple[int, float, str]:

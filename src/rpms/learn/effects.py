@@ -30,8 +30,6 @@ _STANDS_OUT = 2.0
 """Standard errors by which an entry's effect must differ from none before others' outcomes are freed of it."""
 _AVERAGE = 4.0
 """Average episodes that are added to those about the same, so that a few of them do not stand for all."""
-
-
 _SAME = 1e-9
 """A standard error below which all episodes went alike, but for rounding."""
 
