@@ -12,7 +12,6 @@ _WIDEST = 2.0
 """Standard deviations, as the middle half tells them, beyond which an outcome counts no further in a test."""
 _ENUMERATED = 12
 """Draws up to which all their outcomes are gone through one by one: 4,096 of them."""
-
 _NEAR = 1e-9
 """How near the saddlepoint is to be found."""
 
