@@ -95,12 +95,14 @@ def learn_split(
     )
     if go_on:
         plan = continued(plan, out)
+    if audit and not (after_it.memory and plan.before + rounds > 1):
+        raise InputError("--audit needs a round that plays with a memory: --rounds 2 or more, with --later full")
     options.note_idle_parts(found, enforcement)
     options.note_free_actions(enforcement, model)
     console = make_console()
 
     def listen(number: int) -> Listener:
-        console.print(f"round {number} of {rounds}", markup=False)
+        console.print(f"round {number} of {plan.before + rounds}", markup=False)
         return progress(console, known)
 
     def tell(result: Round) -> None:

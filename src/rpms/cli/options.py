@@ -104,6 +104,14 @@ def note_knowledge(settings: Settings, world: World, model: str, base_url: str |
         complain(f"note: {model}: {note}")
 
 
+def note_idle_mask(settings: Settings, memory: EpisodicMemory) -> None:
+    """Say that --mask hides nothing where there is no memory to hide: such a run cannot be audited."""
+    if settings.mask and not settings.condition_value().memory:
+        complain("note: --mask hides nothing: memory is off in this condition")
+    elif settings.mask and not memory.entries:
+        complain("note: --mask hides nothing: the memory is empty")
+
+
 def named_task(
     world: World,
     tasks: Callable[[Setting], Sequence[Task]],

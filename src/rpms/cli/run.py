@@ -79,6 +79,7 @@ def run_split(
     known = (None if resources.price else price_kept(RunFolder(out))) or resources.price_of(model)
     meter = resources.meter({model: known})
     options.note_knowledge(settings, found, model, resources.base_url)
+    options.note_idle_mask(settings, plan.memory)
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
     console = make_console()

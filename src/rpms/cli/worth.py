@@ -18,7 +18,8 @@ from rpms.core.memory import Entry
 from rpms.core.names import nearest
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.shown import excerpt
-from rpms.learn.audit import ALPHA, CORRECTION, LEAST, Account, Audit, AuditedOutcome, Worth, audit, numbers
+from rpms.learn.audit import ALPHA, CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
+from rpms.learn.effects import LEAST
 from rpms.learn.freeze import read_frozen
 from rpms.learn.inventory import said
 from rpms.learn.junk import Junk, find_junk, pruned
@@ -56,6 +57,8 @@ def audit_runs(
     if out is not None and memory is None:
         raise InputError("--out needs --memory: the memory that harmful entries are to leave")
     known = read_frozen(memory) if memory is not None else None
+    if memory is not None:
+        _refuse_existing(out, memory)
     found = audit(runs)
     if known is not None:
         _check_world(found, known, memory)
@@ -125,10 +128,14 @@ def _cell(account: Account, outcome: AuditedOutcome) -> Text:
     return Text(numbers(outcome, finding.effect), "" if finding.sign(outcome) else "dim")
 
 
+def _refuse_existing(out: Path | None, file: Path) -> None:
+    """Refuse, before anything is worked out, to write over a memory, but the one that entries are to leave."""
+    if out is not None and out != file and (out.exists() or quarantine_file(out).exists()):
+        raise InputError(f"{out if out.exists() else quarantine_file(out)}: exists; choose another file")
+
+
 def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str]) -> None:
-    """Write the next memory without some entries; into the file it came from only where that is asked for by name."""
-    if out.exists() and out != file:
-        raise InputError(f"{out}: exists; choose another file")
+    """Write the next memory without some entries."""
     before = read_quarantine(file, memory.world)
     stay, aside = set_aside(memory.entries, reasons, before)
     digest = write_without(out, stay, aside, memory.world)
@@ -158,6 +165,7 @@ def junk(
         raise InputError(f"{file}: does not name its world; `rpms memory merge {file} --world NAME --out …` adds it")
     if (prune is None) != (out is None):
         raise InputError("--prune and --out go together: what to do without, and where the rest is written")
+    _refuse_existing(out, file)
     policy = _policy(prune or "")
     world = find_world(memory.world)
     remarks = find_junk(memory.entries, world, manual_of(world), world.retrieval, runs or ())
@@ -186,6 +194,8 @@ def _policy(text: str) -> tuple[Junk, ...]:
 
 def quarantined(file: Annotated[Path, typer.Argument(help="A memory, JSON Lines.", show_default=False)]) -> None:
     """List what was set aside of a memory, and why."""
+    if not quarantine_file(file).exists() and not file.exists():
+        raise InputError(f"{file}: there is no such memory")
     aside = read_quarantine(file)
     for item in aside:
         say(f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}")

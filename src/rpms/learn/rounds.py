@@ -28,7 +28,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
-from rpms.learn.audit import audit
+from rpms.learn.audit import Audit, audit
 from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
 from rpms.learn.harvest import harvest
 from rpms.learn.lessons import Wording
@@ -139,6 +139,8 @@ class Round:
     """Episodes that taught exactly what they taught in an earlier round."""
     aside: int = 0
     """Entries that were set aside so far."""
+    audited: str = ""
+    """What the audit found, in a line; nothing where none was made."""
 
     @property
     def entries(self) -> int:
@@ -190,12 +192,14 @@ def learn(
         listening = listener(number) if listener is not None else None
         summary = run(round_plan, folder, workers, listening, engine=engine, price=price, meter=meter)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
-        reasons = _harmful(plan, out, number, round_plan) if plan.audit else {}
+        audited = _audit(plan, out, number, round_plan) if plan.audit else None
+        reasons = harmful(audited) if audited is not None else {}
         entries, aside = set_aside(merge(memory.entries, *fresh), reasons, aside)
         memory = EpisodicMemory(entries, plan.world.name)
         if not memory.entries and not empty:
             raise InputError(f"nothing was learned from {folder}: {_NOTHING}")
-        result = _snapshot(snapshot_file(out, number), memory, aside, number, summary, repeated)
+        found = audited.summary if audited is not None else ""
+        result = _snapshot(snapshot_file(out, number), memory, aside, number, summary, repeated, found)
         results.append(result)
         if after is not None:
             after(result)
@@ -206,13 +210,13 @@ def learn(
     return tuple(results)
 
 
-def _harmful(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> dict[str, str]:
-    """What the rounds so far that hid some of their memory show to be harmful, by id, with the reason."""
+def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit | None:
+    """What the rounds so far that hid some of their memory tell of it; nothing after a round that hid none."""
     if not (played.condition.memory and played.memory.entries and played.sources.recalling.mask):
-        return {}
+        return None
     folders = [round_folder(out, each) for each in range(plan.before + 1, number + 1)]
     with_memory = [each for each in folders if RunFolder(each).protocol.settings.get("retrieval")]
-    return harmful(audit(with_memory))
+    return audit(with_memory)
 
 
 def continued(plan: LearningPlan, out: Path) -> LearningPlan:
@@ -279,20 +283,23 @@ def _snapshot(
     number: int,
     summary: RunSummary,
     repeated: int,
+    audited: str,
 ) -> Round:
     if aside:
         write_quarantine(file, aside, memory.world)
     write_memory(file, memory.entries, memory.world)
     counts = Counter(entry.kind for entry in memory.entries)
-    return Round(number, summary, file, counts, freeze(file), repeated, len(aside))
+    return Round(number, summary, file, counts, freeze(file), repeated, len(aside), audited)
 
 
 def learned(results: Sequence[Round]) -> Iterator[str]:
-    """Rounds in words, a line each."""
+    """Rounds in words, a line each, and another for an audit."""
     for result in results:
         counts = [f"{result.counts[kind]} {kind.value.replace('_', ' ')}" for kind in Kind if result.counts[kind]]
-        again = f", {result.repeated} episodes as before" if result.repeated else ""
+        again = f", {result.repeated} as before" if result.repeated else ""
         won = f"{result.summary.won} of {result.summary.done} won"
         told = f"{result.entries} entries ({', '.join(counts)})" if counts else f"nothing was learned: {_NOTHING}"
         aside = f"; {result.aside} set aside" if result.aside else ""
         yield f"round {result.number}: {won}{again}; {told}{aside}"
+        if result.audited:
+            yield f"audit: {result.audited}"
