@@ -142,7 +142,7 @@ class Needs:
             used |= row
         return kept & used
 
-    def _worth(self, bit: int) -> tuple[int, bool, int, int]:
+    def _worth(self, bit: int) -> tuple[int, ...]:
         known = sum((true | false) >> bit & 1 for _, true, false in self.rows)
         literal = literal_of(self.book.facts, bit)
         return known, not literal.negated, len(literal.atom.args), -bit

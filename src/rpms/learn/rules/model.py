@@ -78,6 +78,12 @@ class ActionModel:
         names = (*(f"<{name}>" for name in self.parameters), "")
         return "".join(piece + name for piece, name in zip(pieces, names, strict=True))
 
+    @property
+    def guessed(self) -> tuple[Literal, ...]:
+        """What plans see to: what is known to be needed, and the best guess at the rest."""
+        certain = [fact.clause.literals[0] for fact in self.labelled(Label.NECESSARY)]
+        return tuple(dict.fromkeys((*certain, *self.explaining)))
+
     def labelled(self, *labels: Label) -> tuple[Fact, ...]:
         """The preconditions with some labels."""
         return tuple(fact for fact in self.needs if fact.label in labels)

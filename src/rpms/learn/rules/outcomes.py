@@ -45,12 +45,13 @@ class Outcomes:
 
         That a thing is near once it was put down here follows from where the agent is, and is no way to get anywhere.
         """
-        found, predicates = list(self._certain()), self.book.vocabulary.predicates
+        found, predicates = list(self.certain()), self.book.vocabulary.predicates
         exclusive = [predicates[fact.clause.literals[0].atom.predicate].exclusive for fact in found]
         moving = all(exclusive)
         return [fact for fact, how in zip(found, exclusive, strict=True) if moving or how in ("", "always")]
 
-    def _certain(self) -> Iterator[Fact]:
+    def certain(self) -> Iterator[Fact]:
+        """What was so after every success, and was not so before some, whatever it follows from."""
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
             changed = [row[0].witness for row in self.rows if row[2] >> bit & row[3] >> bit & 1]
@@ -72,7 +73,7 @@ class Outcomes:
 
     def conditional(self) -> Iterator[Fact]:
         """What came about in some successes and not in others, where one fact before tells which."""
-        certain = {fact.clause.literals[0] for fact in self._certain()}
+        certain = {fact.clause.literals[0] for fact in self.certain()}
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
             if literal in certain or _fixed(literal.atom):
@@ -105,7 +106,19 @@ class Outcomes:
         for row in without:
             every &= facts(row)[1]
         found = [bit for bit in bits(every) if bit not in own]
-        return literal_of(self.book.facts, found[0]) if found else None
+        return literal_of(self.book.facts, found[0]) if found else self._telling_kind(with_it, without)
+
+    def _telling_kind(
+        self,
+        with_it: Sequence[tuple[Attempt, int, int, int, int]],
+        without: Sequence[tuple[Attempt, int, int, int, int]],
+    ) -> Literal | None:
+        """The kind that one of the action's things had in all of some rows and in none of the others."""
+        for slot in range(len(self.book.slots)):
+            (kind, *others) = {row[0].kinds[slot] for row in with_it}
+            if not others and all(row[0].kinds[slot] != kind for row in without):
+                return Literal(Atom("kind", (str(slot), kind)))
+        return None
 
     def ruinous(self) -> Fact | None:
         """What held before every success that ended the task for good, and before no other."""
@@ -122,9 +135,12 @@ class Outcomes:
         witnesses = tuple(row[0].witness for row in lost[:MOST_WITNESSES])
         return Fact(Clause((literal_of(self.book.facts, found[0]),)), confirmed=len(lost), witnesses=witnesses)
 
-    def observes(self) -> Iterator[Fact]:
-        """What was unknown before and is known after, of the action's own things, and of all such things."""
-        made = {fact.clause.literals[0].atom for fact in self._certain()}
+    def observes(self, mostly: float = MOSTLY) -> Iterator[Fact]:
+        """What was unknown before and is known after, of the action's own things, and of all such things.
+
+        `mostly`: the share of the successes in which it has to be.
+        """
+        made = {fact.clause.literals[0].atom for fact in self.certain()}
         half = (1 << self.size) - 1
         for place, atom in enumerate(self.book.facts):
             place_of_agent = self.book.vocabulary.predicates[atom.predicate].exclusive
@@ -132,14 +148,15 @@ class Outcomes:
                 continue
             before = [row for row in self.rows if not (row[1] | row[2]) & half & 1 << place]
             known = [row for row in before if (row[3] | row[4]) & half & 1 << place]
-            yield from self._revealed(atom, before, known, {place, place + self.size})
+            yield from self._revealed(atom, before, known, {place, place + self.size}, mostly)
         for place, atom in enumerate(self.book.revelations):
             probe = self.book.probes.get(atom)
             if probe is None:
                 continue
             counted = {attempt.witness for attempt in self.book.attempts[probe.since :]}
             rows = [row for row in self.rows if row[0].witness in counted and not row[0].known >> place & 1]
-            yield from self._revealed(atom, rows, [row for row in rows if row[0].known_after >> place & 1], set())
+            known = [row for row in rows if row[0].known_after >> place & 1]
+            yield from self._revealed(atom, rows, known, set(), mostly)
 
     def _revealed(
         self,
@@ -147,11 +164,12 @@ class Outcomes:
         before: Sequence[tuple[Attempt, int, int, int, int]],
         known: Sequence[tuple[Attempt, int, int, int, int]],
         own: set[int],
+        mostly: float,
     ) -> Iterator[Fact]:
         if len(known) < SEVERAL:
             return
         given: Literal | None = None
-        if len(known) < MOSTLY * len(before):
+        if len(known) < mostly * len(before):
             still = [row for row in before if row not in known]
             given = self._telling(known, still, lambda row: (row[3], row[4]), own)
             if given is None:

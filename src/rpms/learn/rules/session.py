@@ -55,11 +55,15 @@ class Session:
     ahead: list[str] = field(default_factory=list)
     """What the plan that was made goes on with."""
     about_goal: bool = False
+    scoring: bool = False
+    """Whether what scores is being done, as far as it is known."""
     left: int = 0
     """Steps that are left of the episode."""
 
     def __post_init__(self) -> None:
-        self.about_goal = not self.explorer.settled(self.diary.goal) and self.dice.random() < self.explorer.how.goals
+        explorer, goal = self.explorer, self.diary.goal
+        self.about_goal = not explorer.settled(goal) and self.dice.random() < explorer.how.goals
+        self.scoring = self.about_goal and explorer.learned is not None and goal.type in explorer.learned.scoring
 
     @property
     def situation(self) -> Situation:
@@ -217,6 +221,8 @@ class Session:
     def _towards_goal(self) -> str:
         """The next step towards a guess at what the goal wants; nothing where there is none left."""
         explorer = self.explorer
+        if self.scoring and (command := self._towards_score()):
+            return command
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
                 if self.wanted is not None:
@@ -235,6 +241,11 @@ class Session:
             self.tried.add(self.wanted)
             self.wanted = None
         return ""
+
+    def _towards_score(self) -> str:
+        """The next step towards what scores; nothing where nothing is known to score now."""
+        plan = self.explorer.player(self.diary.goal).plan(self.situation, seek=False)
+        return next((option.command for option in plan.options if not self._vain(option.command)), "")
 
     def _go_on(self) -> str | None:
         """The next action of the plan that was made, where it can be done; no new plan is needed then."""
