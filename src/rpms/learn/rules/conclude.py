@@ -80,7 +80,7 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         process
         for template, linked in ledger.linked.items()
         if template in by_template
-        for process in processes(linked, ledger.books[template], by_template[template].name, ledger.names)
+        for process in processes(linked, ledger.books[template], by_template[template], ledger.names)
     ]
     books = [*(ledger.books[model.template] for model in models), ledger.orders]
     deeds = [deed for type_ in ledger.goals for deed in deeds_of(books, type_)]

@@ -15,12 +15,10 @@ from rpms.core.facts import Atom, Clause, Literal
 from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.linked import Process, process_of
 from rpms.learn.rules.model import ActionModel, Fact
-from rpms.learn.rules.views import Condition, by_kind, condition, view
+from rpms.learn.rules.views import Condition, conditions, view
 from rpms.learn.rules.words import SLOT, Names
 
 ADVANCED = Atom("advanced")
-_FEW_KINDS = 8
-"""Kinds in a slot, at most, that are looked at one by one."""
 _RISES = 3
 """How often the score has to have risen before the end for parts of a task to be scored at all."""
 
@@ -63,22 +61,10 @@ def _scored(attempt: Attempt) -> bool:
 
 
 def _conditions(book: Book, goal: str) -> Iterator[Condition]:
-    """When an action scores: one condition for all, or where none tells, one for each kind in one of its slots."""
+    """When an action scores."""
     done = [attempt for attempt in book.attempts if attempt.goal == goal and not attempt.refused]
-    if not any(map(_scored, done)):
-        return
-    asked = view(_with_goal(book), [_meant(book, attempt) for attempt in done], _scored)
-    single = condition(asked)
-    if single is not None:
-        yield single
-        return
-    best: dict[str, Condition] = {}
-    for slot in range(len(book.slots)):
-        kinds = {attempt.kinds[slot] for attempt in done if _scored(attempt)}
-        if len(kinds) <= _FEW_KINDS:
-            told = by_kind(asked, slot)
-            best = max(best, told, key=lambda each: sum(one.good for one in each.values()))
-    yield from best.values()
+    if any(map(_scored, done)):
+        yield from conditions(view(_with_goal(book), [_meant(book, attempt) for attempt in done], _scored))
 
 
 def _with_goal(book: Book) -> Book:

@@ -149,8 +149,15 @@ class Needs:
 
     @cached_property
     def required(self) -> int:
-        """All that an action may need as far as anybody knows: what explains refusals, and what nothing implies."""
-        return self.explaining | sum(1 << bit for bit in bits(self.tested & ~self.explaining) if not self._implied(bit))
+        """All that an action may need as far as anybody knows: what explains refusals, and what nothing implies.
+
+        Of many fixed names, some fact always happened to hold: what explains nothing is left out of these.
+        """
+        rest = [bit for bit in bits(self.tested & ~self.explaining) if not self._by_name(bit)]
+        return self.explaining | sum(1 << bit for bit in rest if not self._implied(bit))
+
+    def _by_name(self, bit: int) -> bool:
+        return any(not arg.isdigit() for arg in literal_of(self.book.facts, bit).atom.args)
 
     def decisive(self, bit: int) -> list[tuple[Attempt, int, int]]:
         """Refusals in which one of the explaining facts alone was false, and all the others were true."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from rpms.core.belief import Belief
+from rpms.core.belief import Belief, FactBelief
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING
@@ -30,7 +30,9 @@ _MOST_IMAGINED = 1_000
 
 def vocabulary_of(world: World) -> Vocabulary:
     """What is taken over of a world's manual: which facts there are and how to say them, not what they follow from."""
-    return Vocabulary({name: each for name, each in manual_of(world).predicates.items() if not each.lasting})
+    manual = manual_of(world)
+    told = {name: each for name, each in manual.predicates.items() if not each.lasting}
+    return Vocabulary({name: each for name, each in told.items() if name not in manual.lore.facts})
 
 
 @dataclass
@@ -114,9 +116,21 @@ class Diary:
 
     def _know(self, belief: Belief) -> None:
         self._ledger.know(belief)
+        if isinstance(belief, FactBelief):
+            self._ledger.names.learn(self._mentioned(belief))
         new = {name for names in belief.names.values() for name in names} - self._counted
         self._counted |= new
         self._ledger.names.spread.update(new)
+
+    def _mentioned(self, belief: FactBelief) -> dict[str, list[str]]:
+        """Names that facts speak of and that nothing was known to have: the permissions of an app."""
+        found: dict[str, list[str]] = {}
+        for atom in belief.known:
+            declared = self._ledger.vocabulary.predicates.get(atom.predicate)
+            for arg, role in zip(atom.args, declared.args if declared else (), strict=False):
+                if arg != ANYTHING and arg not in self._ledger.names.roles:
+                    found.setdefault(role, []).append(arg)
+        return found
 
     def _attempt(self, step: Spoken, before: Belief, after: Belief, witness: Witness, *, refused: bool) -> None:
         ledger = self._ledger

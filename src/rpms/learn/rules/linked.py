@@ -7,7 +7,6 @@ are looked at as attempts in vain.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -17,9 +16,9 @@ from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ActionSchema, Revelation
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
-from rpms.learn.rules.model import MOST_WITNESSES, Fact
+from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, Fact
 from rpms.learn.rules.outcomes import Outcomes
-from rpms.learn.rules.views import Condition, condition, view
+from rpms.learn.rules.views import Condition, condition, conditions, view
 from rpms.learn.rules.words import SLOT, Names, fill
 from rpms.store.evidence import Witness
 
@@ -116,10 +115,13 @@ class Linked:
                     yield atom
 
 
-def processes(linked: Linked, base: Book, name: str, names: Names) -> list[Process]:
+def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
     """What plans can make of an action beyond what its schema says."""
-    found = list(_leading(linked, name, names)) if linked.moves else list(_staying(linked, name, names))
-    return found if linked.moves else [*found, *_giving(linked, base, name, names)]
+    if linked.moves:
+        yield from _leading(linked, action.name, names)
+    else:
+        yield from _staying(linked, action.name, names)
+        yield from _giving(linked, base, action, names)
 
 
 def _leading(linked: Linked, name: str, names: Names) -> Iterator[Process]:
@@ -164,28 +166,27 @@ def _staying(linked: Linked, name: str, names: Names) -> Iterator[Process]:
         yield process_of(f"{name}_here", linked.template, parameters, told, effects, seen)
 
 
-def _giving(linked: Linked, base: Book, name: str, names: Names) -> Iterator[Process]:
+def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
     """What an action sometimes makes of things that it does not name: nobody can tell of which before."""
-    parameters = base.called(names)
-    if parameters is None:
-        return
-    things: dict[str, Counter[str]] = {}
+    things: dict[str, set[str]] = {}
     for _, atoms in linked.given:
         for atom in atoms:
-            things.setdefault(atom.predicate, Counter())[atom.args[0]] += 1
-    for predicate, counts in things.items():
-        role = linked.vocabulary.predicates[predicate].args[0]
-        if len(counts) < _SEVERAL or role in parameters:
+            things.setdefault(atom.predicate, set()).add(atom.args[0])
+    done = {attempt.witness for attempt, _ in linked.given}
+    rows = [attempt for attempt in base.attempts if attempt.witness in done]
+    for predicate, some in things.items():
+        roles = set.intersection(*(names.roles[thing] for thing in some)) - set(action.parameters)
+        role = min(roles, key=names.order.__getitem__, default="")
+        if len(some) < _SEVERAL or not role:
             continue
         gave = {
             attempt.witness for attempt, atoms in linked.given if any(atom.predicate == predicate for atom in atoms)
         }
-        done = {attempt.witness for attempt, _ in linked.given}
-        rows = [attempt for attempt in base.attempts if attempt.witness in done]
-        told = condition(view(base, rows, lambda attempt, gave=gave: attempt.witness in gave))  # type: ignore[misc]
+        told = next(conditions(view(base, rows, lambda attempt, gave=gave: attempt.witness in gave)), None)  # type: ignore[misc]
         if told is not None:
+            told = replace(told, literals=tuple(dict.fromkeys((*told.literals, *action.guessed))))
             fact = Fact(Clause((Literal(Atom(predicate, (role,))),)))
-            yield process_of(f"{name}_{predicate}", linked.template, parameters, told, [fact])
+            yield process_of(f"{action.name}_{predicate}", linked.template, action.parameters, told, [fact])
 
 
 def _standing(told: Condition, book: Book, here: str) -> Condition:
@@ -211,7 +212,7 @@ def process_of(
     effects: Sequence[Fact] = (),
     observes: Sequence[Fact] = (),
 ) -> Process:
-    """A process of a command, over what its slots are called, under a condition; what seldom comes out well costs more."""
+    """What a command is good for under a condition, over what its slots are called; what often fails costs more."""
     bound = {str(place): parameter for place, parameter in enumerate(parameters)}
     syntax = fill(template, [f"<{each}>" for each in parameters[: template.count(SLOT)]])
     clauses = tuple(clause.bind(bound) for clause in told.clauses)

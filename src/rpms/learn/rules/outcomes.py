@@ -57,7 +57,8 @@ class Outcomes:
             changed = [row[0].witness for row in self.rows if row[2] >> bit & row[3] >> bit & 1]
             seen = sum(row[3] >> bit & 1 for row in self.rows)
             against = [row[0].witness for row in self.rows if row[4] >> bit & 1]
-            if not against and seen >= MOSTLY * len(self.rows):
+            often = not _fixed(literal.atom) or 2 * len(changed) >= len(self.rows)
+            if not against and often and seen >= MOSTLY * len(self.rows):
                 yield Fact(
                     Clause((literal,)),
                     confirmed=len(changed),

@@ -231,8 +231,8 @@ class Session:
             if self.wanted is None:
                 return ""
             self.patience -= 1
-            if (command := self._go_on()) is not None:
-                return command
+            if (going := self._go_on()) is not None:
+                return going
             plan: Plan = explorer.reasoner(self.wanted).plan(self.situation, seek=False)
             options = [option for option in plan.options if not self._vain(option.command)]
             if plan.cost > 0 and options:

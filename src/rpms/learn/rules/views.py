@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,8 +14,14 @@ from rpms.learn.rules.model import literal_of
 
 _OFTEN = 0.6
 """Of the attempts with all that a condition asks for, the share that has to have come out well."""
-_ENOUGH = 2
+_SEVERAL = 3
 """Attempts that came out well, below which nothing is concluded."""
+_GAIN = 0.02
+"""By how much a fact has to raise the share of what came out well."""
+_ABOUT_OTHERS = 0.05
+"""How much better a fact has to be that is about a fixed name or a kind, than one about the action's things."""
+_MOST_KINDS = 40
+"""Kinds that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ def view(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool
 def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Condition | None:
     """The fewest facts that tell the attempts that came out well from the others, where they mostly do."""
     needs = Explained(book, preferred=preferred)
-    if len(needs.wins) < _ENOUGH:
+    if len(needs.wins) < _SEVERAL:
         return None
     wanted = needs.explaining
     bad = sum(row[1] & wanted == wanted for row in needs.losses)
@@ -76,13 +83,71 @@ def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Condition 
     return found if found.share >= _OFTEN else None
 
 
-def by_kind(book: Book, slot: int) -> dict[str, Condition]:
-    """The same for each kind in one slot by itself: the oven is for what is to be roasted."""
-    found: dict[str, Condition] = {}
-    for kind in dict.fromkeys(attempt.kinds[slot] for attempt in book.attempts if not attempt.refused):
-        own = [attempt for attempt in book.attempts if attempt.kinds[slot] == kind]
-        told = condition(view(book, own, lambda attempt: not attempt.refused))
-        if told is not None:
-            literal = Literal(Atom("kind", (str(slot), kind)))
-            found[kind] = replace(told, literals=(literal, *told.literals))
-    return found
+def conditions(book: Book) -> Iterator[Condition]:
+    """When it came out well, as conditions each of which mostly tells; what came out well by luck is covered by none.
+
+    Sequential covering, as CN2 does it: facts are added while the share of what came out well rises, and what a
+    condition covers is set aside before the next one is sought.
+    """
+    size, facts = len(book.facts), book.facts
+    kinds = _kinds(book)
+    rows = [
+        (attempt, attempt.true | attempt.false << size | _of_kinds(attempt, kinds) << 2 * size)
+        for attempt in book.attempts
+    ]
+    left = [row for row in rows if not row[0].refused]
+    while len(left) >= _SEVERAL:
+        mask = _grown(left, [row for row in rows if row[0].refused], facts)
+        covered = [row for row in left if row[1] & mask == mask]
+        bad = sum(row[0].refused and row[1] & mask == mask for row in rows)
+        literals = tuple(
+            literal_of(facts, bit) if bit < 2 * size else Literal(Atom("kind", kinds[bit - 2 * size]))
+            for bit in bits(mask)
+        )
+        found = Condition(literals, len(covered), bad, tuple(row[0] for row in covered[:5]))
+        if len(covered) < _SEVERAL or found.share < _OFTEN:
+            return
+        yield found
+        left = [row for row in left if row not in covered]
+
+
+def _kinds(book: Book) -> list[tuple[str, str]]:
+    """Slots with the kinds that came out well in them several times."""
+    counts = Counter(
+        (str(slot), kind) for attempt in book.attempts if not attempt.refused for slot, kind in enumerate(attempt.kinds)
+    )
+    return [pair for pair, count in counts.most_common(_MOST_KINDS) if count >= _SEVERAL]
+
+
+def _of_kinds(attempt: Attempt, kinds: Sequence[tuple[str, str]]) -> int:
+    return sum(1 << place for place, (slot, kind) in enumerate(kinds) if attempt.kinds[int(slot)] == kind)
+
+
+def _grown(good: Sequence[tuple[Attempt, int]], bad: Sequence[tuple[Attempt, int]], facts: Sequence[Atom]) -> int:
+    """Facts that most of what came out well shares, and little else; of equal ones, those about the action's things."""
+    size, mask = len(facts), 0
+    good, bad = list(good), list(bad)
+    general = [not any(arg.isdigit() for arg in atom.args) for atom in facts]
+    while bad:
+        best, choice = _laplace(len(good), len(bad)) + _GAIN, -1
+        ever = 0
+        for _, true in good:
+            ever |= true
+        ranked: tuple[float, ...] = (best,)
+        for bit in bits(ever & ~mask):
+            hits, misses = sum(row[1] >> bit & 1 for row in good), sum(row[1] >> bit & 1 for row in bad)
+            value = _laplace(hits, misses)
+            told = bit >= 2 * size
+            rank = (value - _ABOUT_OTHERS * (told or general[bit % size]), hits, not told and bit < size, -bit)
+            if hits >= _SEVERAL and value > best and rank > ranked:
+                ranked, choice = rank, bit
+        if choice < 0:
+            break
+        mask |= 1 << choice
+        good = [row for row in good if row[1] >> choice & 1]
+        bad = [row for row in bad if row[1] >> choice & 1]
+    return mask
+
+
+def _laplace(good: int, bad: int) -> float:
+    return (good + 1) / (good + bad + 2)

@@ -9,7 +9,6 @@ from random import Random
 from typing import NamedTuple
 
 from rpms.core.belief import Belief
-from rpms.core.facts import kind_of
 
 SLOT = "<>"
 _LONGEST_NAME = 8
@@ -18,6 +17,8 @@ _MOST_CONSTANTS = 16
 """Names without a number that are all taken for fixed ones; in a world with more, only the most widespread are."""
 _WIDESPREAD, _MOST_WIDESPREAD = 0.4, 32
 """Share of the episodes in which such a name has to be known, and how many of them there are at most."""
+_SETTLED = 8
+"""Episodes before which nothing is said of how widespread a name is."""
 _FEW = 8
 """Names that a role has in all, with which they are worth facts of their own: ways to cut, directions."""
 _PIECE = re.compile(r"""\s+|[(),="']|[^\s(),="']+""")
@@ -52,16 +53,16 @@ class Names:
         for role in sorted(names, key=lambda role: len(names[role])):
             self.order.setdefault(role, len(self.order))
             for name in names[role]:
-                if name not in self.roles and kind_of(name) == name and not name.isdigit():
+                if name not in self.roles and not _NUMBER.search(name):
                     self._unnumbered.append(name)
                 self.roles.setdefault(name, set()).add(role)
 
     def begin(self) -> None:
         """Another episode begins. Now and then it is settled anew which names are fixed."""
         self.episodes += 1
-        if self.episodes & (self.episodes - 1):
+        if self.episodes < _SETTLED or self.episodes & (self.episodes - 1):
             return
-        every = [name for name in self.roles if not _NUMBER.search(name)]
+        every = self._unnumbered
         most = sorted(every, key=lambda name: -self.spread[name])[:_MOST_WIDESPREAD]
         self._widespread = tuple(name for name in most if self.spread[name] >= _WIDESPREAD * self.episodes)
         sizes = Counter(role for roles in self.roles.values() for role in roles)
