@@ -96,8 +96,9 @@ class Book:
     probes: dict[Atom, Probe] = field(default_factory=dict)
     plain: bool = False
     """Whether facts about fixed names are left out."""
+    named: tuple[str, ...] = ()
+    """The fixed names that facts are about."""
     _known: set[Atom] = field(default_factory=set)
-    _fixed: tuple[str, ...] = ()
 
     def record(
         self,
@@ -149,10 +150,10 @@ class Book:
             self.roles = [None] * arity
         roles = [names.roles.get(name, set()) for name in filled]
         constants = () if self.plain else names.constants
-        new = set(constants) - set(self._fixed) if names.many else ()
+        new = set(constants) - set(self.named) if names.many else ()
         if self._known and not new and all(known <= slot for known, slot in zip(roles, self.slots, strict=True)):
             return
-        self._fixed = constants
+        self.named = constants
         self.slots = [slot | known for known, slot in zip(roles, self.slots, strict=True)]
         every: list[str] = [*map(str, range(arity)), *constants]
         known_roles = {role for roles in names.roles.values() for role in roles}

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.rules import ActionSchema, Revelation
+from rpms.core.rules import ANYTHING, ActionSchema, Revelation
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, Fact
 from rpms.learn.rules.outcomes import Outcomes
@@ -139,11 +139,11 @@ def _leading(linked: Linked, name: str, names: Names) -> Iterator[Process]:
     effects = [fact for fact in outcomes.certain() if there in fact.clause.literals[0].atom.args]
     where = [fact for fact in effects if _exclusive(fact, book) and not fact.clause.literals[0].negated]
     other = [fact for fact in effects if not _exclusive(fact, book)]
-    seen = [fact for fact in outcomes.observes() if there in fact.clause.literals[0].atom.args]
     if where:
         yield process_of(f"{name}_there", linked.template, parameters, told, where)
-    if other or seen:
-        yield process_of(f"{name}_there_first", linked.template, parameters, told, other, seen)
+    if other:
+        yield process_of(f"{name}_there_first", linked.template, parameters, told, other)
+    yield from _showing(f"{name}_there", linked.template, parameters, told, book, there)
 
 
 def _staying(linked: Linked, name: str, names: Names) -> Iterator[Process]:
@@ -161,9 +161,28 @@ def _staying(linked: Linked, name: str, names: Names) -> Iterator[Process]:
     effects = [
         fact for fact in outcomes.certain() if here in fact.clause.literals[0].atom.args and not _exclusive(fact, book)
     ]
-    seen = [fact for fact in outcomes.observes(_SOMETIMES) if here in fact.clause.literals[0].atom.args]
-    if effects or seen:
-        yield process_of(f"{name}_here", linked.template, parameters, told, effects, seen)
+    if effects:
+        yield process_of(f"{name}_here", linked.template, parameters, told, effects)
+    yield from _showing(f"{name}_here", linked.template, parameters, told, book, here)
+
+
+def _showing(
+    name: str, template: str, parameters: Sequence[str], told: Condition, book: Book, place: str
+) -> Iterator[Process]:
+    """What becomes known of all that is in a place, often enough to try it, and what held where it did."""
+    for bit, atom in enumerate(book.revelations):
+        probe = book.probes.get(atom)
+        if probe is None or place not in atom.args or book.vocabulary.predicates[atom.predicate].exclusive:
+            continue
+        rows = [row for row in book.attempts[probe.since :] if not row.refused and not row.known >> bit & 1]
+        shown = view(book, rows, lambda row, bit=bit: bool(row.known_after >> bit & 1))  # type: ignore[misc]
+        when = next(conditions(shown, _SOMETIMES), None)
+        if when is None or when.good < _SEVERAL:
+            continue
+        literals = tuple(dict.fromkeys((*when.literals, *told.literals)))
+        fact = Fact(Clause((Literal(atom),)))
+        where = "_".join(("shows", atom.predicate, *("all" if arg == ANYTHING else "its" for arg in atom.args)))
+        yield process_of(f"{name}_{where}", template, parameters, replace(when, literals=literals), (), [fact])
 
 
 def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:

@@ -80,9 +80,10 @@ class ActionModel:
 
     @property
     def guessed(self) -> tuple[Literal, ...]:
-        """What plans see to: what is known to be needed, and the best guess at the rest."""
+        """What plans see to: what is known to be needed, the best guess at the rest, and that the kinds fit."""
         certain = [fact.clause.literals[0] for fact in self.labelled(Label.NECESSARY)]
-        return tuple(dict.fromkeys((*certain, *self.explaining)))
+        told = [Literal(Atom(one.name, tuple(map(str, one.slots))), kinds=one.kinds) for one in self.tables]
+        return tuple(dict.fromkeys((*certain, *self.explaining, *told)))
 
     def labelled(self, *labels: Label) -> tuple[Fact, ...]:
         """The preconditions with some labels."""

@@ -14,7 +14,7 @@ from rpms.learn.rules.model import literal_of
 
 _OFTEN = 0.6
 """Of the attempts with all that a condition asks for, the share that has to have come out well."""
-_SEVERAL = 3
+_SEVERAL = 2
 """Attempts that came out well, below which nothing is concluded."""
 _GAIN = 0.02
 """By how much a fact has to raise the share of what came out well."""
@@ -83,11 +83,11 @@ def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Condition 
     return found if found.share >= _OFTEN else None
 
 
-def conditions(book: Book) -> Iterator[Condition]:
+def conditions(book: Book, least: float = _OFTEN) -> Iterator[Condition]:
     """When it came out well, as conditions each of which mostly tells; what came out well by luck is covered by none.
 
     Sequential covering, as CN2 does it: facts are added while the share of what came out well rises, and what a
-    condition covers is set aside before the next one is sought.
+    condition covers is set aside before the next one is sought. `least`: the share of what comes out well with it.
     """
     size, facts = len(book.facts), book.facts
     kinds = _kinds(book)
@@ -105,7 +105,7 @@ def conditions(book: Book) -> Iterator[Condition]:
             for bit in bits(mask)
         )
         found = Condition(literals, len(covered), bad, tuple(row[0] for row in covered[:5]))
-        if len(covered) < _SEVERAL or found.share < _OFTEN:
+        if len(covered) < _SEVERAL or found.share < least:
             return
         yield found
         left = [row for row in left if row not in covered]
