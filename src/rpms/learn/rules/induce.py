@@ -80,9 +80,8 @@ class Needs:
         """Whether a fact about a fixed name, of which there are many, is so common that all successes prove nothing."""
         rows = self._drawn or [(true, false) for _, true, false in self.losses]
         known = [true >> bit & 1 for true, false in rows if (true | false) >> bit & 1]
-        return len(self.book.named) > MANY_NAMES and sum(known) ** len(self.wins) > BY_CHANCE * len(known) ** len(
-            self.wins
-        )
+        share = sum(known) / len(known) if known else 1.0
+        return len(self.book.named) > MANY_NAMES and share ** len(self.wins) > BY_CHANCE
 
     @property
     def safe_literals(self) -> frozenset[Literal]:
