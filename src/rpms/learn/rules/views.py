@@ -16,6 +16,8 @@ _OFTEN = 0.6
 """Of the attempts with all that a condition asks for, the share that has to have come out well."""
 _SEVERAL = 2
 """Attempts that came out well, below which nothing is concluded."""
+_SURE, _SURELY = 0.9, 4
+"""Share and number of them for a further condition: of what is left over after the first, most was luck."""
 _GAIN = 0.02
 """By how much a fact has to raise the share of what came out well."""
 _ABOUT_OTHERS = 0.05
@@ -96,7 +98,8 @@ def conditions(book: Book, least: float = _OFTEN) -> Iterator[Condition]:
         for attempt in book.attempts
     ]
     left = [row for row in rows if not row[0].refused]
-    while len(left) >= _SEVERAL:
+    wanted = _SEVERAL
+    while len(left) >= wanted:
         mask = _grown(left, [row for row in rows if row[0].refused], facts)
         covered = [row for row in left if row[1] & mask == mask]
         bad = sum(row[0].refused and row[1] & mask == mask for row in rows)
@@ -105,9 +108,10 @@ def conditions(book: Book, least: float = _OFTEN) -> Iterator[Condition]:
             for bit in bits(mask)
         )
         found = Condition(literals, len(covered), bad, tuple(row[0] for row in covered[:5]))
-        if len(covered) < _SEVERAL or found.share < least:
+        if len(covered) < wanted or found.share < least:
             return
         yield found
+        least, wanted = max(least, _SURE), _SURELY
         left = [row for row in left if row not in covered]
 
 
