@@ -112,7 +112,7 @@ def conditions(book: Book, least: float = _OFTEN) -> Iterator[Condition]:
             return
         yield found
         least, wanted = max(least, _SURE), _SURELY
-        left = [row for row in left if row not in covered]
+        left = [row for row in left if row[1] & mask != mask]
 
 
 def _kinds(book: Book) -> list[tuple[str, str]]:
