@@ -248,11 +248,12 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
             )  # fmt: skip
     for process in learned.processes:
         told = _process(process.schema)
-        text = "; ".join((*told.get("effects", ()), *(f"shows {each}" for each in told.get("observes", ()))))
-        yield Claim(
-            ("processes", process.schema.name), "effects", text, confirmed=process.confirmed, against=process.against,
-            witnesses=process.witnesses,
-        )  # fmt: skip
+        for key in ("effects", "observes"):
+            for text in told.get(key, ()):
+                yield Claim(
+                    ("processes", process.schema.name), key, text, confirmed=process.confirmed,
+                    against=process.against, witnesses=process.witnesses,
+                )  # fmt: skip
     for kind, rows in learned.localities.items():
         for place, found, looked in rows:
             steps = [witness for sight in learned.sights.values() for witness in sight.witnesses.get((kind, place), ())]
