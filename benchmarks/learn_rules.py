@@ -308,21 +308,20 @@ def express(args: argparse.Namespace) -> None:
     world = find_world("textworld-express")
     games = sorted({task.type for task in world.tasks("train", Setting())})
     steps = int(args.steps or 20_000) // len(games)
-    print("| game | hand-written | learned schemas, hand-written procedures | learned | score | steps | learning |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | --- |", flush=True)
+    print("| game | manual | won | refused commands | average score | steps |\n| --- | --- | ---: | ---: | ---: | ---: |")
     for name in args.only.split(",") if args.only else games:
         setting, out = Setting(options={"game": name}), args.out / f"{name}.yaml"
         result, seconds = learned_with(world, setting, world.tasks("train", setting), steps, out, args.seed)
-        manual = manual_of(world, choose_manual(out))
-        dev = world.tasks("dev", setting)[: args.games]
-        played = [play_all(world, setting, dev, chosen) for _, chosen in three_manuals(world, manual)]
-        won = " | ".join(f"{each.won} of {each.games}" for each in played)
         wins = sum(trace.won for trace in result.traces)
-        print(
-            f"| {name} | {won} | {played[-1].score:.2f} | {played[-1].steps:.1f} "
-            f"| {steps:,} steps, {len(result.traces)} games, {wins} won, {seconds:.0f} s |",
-            flush=True,
-        )
+        learning = f"{steps:,} steps in {len(result.traces)} train games, {wins} of them won, {seconds:.0f} s"
+        dev = world.tasks("dev", setting)[: args.games]
+        for title, chosen in reversed(three_manuals(world, manual_of(world, choose_manual(out)))):
+            each = play_all(world, setting, dev, chosen)
+            told = f"{title} ({learning})" if title.startswith("nothing") else title
+            print(
+                f"| {name} | {told} | {each.won} of {each.games} | {each.refused} | {each.score:.2f} | {each.steps:.1f} |"
+            )
+            sys.stdout.flush()
 
 
 def telecom(args: argparse.Namespace) -> None:

@@ -81,7 +81,7 @@ class Needs:
         rows = self._drawn or [(true, false) for _, true, false in self.losses]
         known = [true >> bit & 1 for true, false in rows if (true | false) >> bit & 1]
         share = sum(known) / len(known) if known else 1.0
-        return len(self.book.named) > MANY_NAMES and share ** len(self.wins) > BY_CHANCE
+        return len(self.book.named) > MANY_NAMES and share ** len(self.wins) > BY_CHANCE / self.size
 
     @property
     def safe_literals(self) -> frozenset[Literal]:

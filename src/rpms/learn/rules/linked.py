@@ -47,6 +47,21 @@ def place_of(belief: Belief, vocabulary: Vocabulary) -> tuple[str, str] | None:
     return None
 
 
+def _discovered(book: Book, before: Belief, after: Belief, names: Sequence[str]) -> int:
+    """Which revelations of the last slot showed something: who enters a room sees what lies about, if not all of it."""
+    found, last = 0, str(len(names) - 1)
+    for place, atom in enumerate(book.revelations):
+        if last not in atom.args or atom.args.count(ANYTHING) != 1 or len(atom.args) != 2:  # noqa: PLR2004
+            continue
+        role = book.vocabulary.predicates[atom.predicate].args[atom.args.index(ANYTHING)]
+        for thing in after.names.get(role, ()):
+            asked = Atom(atom.predicate, tuple(thing if arg == ANYTHING else names[int(arg)] for arg in atom.args))
+            if after.truth(asked) is Truth.TRUE and before.truth(asked) is Truth.UNKNOWN:
+                found |= 1 << place
+                break
+    return found
+
+
 class Process(NamedTuple):
     """What a command is good for, as a manual writes it, and what speaks for it."""
 
@@ -88,12 +103,11 @@ class Linked:
 
         def record(book: Book, names: tuple[str, ...], *, refused: bool) -> None:
             if book.slots or not refused:
-                book.add(
-                    book.record(
-                        before, after, names, attempt.witness, refused=refused, known=known, kinds=kinds, dice=dice
-                    ),
-                    known,
+                found = book.record(
+                    before, after, names, attempt.witness, refused=refused, known=known, kinds=kinds, dice=dice
                 )
+                seen = found.known_after if refused else found.known_after | _discovered(book, before, after, names)
+                book.add(found._replace(known_after=seen), known)
 
         record(self.near, (*attempt.names, here), refused=attempt.refused)
         if self.moves:
@@ -171,10 +185,9 @@ def _showing(
 ) -> Iterator[Process]:
     """What becomes known of all that is in a place, often enough to try it, and what held where it did."""
     for bit, atom in enumerate(book.revelations):
-        probe = book.probes.get(atom)
-        if probe is None or place not in atom.args or book.vocabulary.predicates[atom.predicate].exclusive:
+        if place not in atom.args or book.vocabulary.predicates[atom.predicate].exclusive:
             continue
-        rows = [row for row in book.attempts[probe.since :] if not row.refused and not row.known >> bit & 1]
+        rows = [row for row in book.attempts if not row.refused and not row.known >> bit & 1]
         shown = view(book, rows, lambda row, bit=bit: bool(row.known_after >> bit & 1))  # type: ignore[misc]
         when = next(conditions(shown, _SOMETIMES), None)
         if when is None or when.good < _SEVERAL:

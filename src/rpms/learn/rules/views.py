@@ -9,15 +9,15 @@ from functools import cached_property
 
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.induce import Needs, bits
+from rpms.learn.rules.induce import BY_CHANCE, Needs, bits
 from rpms.learn.rules.model import literal_of
 
 _OFTEN = 0.6
 """Of the attempts with all that a condition asks for, the share that has to have come out well."""
 _SEVERAL = 2
 """Attempts that came out well, below which nothing is concluded."""
-_SURE, _SURELY = 0.9, 4
-"""Share and number of them for a further condition: of what is left over after the first, most was luck."""
+_SURE = 0.9
+"""That share for a further condition: of what is left over after the first, most was luck."""
 _GAIN = 0.02
 """By how much a fact has to raise the share of what came out well."""
 _ABOUT_OTHERS = 0.05
@@ -98,9 +98,10 @@ def conditions(book: Book, least: float = _OFTEN) -> Iterator[Condition]:
         for attempt in book.attempts
     ]
     left = [row for row in rows if not row[0].refused]
-    wanted = _SEVERAL
-    while len(left) >= wanted:
-        mask = _grown(left, [row for row in rows if row[0].refused], facts)
+    lost = [row for row in rows if row[0].refused]
+    further = False
+    while len(left) >= _SEVERAL:
+        mask = _grown(left, lost, facts)
         covered = [row for row in left if row[1] & mask == mask]
         bad = sum(row[0].refused and row[1] & mask == mask for row in rows)
         literals = tuple(
@@ -108,15 +109,18 @@ def conditions(book: Book, least: float = _OFTEN) -> Iterator[Condition]:
             for bit in bits(mask)
         )
         found = Condition(literals, len(covered), bad, tuple(row[0] for row in covered[:5]))
-        if len(covered) < wanted or found.share < least:
+        luck = (len(left) / (len(left) + len(lost))) ** len(covered) if lost else 0.0
+        if len(covered) < _SEVERAL or found.share < least or (further and luck > BY_CHANCE / len(facts)):
             return
         yield found
-        least, wanted = max(least, _SURE), _SURELY
+        least, further = max(least, _SURE), True
         left = [row for row in left if row[1] & mask != mask]
 
 
 def _kinds(book: Book) -> list[tuple[str, str]]:
-    """Slots with the kinds that came out well in them several times."""
+    """Slots with the kinds that came out well in them several times; none where fixed names do not matter."""
+    if book.plain:
+        return []
     counts = Counter(
         (str(slot), kind) for attempt in book.attempts if not attempt.refused for slot, kind in enumerate(attempt.kinds)
     )
@@ -131,7 +135,7 @@ def _grown(good: Sequence[tuple[Attempt, int]], bad: Sequence[tuple[Attempt, int
     """Facts that most of what came out well shares, and little else; of equal ones, those about the action's things."""
     size, mask = len(facts), 0
     good, bad = list(good), list(bad)
-    general = [not any(arg.isdigit() for arg in atom.args) for atom in facts]
+    general = [any(not arg.isdigit() for arg in atom.args) for atom in facts]
     while bad:
         best, choice = _laplace(len(good), len(bad)) + _GAIN, -1
         ever = 0
