@@ -308,7 +308,7 @@ def express(args: argparse.Namespace) -> None:
     world = find_world("textworld-express")
     games = sorted({task.type for task in world.tasks("train", Setting())})
     steps = int(args.steps or 20_000) // len(games)
-    print("| game | manual | won | refused commands | average score | steps |\n| --- | --- | ---: | ---: | ---: | ---: |")
+    print("| game | manual | won | refused | average score | steps |\n| --- | --- | ---: | ---: | ---: | ---: |")
     for name in args.only.split(",") if args.only else games:
         setting, out = Setting(options={"game": name}), args.out / f"{name}.yaml"
         result, seconds = learned_with(world, setting, world.tasks("train", setting), steps, out, args.seed)
@@ -318,9 +318,8 @@ def express(args: argparse.Namespace) -> None:
         for title, chosen in reversed(three_manuals(world, manual_of(world, choose_manual(out)))):
             each = play_all(world, setting, dev, chosen)
             told = f"{title} ({learning})" if title.startswith("nothing") else title
-            print(
-                f"| {name} | {told} | {each.won} of {each.games} | {each.refused} | {each.score:.2f} | {each.steps:.1f} |"
-            )
+            row = (name, told, f"{each.won} of {each.games}", each.refused, f"{each.score:.2f}", f"{each.steps:.1f}")
+            print(f"| {' | '.join(map(str, row))} |")
             sys.stdout.flush()
 
 

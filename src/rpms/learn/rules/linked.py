@@ -51,7 +51,7 @@ def _discovered(book: Book, before: Belief, after: Belief, names: Sequence[str])
     """Which revelations of the last slot showed something: who enters a room sees what lies about, if not all of it."""
     found, last = 0, str(len(names) - 1)
     for place, atom in enumerate(book.revelations):
-        if last not in atom.args or atom.args.count(ANYTHING) != 1 or len(atom.args) != 2:  # noqa: PLR2004
+        if last not in atom.args or atom.args.count(ANYTHING) != 1 or len(atom.args) != 2:
             continue
         role = book.vocabulary.predicates[atom.predicate].args[atom.args.index(ANYTHING)]
         for thing in after.names.get(role, ()):
