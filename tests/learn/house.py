@@ -49,13 +49,13 @@ class HouseGame:
                 facts.append(f"not leads({room}, {way}, _)")
                 if 0 <= place + change < len(ROOMS):
                     facts.append(f"leads({room}, {way}, {ROOMS[place + change]})")
+        facts += ["not wanted(_)"] if self.read else []
         for thing, room in self.where.items():
             held = thing in self.holding
             facts += [f"not in({thing}, _)"] + ([] if held else [f"in({thing}, {room})"])
             facts.append(f"{'' if not held and room == self.room else 'not '}near({thing})")
             facts.append(f"{'' if held else 'not '}holding({thing})")
-            if self.read:
-                facts.append(f"{'' if thing in self.wanted and not held else 'not '}wanted({thing})")
+            facts += [f"wanted({thing})"] if self.read and thing in self.wanted and not held else []
         return f"{answer}|{';'.join(facts)}"
 
     def step(self, command: str) -> Outcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -20,7 +21,7 @@ from rpms.learn.rules.words import Names, fill
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
-from rpms.play.setup import knowledge_of
+from rpms.play.setup import knowledge_of, manual_of
 from rpms.play.sources import choose_manual
 from rpms.store.evidence import Witness
 from rpms.worlds.base import Setting
@@ -30,7 +31,7 @@ from tests.learn.house import House
 def test_a_house_is_learned_from_its_score_and_new_tasks_are_won(tmp_path: Path) -> None:
     world, setting, out = House(), Setting(), tmp_path / "manual.yaml"
     learn_rules(RulesPlan(world, tuple(world.tasks("train", setting)), setting, "train", Exploring(steps=700)), out)
-    knowledge = knowledge_of(world, choose_manual(out))
+    knowledge = replace(knowledge_of(world), manual=manual_of(world, choose_manual(out)))
     said = {
         process.syntax[0]: [str(clause) for clause in process.preconditions]
         for process in knowledge.manual.lore.processes
