@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import log2
 
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.learn.rules.attempts import Attempt, Book
@@ -20,8 +21,8 @@ _SURE = 0.9
 """That share for a further condition: of what is left over after the first, most was luck."""
 _GAIN = 0.02
 """By how much a fact has to raise the share of what came out well."""
-_ABOUT_OTHERS = 0.05
-"""How much better a fact has to be that is about a fixed name or a kind, than one about the action's things."""
+_ABOUT_OTHERS = 0.8
+"""What a fact about a fixed name or a kind is worth, compared with one about the action's things."""
 _MOST_KINDS = 40
 """Kinds that are looked at."""
 
@@ -88,8 +89,8 @@ def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Condition 
 def conditions(book: Book, least: float = _OFTEN) -> Iterator[Condition]:
     """When it came out well, as conditions each of which mostly tells; what came out well by luck is covered by none.
 
-    Sequential covering, as CN2 does it: facts are added while the share of what came out well rises, and what a
-    condition covers is set aside before the next one is sought. `least`: the share of what comes out well with it.
+    Sequential covering, as FOIL does it: facts are added by their gain, which weighs how much the share of what came
+    out well rises by how much is still covered; what a condition covers is set aside before the next one is sought. `least`: the share of what comes out well with it.
     """
     size, facts = len(book.facts), book.facts
     kinds = _kinds(book)
@@ -137,17 +138,17 @@ def _grown(good: Sequence[tuple[Attempt, int]], bad: Sequence[tuple[Attempt, int
     good, bad = list(good), list(bad)
     general = [any(not arg.isdigit() for arg in atom.args) for atom in facts]
     while bad:
-        best, choice = _laplace(len(good), len(bad)) + _GAIN, -1
-        ever = 0
+        share = len(good) / (len(good) + len(bad))
+        ever, ranked, choice = 0, (0.0,), -1
         for _, true in good:
             ever |= true
-        ranked: tuple[float, ...] = (best,)
         for bit in bits(ever & ~mask):
             hits, misses = sum(row[1] >> bit & 1 for row in good), sum(row[1] >> bit & 1 for row in bad)
-            value = _laplace(hits, misses)
+            kept = hits / (hits + misses)
             told = bit >= 2 * size
-            rank = (value - _ABOUT_OTHERS * (told or general[bit % size]), hits, not told and bit < size, -bit)
-            if hits >= _SEVERAL and value > best and rank > ranked:
+            worth = hits * log2(kept / share) * (_ABOUT_OTHERS if told or general[bit % size] else 1.0)
+            rank = (worth, not told and bit < size, -bit)
+            if hits >= _SEVERAL and kept >= share + _GAIN and rank > ranked:
                 ranked, choice = rank, bit
         if choice < 0:
             break
@@ -155,7 +156,3 @@ def _grown(good: Sequence[tuple[Attempt, int]], bad: Sequence[tuple[Attempt, int
         good = [row for row in good if row[1] >> choice & 1]
         bad = [row for row in bad if row[1] >> choice & 1]
     return mask
-
-
-def _laplace(good: int, bad: int) -> float:
-    return (good + 1) / (good + bad + 2)
