@@ -90,7 +90,9 @@ def conditions(book: Book, least: float = _OFTEN) -> Iterator[Condition]:
     """When it came out well, as conditions each of which mostly tells; what came out well by luck is covered by none.
 
     Sequential covering, as FOIL does it: facts are added by their gain, which weighs how much the share of what came
-    out well rises by how much is still covered; what a condition covers is set aside before the next one is sought. `least`: the share of what comes out well with it.
+    out well rises by how much is still covered; what a condition covers is set aside before the next one is sought.
+
+    `least`: the share of what comes out well with a condition.
     """
     size, facts = len(book.facts), book.facts
     kinds = _kinds(book)
@@ -139,7 +141,7 @@ def _grown(good: Sequence[tuple[Attempt, int]], bad: Sequence[tuple[Attempt, int
     general = [any(not arg.isdigit() for arg in atom.args) for atom in facts]
     while bad:
         share = len(good) / (len(good) + len(bad))
-        ever, ranked, choice = 0, (0.0,), -1
+        ever, ranked, choice = 0, (0.0, False, 0), -1
         for _, true in good:
             ever |= true
         for bit in bits(ever & ~mask):
