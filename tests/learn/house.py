@@ -21,8 +21,8 @@ world: house
 predicates:
   at: {args: [room], yes: you are in the <room>, no: you are not in the <room>, exclusive: always}
   leads: {args: [room, way, other], yes: "<way> of <room> is <other>", no: "<way> of <room> is not <other>"}
-  in: {args: [thing, room], yes: <thing> is in the <room>, no: <thing> is not in the <room>}
-  near: {args: [thing], yes: <thing> is near, no: <thing> is not near}
+  with: {args: [room, thing], yes: <thing> is in the <room>, no: <thing> is not in the <room>}
+  near: {args: [thing], yes: <thing> is near, no: <thing> is not near, exclusive: with}
   holding: {args: [thing], yes: you hold <thing>, no: you do not hold <thing>}
   wanted: {args: [thing], yes: <thing> is wanted, no: <thing> is not wanted}
 """
@@ -43,7 +43,7 @@ class HouseGame:
         return Outcome(self._told("Take what the note wants."))
 
     def _told(self, answer: str) -> str:
-        facts = [f"{'' if room == self.room else 'not '}at({room})" for room in ROOMS]
+        facts = [f"{'' if room == self.room else 'not '}{name}({room})" for room in ROOMS for name in ("at", "near")]
         for place, room in enumerate(ROOMS):
             for way, change in WAYS.items():
                 facts.append(f"not leads({room}, {way}, _)")
@@ -52,7 +52,7 @@ class HouseGame:
         facts += ["not wanted(_)"] if self.read else []
         for thing, room in self.where.items():
             held = thing in self.holding
-            facts += [f"not in({thing}, _)"] + ([] if held else [f"in({thing}, {room})"])
+            facts += [f"not with(_, {thing})"] + ([] if held else [f"with({room}, {thing})"])
             facts.append(f"{'' if not held and room == self.room else 'not '}near({thing})")
             facts.append(f"{'' if held else 'not '}holding({thing})")
             facts += [f"wanted({thing})"] if self.read and thing in self.wanted and not held else []

@@ -158,8 +158,10 @@ class Book:
         every: list[str] = [*map(str, range(arity)), *constants]
         known_roles = {role for roles in names.roles.values() for role in roles}
         for predicate in self.vocabulary.predicates.values():
+            near = self.plain and predicate.exclusive not in ("", "always")
             for args in self._arguments(predicate, every, arity, names):
-                if all(
+                # of places, too, it may be said that they are near: the room that one has come to
+                if near or all(
                     self._suits(arg, role, known_roles, names) for arg, role in zip(args, predicate.args, strict=True)
                 ):
                     self._take_in(self.facts, Atom(predicate.name, args))
