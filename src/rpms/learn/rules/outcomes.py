@@ -136,11 +136,8 @@ class Outcomes:
         witnesses = tuple(row[0].witness for row in lost[:MOST_WITNESSES])
         return Fact(Clause((literal_of(self.book.facts, found[0]),)), confirmed=len(lost), witnesses=witnesses)
 
-    def observes(self, mostly: float = MOSTLY) -> Iterator[Fact]:
-        """What was unknown before and is known after, of the action's own things, and of all such things.
-
-        `mostly`: the share of the successes in which it has to be.
-        """
+    def observes(self) -> Iterator[Fact]:
+        """What was unknown before and is known after, of the action's own things, and of all such things."""
         made = {fact.clause.literals[0].atom for fact in self.certain()}
         half = (1 << self.size) - 1
         for place, atom in enumerate(self.book.facts):
@@ -149,7 +146,7 @@ class Outcomes:
                 continue
             before = [row for row in self.rows if not (row[1] | row[2]) & half & 1 << place]
             known = [row for row in before if (row[3] | row[4]) & half & 1 << place]
-            yield from self._revealed(atom, before, known, {place, place + self.size}, mostly)
+            yield from self._revealed(atom, before, known, {place, place + self.size})
         for place, atom in enumerate(self.book.revelations):
             probe = self.book.probes.get(atom)
             if probe is None:
@@ -157,7 +154,7 @@ class Outcomes:
             counted = {attempt.witness for attempt in self.book.attempts[probe.since :]}
             rows = [row for row in self.rows if row[0].witness in counted and not row[0].known >> place & 1]
             known = [row for row in rows if row[0].known_after >> place & 1]
-            yield from self._revealed(atom, rows, known, set(), mostly)
+            yield from self._revealed(atom, rows, known, set())
 
     def _revealed(
         self,
@@ -165,12 +162,11 @@ class Outcomes:
         before: Sequence[tuple[Attempt, int, int, int, int]],
         known: Sequence[tuple[Attempt, int, int, int, int]],
         own: set[int],
-        mostly: float,
     ) -> Iterator[Fact]:
         if len(known) < SEVERAL:
             return
         given: Literal | None = None
-        if len(known) < mostly * len(before):
+        if len(known) < MOSTLY * len(before):
             still = [row for row in before if row not in known]
             given = self._telling(known, still, lambda row: (row[3], row[4]), own)
             if given is None:
