@@ -185,8 +185,8 @@ def _showing(
 ) -> Iterator[Process]:
     """What becomes known of all that is in a place, often enough to try it, and what held where it did."""
     for bit, atom in enumerate(book.revelations):
-        if place not in atom.args or book.vocabulary.predicates[atom.predicate].exclusive:
-            continue
+        if place not in atom.args or len(atom.args) > 2 or book.vocabulary.predicates[atom.predicate].exclusive:
+            continue  # which way leads where is not looked for: plans would take all ways that nobody knows
         rows = [row for row in book.attempts if not row.refused and not row.known >> bit & 1]
         shown = view(book, rows, lambda row, bit=bit: bool(row.known_after >> bit & 1))  # type: ignore[misc]
         when = next(conditions(shown, _SOMETIMES), None)
