@@ -17,6 +17,8 @@ from rpms.core.memory import Kind
 from rpms.core.names import nearest
 from rpms.core.prompt import Layout
 from rpms.core.rules import Tier
+from rpms.foreign.digits import whole_number
+from rpms.foreign.shown import excerpt
 
 Read = Callable[[Any], Any]
 
@@ -65,10 +67,13 @@ def whole(least: int, most: int = 10_000_000) -> Read:
     """A whole number in a range."""
 
     def read(value: Any) -> int:
-        text = str(value)
-        if isinstance(value, bool) or not text.removeprefix("-").isdecimal() or not least <= int(text) <= most:
-            raise ValueError(f"{value!r}: write a whole number of {least} or more")
-        return int(text)
+        text = excerpt(value)
+        shown = repr(text) if isinstance(value, str) else text
+        found = whole_number(text.removeprefix("-"))
+        found = -found if found is not None and text.startswith("-") else found
+        if isinstance(value, bool) or found is None or not least <= found <= most:
+            raise ValueError(f"{shown}: write a whole number of {least} or more")
+        return found
 
     return read
 
