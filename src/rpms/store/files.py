@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from rpms.store.lock import hold, waiting_lock
 def write_whole(file: Path, text: str) -> None:
     """Write a file so that a reader, or a crash at any moment, sees the old one or the new one, never a part."""
     try:
+        _check_place(file)
         file.parent.mkdir(parents=True, exist_ok=True)
         with waiting_lock(file.parent):  # between its making and its marking nobody may take it for a leftover
             beside = file.with_name(f".{file.name}.{token_hex(4)}.part")
@@ -36,6 +38,16 @@ def write_whole(file: Path, text: str) -> None:
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
         raise InputError(f"{file}: cannot be written: {why}; nothing was changed") from None
+
+
+def _check_place(file: Path) -> None:
+    """Raise ValueError where something else than a file has this name: a device that is replaced is gone for all."""
+    try:
+        kind = file.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if not stat.S_ISREG(kind):
+        raise ValueError("it is a device, pipe or folder, not a file")
 
 
 def write_folder(folder: Path, texts: Mapping[str, str]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rpms.core.errors import InputError
+from rpms.foreign.files import is_there
 from rpms.store.evidence import Evidence, evidence_file, read_evidence, write_evidence
 from rpms.store.files import remove_leftovers, write_whole
 from rpms.store.manuals import manual_text
@@ -18,9 +19,9 @@ from rpms.store.manuals import manual_text
 
 def manual_before(manual: Path) -> tuple[str, str] | None:
     """A manual's text as it was written and as it is now; None where there is none, an InputError for another's."""
-    if not manual.is_file():
+    if not is_there(manual):
         return None
-    if not evidence_file(manual).is_file():
+    if not is_there(evidence_file(manual)):
         raise InputError(f"{manual}: is there already and was not learned; choose another --out")
     evidence, now = read_evidence(evidence_file(manual)), manual_text(manual).text
     return (evidence.replaced_written if now == evidence.replaced else evidence.written), now
