@@ -7,6 +7,7 @@ import hashlib
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from secrets import token_hex
@@ -14,7 +15,10 @@ from secrets import token_hex
 from rpms.core.errors import FileError, InputError
 from rpms.foreign import files as foreign
 from rpms.foreign.limits import LARGEST_MEMORY
-from rpms.store.lock import hold, waiting_lock
+from rpms.store.lock import hold, take, waiting_lock
+
+_LEFTOVER_AGE = 3600.0
+"""Seconds after which a half-written file is taken for that of a dead writer, where nothing else tells."""
 
 
 def write_whole(file: Path, text: str) -> None:
@@ -22,10 +26,7 @@ def write_whole(file: Path, text: str) -> None:
     try:
         _check_place(file)
         file.parent.mkdir(parents=True, exist_ok=True)
-        with waiting_lock(file.parent):  # between its making and its marking nobody may take it for a leftover
-            beside = file.with_name(f".{file.name}.{token_hex(4)}.part")
-            handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
-            hold(handle)
+        handle, beside = begin_part(file)
         try:
             with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as stream:
                 stream.write(text)
@@ -38,6 +39,15 @@ def write_whole(file: Path, text: str) -> None:
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
         raise InputError(f"{file}: cannot be written: {why}; nothing was changed") from None
+
+
+def begin_part(file: Path) -> tuple[int, Path]:
+    """A new file beside another, open to be written and marked as in use until it is closed; its handle and name."""
+    with waiting_lock(file.parent):  # between its making and its marking nobody may take it for a leftover
+        beside = file.with_name(f".{file.name}.{token_hex(4)}.part")
+        handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        hold(handle)
+    return handle, beside
 
 
 def _check_place(file: Path) -> None:
@@ -69,7 +79,10 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 def remove_leftovers(folder: Path, beginning: str) -> None:
-    """Remove what killed processes left half written in a folder, of files whose names begin so; not what is held."""
+    """Remove what killed processes left half written in a folder, of files whose names begin so; not what is held.
+
+    Where there are no locks, only its age tells.
+    """
     parts = list(folder.glob(f".{glob.escape(beginning)}*.part"))
     if not parts:
         return
@@ -80,7 +93,9 @@ def remove_leftovers(folder: Path, beginning: str) -> None:
             except OSError:
                 continue  # gone already
             try:
-                if hold(handle):
+                free = take(handle)
+                old = os.fstat(handle).st_mtime < time.time() - _LEFTOVER_AGE
+                if free or (free is None and old):
                     part.unlink(missing_ok=True)
             finally:
                 os.close(handle)

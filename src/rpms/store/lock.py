@@ -56,12 +56,17 @@ def locked(folder: Path) -> Iterator[None]:
 
 def hold(handle: int) -> bool:
     """Mark an open file or folder as in use until it is closed; False where another process uses it."""
+    return take(handle) is not False
+
+
+def take(handle: int) -> bool | None:
+    """As `hold`; None where there are no locks, so that nobody can tell whether another process uses it."""
     if fcntl is None:
-        return True
+        return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        return error.errno in _NO_LOCKS
+        return None if error.errno in _NO_LOCKS else False
     return True
 
 
