@@ -100,7 +100,7 @@ def test_one_server_has_all_worlds_and_sessions_do_not_meet(server):
         ({"max_steps": 0}, "episodes of 0 steps"),
         ({"max_steps": "many"}, "episodes of many steps: give a whole number"),
         ({"split": ["train"]}, "a split is named by a text"),
-        ({"options": {"dialect": [0.4]}}, "give a text or a whole number"),
+        ({"options": {"dialect": [0.4]}}, "give a text or a number"),
         ({"task": "x" * 500_000}, "did you mean"),
         ({"episode_id": "\x1b[2J"}, "printable characters"),
         ({"data": "/etc"}, "reset has no argument data"),

@@ -157,8 +157,9 @@ def _is_whole(value: object) -> bool:
 
 def _option(name: str, value: object) -> str:
     """A value of a world's option, which clients may send as anything that JSON has."""
-    if not isinstance(value, str) and not (_is_whole(value) and abs(value) <= LONGEST_NUMBER):  # type: ignore[arg-type]
-        raise InputError(f"the option {name}={excerpt(value, 60)}: give a text or a whole number")
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not isinstance(value, str) and not (number and abs(value) <= LONGEST_NUMBER):  # type: ignore[arg-type]
+        raise InputError(f"the option {name}={excerpt(value, 60)}: give a text or a number")
     return str(value)
 
 
