@@ -8,6 +8,7 @@ is a refusal; everything else is a failure.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 import lzma
@@ -41,6 +42,7 @@ from rpms.store.episodes import read_episode, read_row
 from rpms.store.files import read_sealed, sealed
 from rpms.store.manuals import ManualText, find_mistakes, manual_text, read_manual
 from rpms.store.memories import entry_of, memory_hash, read_memory, write_memory
+from rpms.store.packed_answers import PackedAnswers, pack
 from rpms.store.protocol import read_protocol
 from rpms.store.quarantine import quarantine_file, read_quarantine
 from rpms.store.runs import PROTOCOL, RunFolder, open_run
@@ -265,6 +267,22 @@ def records(dice: Random, folder: Path, samples: Samples) -> None:
     replay.answer(samples.request)
 
 
+def packed_records(dice: Random, folder: Path, samples: Samples) -> None:
+    """A record in one file: changed as it is packed, in its lines, or in its lines with a checksum that fits."""
+    file = folder / "r.answers.xz"
+    pack(samples.record, file, day="2026-01-01")
+    if dice.random() < 0.4:
+        file.write_bytes(changed_bytes(file.read_bytes(), dice))
+    else:
+        heading, *answers = lzma.decompress(file.read_bytes()).decode().split("\n")
+        lines = [as_json(changed_tree(json.loads(line), dice)) for line in answers if line]
+        body = b"".join(line + b"\n" for line in lines)
+        told = {**json.loads(heading), "answers": len(lines), "sha256": hashlib.sha256(body).hexdigest()}
+        first = as_json(told if dice.random() < 0.7 else changed_tree(told, dice))
+        file.write_bytes(lzma.compress(first + b"\n" + body, preset=0))
+    ReplayModel("replay/x", PackedAnswers(file), "m").answer(samples.request)
+
+
 def experiences(dice: Random, folder: Path, samples: Samples) -> None:
     """Texts that learning keeps beside episodes: a changed one must never be taken for a sound one."""
     text = samples.memories[0].decode()[:2_000]
@@ -403,6 +421,7 @@ KINDS: dict[str, Kind] = {
     "timings and prices": timings,
     "study indexes": indexes,
     "records": records,
+    "packed records": packed_records,
     "experiences": experiences,
     "model answers": answers,
     "command lines": command_lines,
@@ -421,6 +440,7 @@ SLOW = {
     "model answers": 0.05,
     "command lines": 0.05,
     "transcripts": 0.5,
+    "packed records": 0.1,
     "manuals": 0.5,
     "games": 0.5,
     "guard manuals": 0.3,

@@ -205,7 +205,7 @@ def test_a_writer_killed_in_the_middle_loses_nothing_it_had_stored(tmp_path):
 def test_what_a_dead_writer_left_is_removed_and_what_is_being_written_is_not(tmp_path, monkeypatch, locks):
     fcntl = pytest.importorskip("fcntl")
     if not locks:
-        monkeypatch.setattr(lock, "fcntl", None)
+        monkeypatch.setattr(lock, "_lock", lambda _handle, **_how: None)
     FolderOfAnswers(tmp_path).put(KEYS[0], entry(0))
     old, new, held = (tmp_path / KEYS[0][:2] / f".{name}.part" for name in ("old", "new", "held"))
     for part in (old, new, held):
