@@ -1,12 +1,14 @@
 """What becomes of memories: recall, state filter and arbitration over seen ALFWorld games.
 
-    python benchmarks/arbitration.py [--data DIR] [--games 40] [--learn 140] [--memory FILE] [--seed 0]
+    python benchmarks/arbitration.py [--data DIR] [--games 40] [--learn 140] [--clumsy 0.5] [--memory FILE]
+        [--manual paper] [--seed 0]
 
 The planner plays some seen games under Full with a memory that it learned on training games, as many as the paper
-learns from; where the folder has none, on the other seen games. At every step all that came to mind is judged, not only
-the first few that enter the prompt; and the step is decided again with the state filter switched off, and with
-arbitration judging from the present state (`judged_by=here`). Prints the verdicts by kind and reason, how many entries
-pass at a few values of θ, and a table of shares.
+learns from; where the folder has none, on the other seen games. Its own snippets break no rule: with `--clumsy`, who
+learns puts things into their tool, that often, before treating them. At every step all that came to mind is judged,
+not only the first few that enter the prompt; and the step is decided again with the state filter switched off, and
+with arbitration judging from the present state (`judged_by=here`). Prints the verdicts by kind and reason, how many
+entries pass at a few values of θ, and a table of shares.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.condition import FULL, Condition, compose
@@ -31,10 +34,15 @@ from rpms.core.memory import Kind, VerifiedSchema
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Candidate, Fate
 from rpms.learn.rounds import LearningPlan, learn
-from rpms.models.base import Decoding
+from rpms.models.base import Decoding, Request
+from rpms.models.policy import follow_plan
+from rpms.models.scripted import FunctionModel
 from rpms.play.answering import NamedModel
 from rpms.play.episode import Play
+from rpms.play.plan import lend, plan_run
+from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
+from rpms.play.sources import Sources
 from rpms.store.memories import read_memory
 from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
@@ -42,6 +50,7 @@ from rpms.worlds.registry import find_world
 THRESHOLDS = (0.4, 0.5, 0.6, 0.65, 0.7, 0.8, 0.9)
 _NAME = re.compile(r"[a-z]+ \d+")
 _COMMAND = re.compile(r"`[^`]*`")
+_TREAT = re.compile(r"(?:heat|cool|clean) (\w+ \d+) with (\w+ \d+)")
 
 HERE = replace(FULL, enforcement=replace(PAPER, judged_by=JudgedBy.HERE))
 JUDGED: dict[str, Condition] = {"as the paper": FULL, "judged_by=here": HERE}
@@ -76,14 +85,28 @@ class Tally:
         )
 
 
-def remember(world: World, tasks: Sequence[Task], setting: Setting) -> EpisodicMemory:
-    """What the planner learns on some games."""
+def learner(clumsy: float, dice: random.Random) -> FunctionModel:
+    """The planner, but for what it puts into a tool before treating it."""
+
+    def answer(request: Request) -> str:
+        command = follow_plan(request.decision)[1]
+        treat = _TREAT.fullmatch(command)
+        if treat and dice.random() < clumsy:
+            closed = request.decision.belief.containers.get(treat[2]) is False
+            command = f"open {treat[2]}" if closed else f"put {treat[1]} in/on {treat[2]}"
+        return f"Action: {command}"
+
+    return FunctionModel(answer, "learner")
+
+
+def remember(
+    world: World, tasks: Sequence[Task], setting: Setting, model: FunctionModel, sources: Sources
+) -> EpisodicMemory:
+    """What somebody learns on some games."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "memory.jsonl")
-        plan = LearningPlan(
-            world, "planner", NamedModel("planner", world.name), rounds=1, tasks=tuple(tasks), setting=setting
-        )
-        learn(plan, out)
+        played = plan_run(world, model.name, lend(model), tasks=tasks, setting=setting, sources=sources)
+        learn(LearningPlan(played, rounds=1), out)
         return read_memory(out, world.name)
 
 
@@ -195,13 +218,18 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=os.environ.get("ALFWORLD_DATA"))
     parser.add_argument("--games", type=int, default=40)
     parser.add_argument("--learn", type=int, default=140, help="training games to learn the memory on")
+    parser.add_argument(
+        "--clumsy", type=float, default=0.0, help="how often who learns puts a thing into its tool first"
+    )
     parser.add_argument("--memory", type=Path, help="a memory that was learned before; none is learned then")
+    parser.add_argument("--manual", default="paper", help="paper, complete or a file: what is learned and judged with")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     if args.data is None:
         parser.exit(0, "skipped: ALFWorld's games are not here; give --data DIR or set ALFWORLD_DATA\n")
     world, setting = find_world("alfworld"), Setting(data=Path(args.data))
     try:
+        sources = Settings.read({"manual": args.manual}).sources(world)
         dice = random.Random(args.seed)
         seen = list(world.tasks("valid_seen", setting))
         dice.shuffle(seen)
@@ -209,15 +237,25 @@ def main() -> None:
         if args.memory:
             memory = read_memory(args.memory, world.name)
         else:
-            memory = remember(world, to_learn_from(world, setting, args.learn, dice) or others, setting)
-        report(world, setting, tasks, memory)
+            training = to_learn_from(world, setting, args.learn, dice) or others
+            memory = remember(world, training, setting, learner(args.clumsy, dice), sources)
+        report(world, setting, tasks, memory, sources)
     except RPMSError as error:
         sys.exit(f"{parser.prog}: {error}")
 
 
-def report(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory) -> None:
-    """Play the games and print the tables."""
-    knowledge = knowledge_of(world)
+class Played(NamedTuple):
+    """What came of the games."""
+
+    tallies: dict[str, Tally]
+    openings: list[Decision]
+    """The first decision of each."""
+    won: int
+
+
+def play(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory, sources: Sources) -> Played:
+    """Play the games and count every step, under each judgement."""
+    knowledge = knowledge_of(world, sources)
     minds = {name: compose(condition, knowledge, memory) for name, condition in JUDGED.items()}
     off = {
         name: compose(replace(condition, state_filter=False), knowledge, memory) for name, condition in JUDGED.items()
@@ -228,15 +266,21 @@ def report(world: World, setting: Setting, tasks: Sequence[Task], memory: Episod
     model = NamedModel("planner", world.name)()
     for task in tasks:
         game = world.open(task, setting)
-        play = Play(world, game, task, minds["as the paper"], model, Decoding(world.max_tokens), world.step_budget)
-        while play.ending is None:
-            play.step()
-        won += play.ending == "won"
-        openings.extend(step.decision for step in play.steps[:1])
-        for step in play.steps:
+        played = Play(world, game, task, minds["as the paper"], model, Decoding(world.max_tokens), world.step_budget)
+        while played.ending is None:
+            played.step()
+        won += played.ending == "won"
+        openings.extend(step.decision for step in played.steps[:1])
+        for step in played.steps:
             for name, tally in tallies.items():
                 count(minds[name], off[name], step.decision, tally)
         game.close()
+    return Played(tallies, openings, won)
+
+
+def report(world: World, setting: Setting, tasks: Sequence[Task], memory: EpisodicMemory, sources: Sources) -> None:
+    """Play the games and print the tables."""
+    tallies, openings, won = play(world, setting, tasks, memory, sources)
     kinds = Counter(entry.kind for entry in memory.entries)
     print(f"{len(tasks)} games, {won} won; a memory of {', '.join(f'{n} {kind}' for kind, n in kinds.items())}.\n")
     print("\n".join(verdict_table(tallies["as the paper"])), end="\n\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rpms.core.arbitration import Arbitration
-from rpms.core.condition import BeliefShown
+from rpms.core.condition import CONDITIONS, BeliefShown
 from rpms.core.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
@@ -156,7 +156,7 @@ def test_simplifications_are_for_worlds_that_have_them():
         Settings.read({"simplifications": "easy"}).setting(ALFWORLD, Setting())
 
 
-@pytest.mark.parametrize("condition", ["full", "memory-only"])
+@pytest.mark.parametrize("condition", [name for name, each in CONDITIONS.items() if each.memory])
 def test_a_condition_with_memory_wants_one(condition):
     wanting = Settings(condition=condition, split="valid_seen")
     with pytest.raises(InputError, match=f"the condition {condition} uses memory.*`rpms learn alfworld"):
@@ -165,6 +165,20 @@ def test_a_condition_with_memory_wants_one(condition):
     assert Settings.read({"condition": condition, "memory": "none"}).memory_file(SCIENCE) is None
     assert Settings.read({"condition": condition, "memory": "m.jsonl"}).memory_file(SCIENCE) == Path("m.jsonl")
     assert Settings(condition="rules-only").memory_file(SCIENCE) is None
+
+
+@pytest.mark.parametrize(
+    ("world", "played", "learned"),
+    [
+        (ALFWORLD, "valid_unseen", "valid_seen"),
+        (ALFWORLD, "valid_seen", "train"),
+        (SCIENCE, "test", "train"),
+        (SCIENCE, None, "train"),
+    ],
+)
+def test_the_command_to_learn_a_memory_names_a_split_that_is_not_played(world, played, learned):
+    with pytest.raises(InputError, match=f"`rpms learn {world.name} --split {learned} --model planner --out"):
+        Settings(split=played).memory_file(world, "planner")
 
 
 class TestManuals:

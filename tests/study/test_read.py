@@ -43,8 +43,41 @@ def test_there_is_a_study_for_each_table_and_figure():
     }
 
 
+def shipped(name: str):
+    return read_study(next(file for file in STUDIES if file.stem == name))
+
+
+def test_the_papers_pairs_of_appendix_g_are_of_soft_only_arbitration():
+    cases = {case.name: case.condition for case in shipped("significance").cases}
+    assert {"baseline", "memory-only", "rules-only", "soft-only"} <= cases.keys()
+    assert cases["soft-only"].arbitration is Arbitration.SOFT
+    assert cases["memory-only"].state_filter
+
+
+def test_the_learning_curve_is_the_papers():
+    found = shipped("learning_curve")
+    assert {found.learning.condition(number) for number in (1, 2, 3)} == {found.learning.condition(1)}
+    assert not found.learning.condition(1).memory, "every round is Rules-only"
+    rounds = [(case.condition.rules, case.round) for case in found.cases if case.condition.memory]
+    assert rounds == [(rules, number) for rules in (False, True) for number in (1, 2, 3)]
+    assert {case.condition.arbitration for case in found.cases if case.name.startswith("full")} == {Arbitration.SOFT}
+
+
+@pytest.mark.parametrize("name", ["state_filter", "state_filter_scienceworld"])
+def test_the_state_filter_is_switched_off_with_rules_and_without(name):
+    switched = {(case.condition.rules, case.condition.state_filter) for case in shipped(name).cases}
+    assert switched == {(rules, filtered) for rules in (False, True) for filtered in (False, True)}
+
+
+def test_scienceworld_is_played_by_both_protocols():
+    easy, plain = (shipped(f"ablation_scienceworld{end}") for end in ("", "_plain"))
+    assert (easy.choice.settings.simplifications, plain.choice.settings.simplifications) == ("easy", "")
+    assert [case.condition for case in easy.cases] == [case.condition for case in plain.cases]
+    assert "scores" in easy.tables
+
+
 def test_the_quickstart_says_what_it_is():
-    about = read_study(next(file for file in STUDIES if file.stem == "quickstart")).about
+    about = shipped("quickstart").about
     assert "is not an LLM" in about
     assert "not comparable with the paper's" in about
 
@@ -80,8 +113,25 @@ def test_settings_of_the_command_line_go_before_the_files(tmp_path):
     assert [case.settings.theta for case in given.cases] == [0.6, 0.6]
     assert given.choice.settings.limit == given.learning.choice.settings.limit == 4
     assert given.learning.settings.tiers == (Tier.UNIVERSAL,)
-    assert given.title == "A study (theta 0.6, limit 4)"
+    assert given.title == "A study (theta 0.6, tiers universal, limit 4)"
     assert found.under(Settings(memory=Path("m.jsonl"))).learning is None
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"tiers": "universal,environment"}, "tiers universal,environment"),
+        ({"layout": "cached"}, "layout cached"),
+        ({"k": "success=2"}, "k success=2"),
+        ({"enforce": "menu=5"}, "enforce menu=5"),
+        ({"prompts": "far/mine.yaml"}, "prompts mine"),
+        ({"simplifications": "none"}, "simplifications none"),
+    ],
+)
+def test_the_title_says_every_setting_that_was_given(tmp_path, given, told):
+    found = study(tmp_path, "about: Numbers.\nconditions: {full: }").under(Settings.read(given))
+    assert found.title == f"A study ({told})"
+    assert found.about == f"Run with {told}, and so not the study as it is written: Numbers."
 
 
 def test_a_worlds_option_may_be_a_bare_number(tmp_path):

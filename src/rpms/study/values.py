@@ -10,12 +10,13 @@ from pathlib import Path
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import Condition
 from rpms.core.errors import InputError
+from rpms.play.knob_values import worded
 from rpms.play.settings import Settings
 from rpms.worlds.base import Setting, Task, World
 
 
 @dataclass(frozen=True)
-class Part:
+class TaskPart:
     """One of several parts that a task list is dealt into like cards, so that each part has every type."""
 
     number: int = 1
@@ -28,7 +29,7 @@ class Choice:
 
     settings: Settings = field(default_factory=Settings)
     """Those that choose tasks: split, task, per_task, sample, limit, steps, simplifications."""
-    part: Part = Part()
+    part: TaskPart = TaskPart()
     options: Mapping[str, str] = field(default_factory=dict)
     """The world's own options."""
 
@@ -138,9 +139,7 @@ class Study:
                 settings=replace(chosen, split=None, limit=None).over(learning.choice.settings),
             ).at_most(chosen.limit)
             learning = replace(learning, choice=learned_from, settings=others.over(learning.settings))
-        told = ", ".join(
-            f"{name} {value}" for name, value in given.given.items() if isinstance(value, str | int | float)
-        )
+        told = ", ".join(f"{name} {worded(value) or 'none'}" for name, value in given.given.items())
         if not told:
             return replace(self, choice=choice, cases=cases, learning=learning)
         about = f"Run with {told}, and so not the study as it is written: {self.about}"
@@ -154,6 +153,6 @@ class Study:
             self,
             title=f"{self.title} - rehearsal on {learned.split}",
             about=f"A rehearsal on {learned.split}, in place of {self.choice.split}, which is not here. {self.about}",
-            choice=replace(learned, part=Part(2, 2)),
-            learning=replace(self.learning, choice=replace(learned, part=Part(1, 2))),
+            choice=replace(learned, part=TaskPart(2, 2)),
+            learning=replace(self.learning, choice=replace(learned, part=TaskPart(1, 2))),
         )

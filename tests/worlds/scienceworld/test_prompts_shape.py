@@ -10,6 +10,7 @@ from rpms.core.decide import decide
 from rpms.core.memory import merge
 from rpms.core.prompt import Budget, Part
 from rpms.core.recall import EpisodicMemory
+from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.prompts import EXAMPLE, INSTRUCTION
@@ -23,9 +24,9 @@ MELT = (
 )
 
 
-def prompt(condition, opening=BOIL + HALLWAY, memory=()):
+def prompt(condition, opening=BOIL + HALLWAY, memory=(), knowledge=KNOWLEDGE):
     goal = world.goal(opening)
-    mind = compose(condition, KNOWLEDGE, EpisodicMemory(merge(memory), "scienceworld"))
+    mind = compose(condition, knowledge, EpisodicMemory(merge(memory), "scienceworld"))
     return decide(mind, goal, world.start(goal), None, opening, ()).prompt
 
 
@@ -49,6 +50,24 @@ def test_the_blocks_have_the_papers_shape():
 def test_the_baseline_says_nothing_of_the_penalty_and_the_third_tier_does():
     assert "-100" not in prompt(BASELINE).text
     assert "-100" in blocks(prompt(RULES_ONLY))[Part.ENVIRONMENT]
+
+
+OUTSIDE = (
+    "This room is called the outside. In it, you see: \n\tthe agent\n\ta adult giant tortoise\n\ta adult mouse\n"
+    "You also see:\n\tA door to the kitchen (that is open)\n"
+)
+
+
+@pytest.mark.parametrize("task", [task for task in KINDS if task.startswith("lifespan")])
+def test_the_papers_manual_tells_no_life_spans_and_nor_does_the_objective(task):
+    opening = OPENINGS[task].partition("\n")[0] + "\n\n" + OUTSIDE
+    told = {}
+    for manual in ("paper", "complete"):
+        knowledge = knowledge_of(world, Settings.read({"manual": manual}).sources(world))
+        found = blocks(prompt(RULES_ONLY, opening, knowledge=knowledge))
+        told[manual] = found[Part.DOMAIN] + found[Part.GOAL]
+    assert "tortoise" in told["complete"]
+    assert not [word for word in ("tortoise", "mouse", "elephant") if word in told["paper"]]
 
 
 def test_a_critical_failure_is_shown_as_such_where_it_happened():
