@@ -112,7 +112,7 @@ def percent(part: int, whole: int) -> str:
 
 
 def table(tally: Tally) -> Iterator[str]:
-    """The lines of the Markdown table of docs/alfworld.md."""
+    """The lines of a Markdown table, action by action; docs/alfworld.md has the shares recognised."""
     dialects = sorted({dialect for dialect, _, _ in tally if dialect})
     heads = [head for d in dialects for head in (f"allowed ({d})", "blocked", f"refused ({d})", "recognised")]
     yield f"| action | {' | '.join(heads)} |"
