@@ -39,7 +39,7 @@ from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.answering import NamedModel
 from rpms.play.episode import Play
-from rpms.play.plan import lend
+from rpms.play.plan import lend, plan_run
 from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
 from rpms.play.sources import Sources
@@ -105,10 +105,8 @@ def remember(
     """What somebody learns on some games."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "memory.jsonl")
-        plan = LearningPlan(
-            world, model.name, lend(model), rounds=1, tasks=tuple(tasks), setting=setting, sources=sources
-        )
-        learn(plan, out)
+        played = plan_run(world, model.name, lend(model), tasks=tasks, setting=setting, sources=sources)
+        learn(LearningPlan(played, rounds=1), out)
         return read_memory(out, world.name)
 
 

@@ -31,18 +31,17 @@ from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.facts import Clause, Truth
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import PARAMETER, RuleManual
-from rpms.learn.rules.explore import Exploring
+from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
-from rpms.learn.rules.words import SLOT
+from rpms.learn.rules.templates import SLOT
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of, manual_of
 from rpms.play.sources import choose_manual
-from rpms.play.world_walk import by_verb
 from rpms.store.evidence import Label
 from rpms.store.files import write_folder
-from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.base import Setting, Task, World, by_verb
 from rpms.worlds.new import new_world
 from rpms.worlds.registry import find_world
 

@@ -10,7 +10,8 @@ and plans by itself where no snippet is left. It neither knows nor asks which ar
 
 How much can be found: an entry's turn comes in all of the 133 games of its type, and it is hidden in half of them,
 which is where a game tells most. Were its outcomes to vary by as much as it costs, it would stand out by √(133 / 4),
-5.8 standard errors, and about 3.2 are needed after the correction for some 300 tests; at `--mask 0.2` it would be 4.6.
+5.8 standard errors, and about 3.2 are needed after the correction; at `--mask 0.2` it would be 4.6. All steps of a game
+vary by three times as much; the steps at one sub-goal, once freed of what others did, by little more.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from rpms.core.facts import kind_of
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import Entry, Kind, Origin, SuccessSnippet, merge
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.audit import Audit, Worth, audit
+from rpms.learn.audit import Audit, Finding, Worth, audit
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Answer, Request
 from rpms.models.policy import follow_plan
@@ -119,7 +120,7 @@ def _called(kind: str, belief: Belief) -> Sequence[str]:
 def snippets(world: World, tasks: Sequence[Task], folder: Path) -> list[SuccessSnippet]:
     """What the planner learns on some games, that is an end in itself: the beginning of a search is none."""
     planner = NamedModel("planner", world.name)
-    plan = LearningPlan(world, planner.name, planner, rounds=1, split="train", tasks=tuple(tasks))
+    plan = LearningPlan(plan_run(world, planner.name, planner, split="train", tasks=tasks), rounds=1)
     memory = read_memory(learn(plan, folder / "learned.jsonl")[-1].file)
     return [each for each in memory.entries if isinstance(each, SuccessSnippet) and each.sub_goal_type != "find_object"]
 
@@ -269,15 +270,17 @@ def report(found: Audit, wrong: dict[str, str], good: int) -> None:
     """What was found of the planted, and who else was accused."""
     print(found.summary)
     print()
-    print("| planted | shown | hidden | success | steps | infeasible | verdict |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | --- |")
+    print("| planted | shown | hidden | success | steps | infeasible | steps at the most telling sub-goal | verdict |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | --- | --- |")
     accounts = {account.name: account for account in found.entries}
     for id_, what in wrong.items():
         account = accounts.get(id_)
         if account is None:
-            print(f"| {what} | 0 | 0 | | | | never came to mind |")
+            print(f"| {what} | 0 | 0 | | | | | never came to mind |")
             continue
-        cells = [f"{f.effect.estimate:+.2f} (p {f.adjusted:.2g})" for f in account.findings.values()]
+        cells = [_cell(finding) for finding in account.findings.values()]
+        stage = min(account.at, key=lambda stage: account.at[stage].effect.p, default="")
+        cells.append(f"{stage} {_cell(account.at[stage])}" if stage else "")
         print(f"| {what} | {account.shown} | {account.hidden} | {' | '.join(cells)} | {account.worth} |")
     accused = {account.name: account for account in found.of(Worth.HARMFUL)}
     caught = [id_ for id_ in wrong if id_ in accused]
@@ -288,6 +291,10 @@ def report(found: Audit, wrong: dict[str, str], good: int) -> None:
     print(f"accused {len(falsely)} of {good} good ones ({len(falsely) / good:.1%}), of which {came} came to mind")
     for account in falsely:
         print(f"  {account.name}: {account.reason}")
+
+
+def _cell(finding: Finding) -> str:
+    return f"{finding.effect.estimate:+.2f} (p {finding.adjusted:.2g})"
 
 
 if __name__ == "__main__":

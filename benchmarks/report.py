@@ -23,7 +23,8 @@ from rpms.models.policy import follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.episode_form import seal
-from rpms.store.runs import EPISODES, PROTOCOL, Protocol, RunFolder
+from rpms.store.protocol import Protocol
+from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 

@@ -20,10 +20,10 @@ from rpms.learn.harvest import harvest
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.scripted import FunctionModel
-from rpms.play.episode import Play, play
+from rpms.play.episode import NO_ACTION, Play, play
 from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
-from rpms.worlds.base import Setting
+from rpms.worlds.base import Outcome, Setting
 from rpms.worlds.registry import find_world
 
 WORLD = find_world("alfworld")
@@ -55,6 +55,35 @@ def test_it_decides_as_a_run_does(name, given_apart):
     with rpms.Agent("alfworld", memory="none", manual="complete", **apart) as agent:
         assert steps_of(agent, 9) == [step.command for step in episode.steps]
         assert agent.decision.prompt == episode.steps[-1].decision.prompt
+
+
+def clumsy(asked):
+    """A model that fails, says nothing of use, and follows the plan, in turn; `asked` keeps what it was told."""
+
+    def answer(request):
+        asked.append(request.prompt)
+        spoken = ("Action: heat fridge 1 with apple 1", "I am not sure.", "Action: take mug 9 from shelf 3")
+        thought, action = follow_plan(request.decision)
+        return (*spoken, f"Thought: {thought}\nAction: {action}")[len(asked) % 4]
+
+    return FunctionModel(answer)
+
+
+@pytest.mark.parametrize("condition", ["full", "memory-only"])
+@pytest.mark.parametrize("guard", ["off", "advise", "block"])
+def test_a_model_is_told_the_same_in_anybodys_loop(condition, guard):
+    settings = Settings.read({"condition": condition, "enforce": f"guard={guard}"})
+    mind = compose(settings.condition_value(), knowledge_of(WORLD, settings.sources(WORLD, 0)), EpisodicMemory())
+    in_a_run, in_a_loop = [], []
+    game = WORLD.open(TASKS[3], Setting())
+    episode = play(Play(WORLD, game, TASKS[3], mind, clumsy(in_a_run), Decoding(), 12))
+    with rpms.Agent("alfworld", clumsy(in_a_loop), "none", condition, enforce=f"guard={guard}") as agent:
+        outcome = game.reset()
+        agent.reset(outcome.observation)
+        for _ in episode.steps:
+            command = agent.act(outcome.observation)
+            outcome = game.step(command) if command else Outcome(NO_ACTION)
+    assert in_a_loop == in_a_run
 
 
 def test_settings_are_those_of_the_command_line():

@@ -11,7 +11,8 @@ from attacks.mutate import NASTY_TEXTS
 from attacks.watch import Tally
 from rpms.report.pages import write_report
 from rpms.store.episode_form import seal
-from rpms.store.runs import EPISODES, PROTOCOL, Protocol, RunFolder
+from rpms.store.protocol import Protocol
+from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 
 SCRIPTS = (
     "</script><script>window.ran=1</script>",

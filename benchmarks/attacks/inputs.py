@@ -40,8 +40,9 @@ from rpms.store.episodes import read_episode, read_row
 from rpms.store.files import read_sealed, sealed
 from rpms.store.manuals import ManualText, find_mistakes, manual_text, read_manual
 from rpms.store.memories import entry_of, memory_hash, read_memory, write_memory
+from rpms.store.protocol import read_protocol
 from rpms.store.quarantine import quarantine_file, read_quarantine
-from rpms.store.runs import PROTOCOL, RunFolder, open_run, read_protocol
+from rpms.store.runs import PROTOCOL, RunFolder, open_run
 from rpms.study.read import read_study
 from rpms.worlds.alfworld.engine import GameFile
 from rpms.worlds.alfworld.game import NativeGame

@@ -37,7 +37,7 @@ from rpms.store.answers import FolderOfAnswers
 from rpms.store.runs import RunFolder
 from rpms.store.traces import read_traces, traces_file
 from rpms.study.read import read_study
-from rpms.study.run import Layout, Means, run_study
+from rpms.study.run import Means, StudyLayout, run_study
 from rpms.study.values import Learning
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -88,7 +88,7 @@ def play_run(folder: Path) -> None:
 
 def play_learning(folder: Path) -> None:
     model = slow_planner()
-    plan = LearningPlan(WORLD, model.name, lend(model), rounds=2, limit=3)
+    plan = LearningPlan(plan_run(WORLD, model.name, lend(model), limit=3), rounds=2)
     learn(plan, folder / "memory.jsonl", 2)
 
 
@@ -115,14 +115,14 @@ def play_study(folder: Path) -> None:
 
     def learn_first(learning: Learning, model: str, out: Path) -> dict[int, Path]:
         tasks = tuple(learning.choice.tasks(WORLD, Setting()))
-        plan = LearningPlan(WORLD, model, lend(slow_planner()), rounds=learning.rounds, tasks=tasks)
+        plan = LearningPlan(plan_run(WORLD, model, lend(slow_planner()), tasks=tasks), rounds=learning.rounds)
         return {result.number: result.file for result in learn(plan, out)}
 
     def read(file: Path, world: str) -> EpisodicMemory:
         return read_frozen(file, world)
 
     means = Means(WORLD, Setting(), lambda _: lend(slow_planner()), read, learn_first)
-    run_study(study, ["slow-planner"], means, Layout(folder / "out", folder / "out"))
+    run_study(study, ["slow-planner"], means, StudyLayout(folder / "out", folder / "out"))
 
 
 def play_strict(folder: Path, url: str) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from random import Random
 
 from attacks.mutate import as_json, changed_bytes, changed_tree
+from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.compare import compare
-from rpms.learn.rules.explore import Exploring
 from rpms.learn.rules.learn import RulesPlan, learn_rules
 from rpms.learn.rules.review import decide, lines_of
 from rpms.play.setup import manual_of

@@ -6,20 +6,17 @@ import asyncio
 import hashlib
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from rpms.core.advise import turn_state
 from rpms.core.belief import Situation
 from rpms.core.condition import Condition, compose
-from rpms.core.decide import Decision, decide
-from rpms.core.enforcement import GuardMode
-from rpms.core.episode import Ending, Episode, Step
+from rpms.core.decide import Decision
+from rpms.core.episode import Ending, Episode
 from rpms.core.errors import InputError
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.memory import Entry, merge
-from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate
@@ -30,31 +27,14 @@ from rpms.learn.harvest import harvest
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.windows import context_window
-from rpms.play.asking import Asked, Asker
 from rpms.play.reflecting import Earlier, reflect
 from rpms.play.settings import CONDITION_KNOBS, SettingError, Settings
 from rpms.play.setup import knowledge_of
+from rpms.play.step import Course, Move, Player
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import write_memory
-from rpms.worlds.base import World
+from rpms.worlds.base import Outcome, World
 from rpms.worlds.registry import find_world
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A decision, and what was answered to it."""
-
-    decision: Decision
-    asked: Asked
-    observation: str
-    told: str
-    """The observation as the model was told it."""
-    history: list[Turn]
-    steps: list[Step]
-
-    @property
-    def refusal(self) -> str:
-        return self.asked.refusal.text if self.asked.refusal is not None else ""
 
 
 class Agent:
@@ -94,15 +74,13 @@ class Agent:
         self.method = given.method(self.world)
         knowledge = knowledge_of(self.world, sources, decoding.max_tokens, self.method)
         mind = compose(self.condition, knowledge, self.memory)
-        self._mind = mind
-        self._context, self._decoding = window, decoding
+        self._context = window
         self._carried: dict[str, tuple[str, ...]] = {}
-        self._model: Model = (
-            open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
-        )
-        self._asker = Asker(self.world, self._model, decoding, mind.enforcement, mind.repair, mind.calls)
+        opened = open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
+        self._player = Player(self.world, mind, opened, decoding, self.method)
         self._episodes = 0
-        self._goal: Goal | None = None
+        self._course: Course | None = None
+        self._move: Move | None = None
         self._thread: ThreadPoolExecutor | None = None
         self._busy = False
 
@@ -138,13 +116,10 @@ class Agent:
         if goal.type == UNKNOWN_GOAL:
             stated = self.world.goal(f"Your task is to: {task}")
             goal = stated if stated.type != UNKNOWN_GOAL else goal
-        self._goal, self._task = goal, task
+        self._task = task
         carried = (*self._carried.get(task, ()), *self.method.opening(goal, task))
-        self._mind = replace(self._mind, carried=carried)
-        self._belief = self.world.start(goal)
-        self._history: list[Turn] = []
-        self._made: _Made | None = None
-        self._steps: list[Step] = []
+        self._player = replace(self._player, mind=replace(self._player.mind, carried=carried))
+        self._course, self._move = self._player.begin(goal), None
         self.usage = Usage()
         self._episodes += 1
         return goal
@@ -176,27 +151,27 @@ class Agent:
     def _let_go(self, _: object) -> None:
         self._busy = False
 
-    def _make(self, observation: str) -> _Made:
-        """Decide and ask; nothing of the agent is changed."""
-        if self._goal is None:
+    def _make(self, observation: str) -> tuple[Course, Move]:
+        """Hear what came of the last command, decide and ask; nothing of the agent is changed."""
+        course, move = self._course, self._move
+        if course is None:
             raise InputError("call reset(task) before act(observation)")
-        made, history, steps, told = self._made, self._history, self._steps, observation
-        if made is None:
-            told = observation = self._stating_the_task(observation, self._goal)
+        if move is None:
+            observation = self._stating_the_task(observation, course.goal)
         else:
-            history = [*history, self._turn(made, observation)]
-            steps = [*steps, self._step(made, observation)]
-            told = f"{observation} ({made.refusal})" if self._advising(history[-1]) and made.refusal else observation
-        last = made.asked.command.text if made is not None else None
-        decision = decide(self._mind, self._goal, self._belief, last, observation, history, told)
-        asked = self._asker.ask(decision, f"agent-{self._episodes}")
-        return _Made(decision, asked, observation, told, history, steps)
+            course = self._player.after(course, move, Outcome(observation))
+        return course, self._player.choose(course, observation, self._name)
 
-    def _take(self, made: _Made) -> str:
-        self._belief, self._history, self._steps = made.decision.belief, made.history, made.steps
-        self._made = made
-        self.usage = self.usage + made.asked.usage
-        return made.asked.command.text
+    def _take(self, made: tuple[Course, Move]) -> str:
+        self._course, move = made
+        self._move = move
+        self.usage = self.usage + move.asked.usage
+        return move.command
+
+    @property
+    def _name(self) -> str:
+        """What the episode goes by to the model."""
+        return f"agent-{self._episodes}"
 
     def _stating_the_task(self, observation: str, goal: Goal) -> str:
         stated = self._task.strip() in observation or (goal.text and goal.text in observation)
@@ -204,34 +179,6 @@ class Agent:
             return observation
         lead = "" if self._task.lstrip().casefold().startswith("your task is to") else "Your task is to: "
         return f"{observation}\n{lead}{self._task.strip()}"
-
-    def _turn(self, made: _Made, result: str) -> Turn:
-        """The last step as the history tells of it, now that its result is known."""
-        command, decision = made.asked.command.text, made.decision
-        state = turn_state(decision.belief, decision.progress)
-        failed = not command or self.world.infeasible(result)
-        thought, said = self.method.words(made.asked.parsed.thought)
-        return Turn(made.told, command, thought, state, failed, said)
-
-    def _step(self, made: _Made, result: str) -> Step:
-        """The last step as a run would keep it. What a simulator alone knows, such as the score, nobody told."""
-        asked = made.asked
-        return Step(
-            number=len(self._steps) + 1,
-            observation=made.observation,
-            decision=made.decision,
-            answer=asked.text,
-            thought=asked.parsed.thought,
-            action=asked.parsed.action,
-            command=asked.command.text,
-            repairs=(*asked.parsed.repairs, *asked.command.repairs),
-            result=result,
-            score=0.0,
-            infeasible=not asked.command.text or self.world.infeasible(result),
-            objection=made.refusal,
-            contradictions=(),
-            usage=asked.usage,
-        )
 
     def outcome(self, *, won: bool, observation: str = "", fatal: bool = False) -> tuple[Entry, ...]:
         """End the episode, learn from it, and return the entries it taught, which later episodes recall at once.
@@ -241,28 +188,28 @@ class Agent:
         in another process, is one piece of evidence. A method with trials has the model write, after a failure, what
         it will read when the same task is reset next.
         """
-        if self._goal is None:
+        course, move = self._course, self._move
+        if course is None:
             raise InputError("there is no episode to end; call reset(task) and act(observation) first")
         if won and fatal:
             raise InputError("an episode that is won did not end for good: give won or fatal, not both")
-        steps = list(self._steps)
-        if self._made is not None and (observation or won or fatal):
-            steps.append(self._step(self._made, observation))
+        if move is not None and (observation or won or fatal):
+            course = self._player.after(course, move, Outcome(observation))
         ending = Ending.WON if won else Ending.LOST if fatal else Ending.OUT_OF_STEPS
-        episode = Episode(self._task, self._goal.type, self._goal.text, ending, float(won), tuple(steps))
-        found = harvest(episode, self._mind.schemas, f"agent/{_digest(episode)}")
-        self._goal = self._made = None
+        episode = Episode(self._task, course.goal.type, course.goal.text, ending, float(won), course.steps)
+        found = harvest(episode, self._player.mind.schemas, f"agent/{_digest(episode)}")
+        self._course = self._move = None
         self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
         if self.condition.memory:
-            self._mind = replace(self._mind, memory=self.memory)
+            self._player = replace(self._player, mind=replace(self._player.mind, memory=self.memory))
         if self.method.question and not won:
             self._reflect(episode)
         return found
 
     def _reflect(self, episode: Episode) -> None:
         earlier = Earlier.of(episode, str(episode.ending), self._carried.get(episode.task, ()))
-        name = f"agent-{self._episodes}"
-        written = reflect(self.method, earlier, self._model, self._decoding, name, self._context)
+        player = self._player
+        written = reflect(self.method, earlier, player.model, player.decoding, self._name, self._context)
         self._carried[episode.task] = written.carried
         self.usage = self.usage + written.usage
 
@@ -279,23 +226,20 @@ class Agent:
         write_memory(file, entries, self.world.name)
         return freeze(file)
 
-    def _advising(self, turn: Turn) -> bool:
-        return turn.failed and self._mind.enforcement.guard is GuardMode.ADVISE
-
     @property
     def decision(self) -> Decision:
         """Everything the last command was decided by."""
         return self._last().decision
 
-    def _last(self) -> _Made:
-        if self._goal is None or self._made is None:
+    def _last(self) -> Move:
+        if self._move is None:
             raise InputError("nothing has been decided yet; call act(observation) first")
-        return self._made
+        return self._move
 
     def explain(self) -> str:
         """The last decision as text: belief, rules, memories with verdicts, the prompt by block, the answer."""
-        made = self._last()
-        decision, asked = made.decision, made.asked
+        move = self._last()
+        decision, asked = move.decision, move.asked
         progress = decision.progress
         lines = [f"goal: {decision.goal_signature}", f"sub-goal: {progress.text} ({progress.percent}%)", "", "belief:"]
         lines += [*(f"  {line}" for line in decision.belief.lines()), f"  signature: {decision.state_signature}"]
@@ -315,7 +259,7 @@ class Agent:
             self._thread.shutdown(wait=False, cancel_futures=True)
             self._thread = None
         if self._own:
-            self._model.close()
+            self._player.model.close()
 
     def __enter__(self) -> Self:
         return self

@@ -94,6 +94,6 @@ def test_belief_and_prompts_are_shown_on_demand(rpms: Rpms, played):
 
 def test_what_cannot_be_shown_is_said(rpms: Rpms, played, tmp_path):
     assert "has no task 'x': give a number from 1 to 2, or an id" in rpms("show", played, "--task", "x").line
-    assert "--task goes with a run's folder" in rpms("show", tmp_path / "x.json", "--task", 1).line
+    assert "--task needs a run's folder" in rpms("show", tmp_path / "x.json", "--task", 1).line
     (tmp_path / "x.json").write_text("{}")
     assert "is not a whole episode file" in rpms("show", tmp_path / "x.json").line

@@ -108,8 +108,9 @@ class TestPilot:
         assert "note: this pilot plays valid_seen" in done.err
         assert "The table 'learning' is left out: it needs runs with memories of several sizes." in done.out
         assert "The table 'arbitration' is left out" in done.out
-        assert "2×2 ablation on 4 tasks. Model: planner." in done.out
-        assert "2×2 ablation on 4 tasks. Model: menu-best." not in done.out, "a baseline has no menu to choose from"
+        tables = rpms("table", "ablation", out).out
+        assert "2×2 ablation on 4 tasks. Model: planner." in tables
+        assert "2×2 ablation on 4 tasks. Model: menu-best." not in tables, "a baseline has no menu to choose from"
         index = json.loads((out / "study.json").read_text())
         assert index["title"] == "A study (preset strict, manual paper, limit 4) - rehearsal on valid_seen"
         page = (out / "report" / "1" / "index.html").read_text()

@@ -9,7 +9,8 @@ from rpms.core.belief import StateSignature
 from rpms.core.errors import InputError
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import CriticalFailure, FailureLesson, Kind, Origin, SuccessSnippet, VerifiedSchema, merge
-from rpms.core.recall import EpisodicMemory, Retrieval, Similarity, by_definition
+from rpms.core.recall import EpisodicMemory, Retrieval, candidates
+from rpms.core.similarity import Similarity
 from tests.core.entries import signatures, stores
 
 GOAL = GoalSignature("pick_heat_then_place_in_recep", "mug", "hot", "cabinet")
@@ -74,7 +75,7 @@ def test_a_schemas_confidence_follows_its_successes_and_failures():
 def test_recall_is_what_a_scan_of_everything_would_find(store, goal):
     memory, retrieval = EpisodicMemory(merge(store)), Retrieval()
     for kind in Kind:
-        found, expected = list(memory.recall(kind, goal, retrieval)), by_definition(memory, kind, goal, retrieval)
+        found, expected = list(memory.recall(kind, goal, retrieval)), candidates(memory.entries, kind, goal, retrieval)
         assert [candidate.rank for candidate in found] == [pytest.approx(candidate.rank) for candidate in expected]
         assert sorted(each.entry.id for each in found) == sorted(each.entry.id for each in expected)
 

@@ -15,7 +15,8 @@ from rpms.core.goal import GoalSignature
 from rpms.core.memory import Origin, SuccessSnippet, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.verdict import Fate
-from rpms.learn.audit import Outcome, Worth, audit, exposures_of
+from rpms.learn.audit import Account, AuditedOutcome, AuditFinding, Worth, audit, exposures_of
+from rpms.learn.effects import Effect
 from rpms.learn.freeze import freeze
 from rpms.models.base import Answer
 from rpms.models.policy import follow_plan
@@ -132,9 +133,48 @@ def test_what_harms_is_found_and_what_does_nothing_is_not_accused(runs):
     assert harmful <= DANCES
     assert len(harmful) >= 2
     (kind,) = found.kinds
-    assert kind.findings[Outcome.INFEASIBLE].effect.estimate == pytest.approx(1.0, abs=0.5)
+    assert kind.findings[AuditedOutcome.INFEASIBLE].effect.estimate == pytest.approx(1.0, abs=0.5)
     assert all(account.worth is Worth.UNKNOWN for account in found.entries if account.name not in DANCES)
     assert "with not enough evidence to tell" in found.summary
+
+
+def account(success=0.0, steps=0.0, infeasible=0.0, **at: float) -> Account:
+    """Effects by their estimates; those of a whole number are credible."""
+
+    def found(estimate: float) -> AuditFinding:
+        credible = estimate and estimate == int(estimate)
+        return AuditFinding(Effect(60, 60, estimate, estimate - 1, estimate + 1, 0.01, 99), 0.01 if credible else 0.9)
+
+    whole = dict(zip(AuditedOutcome, map(found, (success, steps, infeasible)), strict=True))
+    return Account("success_1", "success", whole, {stage: found(estimate) for stage, estimate in at.items()}, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "worth"),
+    [
+        (account(), Worth.UNKNOWN),
+        (account(success=-1.0, steps=-5.0), Worth.HARMFUL),
+        (account(steps=2.0), Worth.HARMFUL),
+        (account(steps=2.0, infeasible=-1.0), Worth.UNKNOWN),
+        (account(steps=1.5, put_object=2.0), Worth.HARMFUL),
+        (account(steps=-1.5, put_object=-2.0), Worth.HELPFUL),
+        (account(steps=-0.5, put_object=2.0), Worth.UNKNOWN),
+        (account(steps=0.5, put_object=2.0, take_object=-1.0), Worth.UNKNOWN),
+        (account(steps=3.0, put_object=2.0, take_object=-1.0), Worth.HARMFUL),
+    ],
+)
+def test_steps_at_a_sub_goal_count_unless_they_are_made_up_for_elsewhere(said, worth):
+    assert said.worth is worth
+
+
+def test_steps_at_sub_goals_are_named_in_the_reason_and_the_record(runs):
+    said = account(steps=1.5, put_object=2.0)
+    assert "steps at put_object +2.0 (+1.0 to +3.0), p 0.01 corrected" in said.reason
+    assert said.record()["steps_at"]["put_object"]["estimate"] == 2.0
+    found = audit(runs)
+    stages = {stage for each in found.entries for stage in each.at}
+    assert stages
+    assert all(finding.effect.testable for each in found.entries for finding in each.at.values())
 
 
 def test_episodes_told_twice_are_one_piece_of_evidence(runs):
@@ -166,6 +206,17 @@ def test_runs_without_masking_say_how_to_get_them(tmp_path, runs, rpms: Rpms):
     assert "hid no memories" in rpms("memory", "audit", plain).line
 
 
+def test_hiding_what_is_not_there_is_noted_and_cannot_be_audited(tmp_path, rpms: Rpms):
+    game = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--model", "planner", "--mask", 0.2)
+    off = rpms(*game, "--condition", "rules-only", "--out", tmp_path / "off")
+    assert "note: --mask hides nothing: memory is off in this condition" in off.err
+    assert "was played without memory" in rpms("memory", "audit", tmp_path / "off").line
+    assert (
+        "note: --mask hides nothing: the memory is empty"
+        in rpms(*game, "--memory", "none", "--out", tmp_path / "empty").err
+    )
+
+
 def test_harmful_entries_leave_the_next_memory_and_can_be_restored(runs, memory, tmp_path, rpms: Rpms):
     out = tmp_path / "next.jsonl"
     ran = rpms("memory", "audit", *runs, "--memory", memory, "--out", out)
@@ -181,6 +232,7 @@ def test_harmful_entries_leave_the_next_memory_and_can_be_restored(runs, memory,
     assert {entry.id: entry for entry in read_memory(out).entries} == {entry.id: entry for entry in ENTRIES}
     assert read_quarantine(out) == ()
     assert "nothing was set aside" in rpms("memory", "restore", "x", "--memory", out).line
+    assert "there is no such memory" in rpms("memory", "quarantine", tmp_path / "nowhere.jsonl").line
 
 
 def test_json_and_table_say_the_same(runs, rpms: Rpms):
@@ -200,4 +252,5 @@ def test_a_memory_of_another_world_or_another_memory_is_refused(runs, memory, tm
     write_memory(memory, merge([snippet(TYPES[0], "sing")]), "alfworld")
     freeze(memory)
     assert "played with another one" in rpms("memory", "audit", *runs, "--memory", memory).line
+    assert "exists; choose another file" in rpms("memory", "audit", *runs, "--memory", memory, "--out", other).line
     assert "--out needs --memory" in rpms("memory", "audit", *runs, "--out", tmp_path / "x.jsonl").line

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.learn.effects import (
-    Exposure,
-    Term,
-    Trial,
-    _approximated,
-    _counted,
-    benjamini_hochberg,
-    effect_of,
-    effects,
-    p_value,
-)
+from rpms.learn.chance import Term, _approximated, _counted, benjamini_hochberg, p_value
+from rpms.learn.effects import Exposure, Trial, effect_of, effects
 
 values = st.lists(st.floats(-20, 20), min_size=1, max_size=8)
 
@@ -46,14 +39,26 @@ def test_the_approximation_is_near_what_counting_gives():
             assert _approximated(pairs, score) == pytest.approx(exact, rel=0.15, abs=2e-4)
 
 
-def played(dice: Random, effects_by_entry: dict[str, float], episodes: int, chance: float, noise: float = 2.0):
-    """Episodes in which every entry's turn comes, half of them at the first step and half at the fifth."""
-    for _ in range(episodes):
+def played(
+    dice: Random,
+    effects_by_entry: dict[str, float],
+    episodes: int,
+    chance: float,
+    noise: float = 2.0,
+    goals: Sequence[float] = (0.0,),
+):
+    """Episodes in which every entry's turn comes, half of them at the first step and half at the fifth.
+
+    Some goals take longer than others.
+    """
+    for number in range(episodes):
+        goal = number % len(goals)
         exposures = tuple(
             Exposure(name, 1 if n % 2 else 5, dice.random() < chance) for n, name in enumerate(effects_by_entry)
         )
-        total = 20 + dice.gauss(0, noise) + sum(effects_by_entry[each.entry] * each.shown for each in exposures)
-        yield Trial(chance, exposures, lambda since, total=total: total - since + 1)
+        did = sum(effects_by_entry[each.entry] * each.shown for each in exposures)
+        total = 20 + goals[goal] + dice.gauss(0, noise) + did
+        yield Trial(chance, exposures, lambda since, total=total: total - since + 1, ("type", f"goal {goal}"))
 
 
 @pytest.mark.parametrize("chance", [0.5, 0.8])
@@ -61,7 +66,7 @@ def test_where_nothing_has_an_effect_few_p_values_are_small_and_intervals_hold_z
     dice = Random(11)
     found = []
     for _ in range(6):
-        trials = list(played(dice, {str(n): 0.0 for n in range(25)}, 30, chance))
+        trials = list(played(dice, {str(n): 0.0 for n in range(25)}, 30, chance, goals=(0, 5, 20)))
         found += effects(trials, {str(n): "all" for n in range(25)})[0].values()
     small = sum(effect.p <= 0.05 for effect in found) / len(found)
     held = sum(effect.low <= 0 <= effect.high for effect in found) / len(found)
@@ -80,8 +85,25 @@ def test_effects_are_found_with_their_size_among_others_that_blur_them():
     assert by_group["all"].estimate == pytest.approx(sum(truth.values()) / len(truth), abs=0.4)
 
 
+def test_what_goals_take_anyway_does_not_blur_what_entries_do():
+    truth = {"bad": 3.0, **{f"none {n}": 0.0 for n in range(5)}}
+    trials = list(played(Random(6), truth, 120, 0.5, goals=(0, 10, 25, 40)))
+    blurred = [replace(trial, about=()) for trial in trials]
+    groups = dict.fromkeys(truth, "all")
+    assert effects(trials, groups)[0]["bad"].p < 1e-3 < effects(blurred, groups)[0]["bad"].p
+
+
+def test_few_episodes_and_episodes_that_went_alike_have_no_interval_and_are_not_tested():
+    dice = Random(7)
+    for outcomes in ([dice.gauss(0, 1) for _ in range(9)], [1.0] * 40):
+        shown = [n % 2 == 0 for n in range(len(outcomes))]
+        effect = effect_of(terms(outcomes, shown), len(set(outcomes)) - 1)
+        assert not effect.testable
+        assert (effect.low, effect.high, effect.detectable) == (-math.inf, math.inf, math.inf)
+
+
 def test_an_entry_that_was_always_shown_tells_nothing():
-    effect = effect_of(terms([1, 2, 3, 4], [True] * 4))
+    effect = effect_of(terms([1, 2, 3, 4], [True] * 4), 3)
     assert (effect.shown, effect.hidden, effect.p) == (4, 0, 1.0)
     assert math.isnan(effect.estimate)
 

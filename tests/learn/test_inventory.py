@@ -42,7 +42,7 @@ def problem(*words: str | Path) -> str:
 
 def test_stats_name_each_entry_with_its_episode_and_step(memories):
     memory = read_memory(memories / "two.jsonl")
-    told = rpms("memory", "stats", memories / "two.jsonl").output
+    told = rpms("memory", "stats", memories / "two.jsonl", "--entries").output
     for entry in memory.entries:
         assert entry.id in told
         assert where_from(entry.origins) in told
@@ -55,11 +55,11 @@ def test_stats_name_each_entry_with_its_episode_and_step(memories):
 def test_stats_say_whether_a_memory_is_frozen(memories, tmp_path):
     copy = tmp_path / "copy.jsonl"
     copy.write_bytes((memories / "heat.jsonl").read_bytes())
-    assert "not frozen" in rpms("memory", "stats", copy, "--no-entries").output
+    assert "not frozen" in rpms("memory", "stats", copy).output
     freeze(copy)
-    assert ", frozen" in rpms("memory", "stats", copy, "--no-entries").output
+    assert "frozen as sha256" in rpms("memory", "stats", copy).output
     copy.write_text(copy.read_text() + "\n")
-    assert "CHANGED" in rpms("memory", "stats", copy, "--no-entries").output
+    assert "CHANGED" in rpms("memory", "stats", copy).output
 
 
 def test_one_entry_is_shown_in_full_by_the_beginning_of_its_id(memories):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,10 @@ def test_what_three_of_the_same_goal_and_hand_precede_is_always_below_them():
     found = junk(GOOD, *OTHERS)
     assert len(found) == 1
     assert {kind for kind, _ in found} == {Junk.BELOW}
+
+
+def test_what_is_said_of_another_sub_goal_is_not_below_them():
+    assert junk(GOOD, *OTHERS[:2], replace(OTHERS[2], sub_goal_type="put_object")) == set()
 
 
 def test_what_the_manual_rules_out_in_any_room_is_against_it():

@@ -85,7 +85,7 @@ def test_learning_keeps_the_model_s_words_and_their_mark(tmp_path):
 
     model = FunctionModel(answer, "talker")
     given = plan(model, rounds=1, limit=3)
-    result = learn(replace(given, words=given.open_model), tmp_path / "memory.jsonl")[-1]
+    result = learn(replace(given, words=given.play.open_model), tmp_path / "memory.jsonl")[-1]
     lessons = [each for each in read_memory(result.file).entries if isinstance(each, FailureLesson)]
     assert asked
     assert any(each.worded_by == "talker" for each in lessons)

@@ -19,7 +19,7 @@ from rpms.learn.rounds import Harvester, LearningPlan, continued, learn, learned
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.recorded import RecordedModel, ReplayModel
 from rpms.models.scripted import FunctionModel, ScriptedModel
-from rpms.play.plan import lend
+from rpms.play.plan import lend, plan_run
 from rpms.play.sources import Recalling, Sources
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import memory_hash, read_memory
@@ -33,7 +33,9 @@ WORLD = find_world("alfworld")
 
 def plan(model=None, **options) -> LearningPlan:
     model = model or PolicyModel("planner", follow_plan)
-    return LearningPlan(WORLD, model.name, lend(model), split="builtin", **{"rounds": 2, "limit": 4, **options})
+    rounds = {name: options.pop(name) for name in ("first", "later", "start", "audit", "words") if name in options}
+    rounds["rounds"] = options.pop("rounds", 2)
+    return LearningPlan(plan_run(WORLD, model.name, lend(model), split="builtin", **{"limit": 4, **options}), **rounds)
 
 
 def test_rounds_leave_frozen_snapshots_and_a_frozen_memory(tmp_path):
@@ -298,6 +300,8 @@ def test_the_command_learns_under_enforcement_and_says_what_of_it_does_nothing(t
     [
         (("--later", "baseline"), "--later 'baseline': choose full or rules-only"),
         (("--later", "memory-only"), "--later 'memory-only': choose full or rules-only"),
+        (("--audit", "--rounds", 1), "--audit needs a round that plays with a memory"),
+        (("--audit", "--later", "rules-only"), "--audit needs a round that plays with a memory"),
         (("--task", ""), "--task '' names no task"),
         (("--task", ","), "--task ',' names no task"),
         (("--enforce", "reasks=99"), "'99' is no value of reasks"),
@@ -322,7 +326,9 @@ def test_learning_continues_from_its_own_frozen_memory(tmp_path, monkeypatch):
     protocol = RunFolder(round_folder(out, 2)).protocol.settings
     assert protocol["memory"] == {"hash": memory_hash(first), "entries": len(first)}
     assert {entry.id for entry in first.entries} <= {entry.id for entry in read_frozen(out).entries}
-    assert "round 3:" in CliRunner().invoke(app, [*command, "--rounds", "1", "--continue"]).output
+    again = CliRunner().invoke(app, [*command, "--rounds", "1", "--continue"]).output
+    assert "round 3 of 3" in again
+    assert "round 3: 2 of 2 won" in again
 
 
 def test_there_must_be_a_frozen_memory_to_continue_from(tmp_path):
@@ -353,6 +359,9 @@ def test_rounds_with_an_audit_set_aside_what_harms_and_do_not_learn_it_again(tmp
     assert [item.entry.id for item in read_quarantine(out)] == sorted(bad)
     assert bad.isdisjoint(entry.id for entry in read_frozen(out).entries)
     assert results[-1].aside == len(bad)
-    assert f"{len(bad)} set aside" in list(learned(results))[-1]
+    *_, last, audited = learned(results)
+    assert f"{len(bad)} set aside" in last
+    assert audited == f"audit: {results[-1].audited}"
+    assert "with not enough evidence to tell" in audited
     seeds = {RunFolder(round_folder(out, number)).protocol.settings["seed"] for number in (2, 3, 4)}
     assert len(seeds) == 3

@@ -8,10 +8,10 @@ import pytest
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Literal
+from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.edits import merged
-from rpms.learn.rules.explore import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
-from rpms.learn.rules.wording import keeps_names
+from rpms.learn.rules.rewording import keeps_names
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Label, evidence_file, read_evidence
 from rpms.store.manuals import manual_text, read_manual

@@ -10,7 +10,7 @@ from rpms.core.facts import Atom, Literal
 from rpms.core.goal import Goal
 from rpms.core.reason import Reasoner
 from rpms.core.rules import RuleManual
-from rpms.learn.rules.explore import Exploring
+from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import evidence_file, read_evidence

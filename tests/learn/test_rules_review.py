@@ -11,7 +11,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.learn.rules.decided import apply, in_names_of
 from rpms.learn.rules.review import decide, lines_of
 from rpms.play.sources import universal_tier
-from rpms.store.decisions import Decision, Reviewed, decisions_file, decisions_on, write_decisions
+from rpms.store.decisions import ReviewDecision, Reviewed, decisions_file, decisions_on, write_decisions
 from rpms.store.evidence import Label, evidence_file
 from rpms.store.manuals import manual_text, read_manual
 from tests.cli.command import Rpms, rpms  # noqa: F401  a fixture
@@ -105,20 +105,20 @@ def test_a_rejected_action_goes_with_all_that_speaks_of_it(manual: Path) -> None
 
 
 def test_a_decision_is_found_again_by_the_command() -> None:
-    decision = Decision(("environment", "heat"), "observes", "hot(x) if on(p)", False, "heat <x> with <p>")
+    decision = ReviewDecision(("environment", "heat"), "observes", "hot(x) if on(p)", False, "heat <x> with <p>")
     tree = {
         "environment": {"warm_up": {"syntax": "heat <object> with <place>", "observes": ["hot(object) if on(place)"]}}
     }
     (renamed,) = in_names_of(tree, [decision])
-    assert renamed == Decision(
+    assert renamed == ReviewDecision(
         ("environment", "warm_up"), "observes", "hot(object) if on(place)", False, "heat <object> with <place>"
     )
     assert apply(tree, [renamed])
     assert tree["environment"]["warm_up"] == {"syntax": "heat <object> with <place>"}
 
 
-def rejecting(at: tuple[str, ...], key: str, text: str, *, accepted: bool = False) -> Decision:
-    return Decision(at, key, text, accepted)
+def rejecting(at: tuple[str, ...], key: str, text: str, *, accepted: bool = False) -> ReviewDecision:
+    return ReviewDecision(at, key, text, accepted)
 
 
 def test_every_sort_of_line_can_be_decided() -> None:
@@ -185,8 +185,8 @@ def test_decisions_that_cannot_be_read_are_a_mistake_with_its_line(tmp_path: Pat
 
 def test_decisions_are_read_as_they_were_written(tmp_path: Path) -> None:
     every = (
-        Decision(("environment", "a"), "plan", "x or y", True, "a <b>", "why"),
-        Decision(("localities",), "mug", "desk", False),
+        ReviewDecision(("environment", "a"), "plan", "x or y", True, "a <b>", "why"),
+        ReviewDecision(("localities",), "mug", "desk", False),
     )
     write_decisions(tmp_path / "manual.yaml", every)
     assert decisions_on(tmp_path / "manual.yaml") == every

@@ -8,7 +8,7 @@ from rpms.core.episode import Ending
 from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet, VerifiedSchema
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.scripted import ScriptedModel
-from rpms.play.plan import lend
+from rpms.play.plan import lend, plan_run
 from rpms.store.episodes import read_episode
 from rpms.store.memories import read_memory
 from rpms.worlds.base import Setting
@@ -25,8 +25,8 @@ def test_the_wrong_focus_is_a_critical_failure_and_the_right_one_a_success(tmp_p
     setting = Setting(options={"per_task": "1", "tasks": "find-animal,find-non-living-thing"})
     actions = (*WAY, "fly home", "focus on dove egg", "pick up dove egg", "inventory")
     script = ScriptedModel("script", [f"Action: {action}" for action in actions])
-    plan = LearningPlan(world, "script", lend(script), 1, "train", setting=setting, step_budget=len(actions))
-    (result,) = learn(plan, tmp_path / "memory.jsonl")
+    play = plan_run(world, "script", lend(script), split="train", setting=setting, step_budget=len(actions))
+    (result,) = learn(LearningPlan(play, 1), tmp_path / "memory.jsonl")
     assert Ending.LOST in {row.ending for row in result.summary.rows}
     entries = read_memory(result.file, "scienceworld").entries
     (critical,) = (entry for entry in entries if isinstance(entry, CriticalFailure))
@@ -52,7 +52,7 @@ def test_a_question_is_no_lesson_and_its_answer_by_number_no_advice(tmp_path):
     world = find_world("scienceworld")
     setting = Setting(options={"per_task": "1", "tasks": "chemistry-mix-paint-secondary-color"})
     script = ScriptedModel("script", [f"Action: {action}" for action in (*STUDIO, *ASK, *PAINT)])
-    plan = LearningPlan(world, "script", lend(script), 1, "train", setting=setting)
+    plan = LearningPlan(plan_run(world, "script", lend(script), split="train", setting=setting), 1)
     (result,) = learn(plan, tmp_path / "memory.jsonl")
     (episode,) = (read_episode(file) for file in tmp_path.glob("**/episodes/*.json"))
     asked = [step.command for step in episode.steps if step.result.startswith("Ambiguous request")]

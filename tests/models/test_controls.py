@@ -10,9 +10,9 @@ import pytest
 
 from rpms.core.advise import Menu, MenuItem
 from rpms.core.errors import InputError, ModelError
-from rpms.models.answers import parse_answer
 from rpms.models.catalogue import open_model
-from rpms.models.providers import all_available
+from rpms.models.parsing import parse_answer
+from rpms.models.providers import PROVIDERS, all_available, chooses_from_menu
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request
 
@@ -61,7 +61,7 @@ def test_a_random_choice_is_uniform():
     assert all(abs(count - 500) < 110 for count in counts.values())  # five standard deviations
 
 
-@pytest.mark.parametrize("name", ["menu-random", "menu-first", "menu-best"])
+@pytest.mark.parametrize("name", [name for name in PROVIDERS if chooses_from_menu(name)])
 def test_without_a_menu_there_is_no_action(name):
     model = open_model(name)
     assert action(model, commands=()) is None

@@ -9,9 +9,9 @@ import pytest
 
 from rpms.models.base import Decoding
 from rpms.models.batching import BatchLimits
-from rpms.models.hf_loop import WORTH_A_PASS, Loop
-from rpms.models.hf_prefixes import CAPACITY, Known, Prefixes, _common, _name, sees_all
-from rpms.models.local_hf import HFModel
+from rpms.models.hf.loop import WORTH_A_PASS, Loop
+from rpms.models.hf.model import HFModel
+from rpms.models.hf.prefixes import CAPACITY, Known, Prefixes, _common, _name, sees_all
 from tests.models.prompts import request
 from tests.models.test_local_hf import folder  # noqa: F401  a fixture
 
@@ -240,7 +240,7 @@ def test_answers_step_by_step_are_the_same_with_and_without(folder, monkeypatch)
     decoding = Decoding(max_tokens=60, stop=())
     texts, cached = {}, {}
     for keep in (0, 16_384):
-        monkeypatch.setattr("rpms.models.local_hf.CPU_TOKENS", keep)
+        monkeypatch.setattr("rpms.models.hf.model.CPU_TOKENS", keep)
         model = HFModel("hf/tiny", str(folder), limits=BatchLimits(prompts=8))
         answers = []
         for step in range(4):

@@ -22,10 +22,10 @@ import pytest
 
 from rpms.core.condition import FULL
 from rpms.core.enforcement import Constrained, Enforcement
-from rpms.models.answers import parse_answer
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import begins, fits, shapes_of
+from rpms.models.parsing import parse_answer
 from rpms.play.answering import NamedModel
 from rpms.play.plan import plan_run
 from rpms.play.run import run

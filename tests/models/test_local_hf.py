@@ -14,9 +14,9 @@ from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Decoding
 from rpms.models.batching import BatchLimits
 from rpms.models.constraint import begins, fits, shapes_of
-from rpms.models.hf_attention import NAME
-from rpms.models.hf_loop import Loop
-from rpms.models.local_hf import CPU_TOKENS, HFModel
+from rpms.models.hf.attention import NAME
+from rpms.models.hf.loop import Loop
+from rpms.models.hf.model import CPU_TOKENS, HFModel
 from tests.models.prompts import prompt, request
 
 torch = pytest.importorskip("torch", reason="the extra `hf` is not installed")
@@ -199,7 +199,7 @@ def test_a_thought_has_a_budget_and_a_choice_that_begins_another_can_be_made(mod
 
 
 def test_the_action_is_the_likeliest_choice_as_a_whole(model, monkeypatch):
-    monkeypatch.setattr("rpms.models.hf_choices.SCORES_AT_ONCE", 1)  # one row at a time
+    monkeypatch.setattr("rpms.models.hf.choices.SCORES_AT_ONCE", 1)  # one row at a time
     asked = [replace(request(turns=n, decoding=Decoding(max_tokens=70)), choices=CHOICES) for n in range(3)]
     with ThreadPoolExecutor(3) as pool:
         answers = list(pool.map(model.answer, asked))
@@ -244,7 +244,7 @@ TEMPLATES = ("go to <place>", "take <object> from <place>", "look")
 
 @pytest.mark.parametrize("temperature", [0.0, 3.0])
 def test_an_answer_is_held_to_templates_after_a_free_thought(model, temperature, monkeypatch):
-    monkeypatch.setattr("rpms.models.hf_loop.PICKED_FROM", 97)  # all of the alphabet: this model has no taste
+    monkeypatch.setattr("rpms.models.hf.loop.PICKED_FROM", 97)  # all of the alphabet: this model has no taste
     decoding = Decoding(max_tokens=120, temperature=temperature, seed=1)
     held = [replace(request(f"e{n}", turns=n % 4, decoding=decoding), templates=TEMPLATES) for n in range(6)]
     chosen = [replace(one, templates=(), choices=CHOICES) for one in held[:2]]

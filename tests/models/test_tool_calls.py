@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.foreign.calls import Call, NotACall, Tool, narrowed, read_call
-from rpms.models.answers import parse_answer
+from rpms.foreign.calls import NotACall, Tool, WrittenCall, narrowed, read_call
+from rpms.models.parsing import parse_answer
 from rpms.models.recorded import RecordedModel, ReplayModel, question
 from rpms.models.remote import RemoteModel
 from rpms.models.tool_calls import NO_CALL, called
@@ -104,7 +104,7 @@ def test_words_that_would_be_read_as_another_answer_are_left_out(server, model):
 
 
 def test_a_text_with_a_semicolon_stays_one_call():
-    call = str(Call("transfer", {"summary": "It is locked; then I gave up, and then it rang."}))
+    call = str(WrittenCall("transfer", {"summary": "It is locked; then I gave up, and then it rang."}))
     assert parse_answer(f"Thought: x\nAction: {call}").action == call
     assert parse_answer(f"Thought: x\nAction: 2. {call}").action == call
 
@@ -166,7 +166,7 @@ _VALUES = st.recursive(
     st.dictionaries(st.from_regex(r"[a-z_]{1,8}", fullmatch=True), _VALUES, max_size=4),
 )
 def test_what_is_written_is_read_back(name, arguments):
-    call = Call(name, arguments)
+    call = WrittenCall(name, arguments)
     assert read_call(str(call)) == call
 
 
@@ -180,7 +180,7 @@ def test_any_text_is_a_call_or_is_said_not_to_be_one(text):
 
 
 def test_a_text_that_looks_like_a_named_argument_is_a_value():
-    assert read_call("f(\"a=b\", 'c: d')", {"f": ("x", "y")}) == Call("f", {"x": "a=b", "y": "c: d"})
+    assert read_call("f(\"a=b\", 'c: d')", {"f": ("x", "y")}) == WrittenCall("f", {"x": "a=b", "y": "c: d"})
 
 
 @pytest.mark.parametrize(

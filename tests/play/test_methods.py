@@ -129,7 +129,7 @@ def test_no_prompt_of_ones_own_breaks_a_form(text):
             assert made.instruction
 
 
-@pytest.mark.parametrize("name", ["reflexion", "clin"])
+@pytest.mark.parametrize("name", [name for name, each in METHODS.items() if each.question])
 def test_what_was_lost_is_tried_again_with_what_the_model_wrote(tmp_path, name):
     seen: list = []
     trials = run_trials(plan(name, learner(name, seen, wins_from=2), trials=4), tmp_path)
@@ -211,7 +211,7 @@ def test_a_trial_that_followed_from_other_attempts_is_refused(tmp_path):
 EARLIER = Earlier((Turn("You see a desk.", "look", "hm"),), "Nothing happens.", "out of steps", ("  - old",))
 
 
-@pytest.mark.parametrize("name", ["reflexion", "clin"])
+@pytest.mark.parametrize("name", [name for name, each in METHODS.items() if each.question])
 @given(text=st.text(max_size=300) | st.just("A is necessary to B\n" * 5_000) | st.just("{0} %s ../x \x1b[2J" * 4_000))
 def test_what_a_model_writes_is_bounded_and_can_be_shown(name, text):
     written = reflect(METHODS[name], EARLIER, FunctionModel(lambda _: text), Decoding(), "e")

@@ -16,7 +16,7 @@ from rpms.core.usage import Usage
 from rpms.models.accounting import Price
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.plan import lend, plan_run
-from rpms.play.progress import Display, Lines, Tally, progress
+from rpms.play.progress import Display, Lines, RunTally, progress
 from rpms.play.run import run
 from rpms.store.episodes import EpisodeRow
 from tests.play.corridor import world
@@ -45,7 +45,7 @@ def test_wilson_holds_the_rate_and_stays_within_bounds(counts):
 
 def test_a_tally_knows_success_tokens_cost_and_time_left():
     now = [0.0]
-    tally = Tally(Price(10.0, 20.0), lambda: now[0])
+    tally = RunTally(Price(10.0, 20.0), lambda: now[0])
     tally.begin(10, [row(), row(Ending.OUT_OF_STEPS)])
     assert tally.left is None
     now[0] = 60.0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rpms.core.arbitration import Arbitration
-from rpms.core.condition import BeliefShown
+from rpms.core.condition import CONDITIONS, BeliefShown
 from rpms.core.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
@@ -156,7 +156,7 @@ def test_simplifications_are_for_worlds_that_have_them():
         Settings.read({"simplifications": "easy"}).setting(ALFWORLD, Setting())
 
 
-@pytest.mark.parametrize("condition", ["full", "memory-only"])
+@pytest.mark.parametrize("condition", [name for name, each in CONDITIONS.items() if each.memory])
 def test_a_condition_with_memory_wants_one(condition):
     wanting = Settings(condition=condition, split="valid_seen")
     with pytest.raises(InputError, match=f"the condition {condition} uses memory.*`rpms learn alfworld"):

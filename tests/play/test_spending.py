@@ -14,7 +14,7 @@ from rpms.models.base import Answer
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.plan import lend, plan_run
-from rpms.play.progress import Lines, Tally
+from rpms.play.progress import Lines, RunTally
 from rpms.play.run import run
 from rpms.play.spending import price_kept, spending
 from rpms.store.runs import RunFolder
@@ -41,7 +41,7 @@ def plan(fails_at: int | None = None, tokens: int = 1000):
 def test_a_run_costs_the_same_however_often_it_was_stopped(tmp_path, fails_at):
     def tally_of(folder, *plans):
         for each in plans:
-            tally = Tally(PRICE)
+            tally = RunTally(PRICE)
             listener = Lines(lambda _: None, PRICE)
             listener._tally = tally
             try:

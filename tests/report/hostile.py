@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 from rpms.store.episode_form import seal
-from rpms.store.runs import EPISODES, PROTOCOL, Protocol, RunFolder
+from rpms.store.protocol import Protocol
+from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 
 ATTACK = (
     "</script><script>window.ran=1</script>\"><img src=x onerror='window.ran=1'>{{7*7}}\u2028\ud800javascript:ran=1"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rpms.report.outcomes import Comparison, Results, Row
-from rpms.report.page_data import Index, script
+from rpms.report.page_data import TaskIndex, script
 from rpms.report.pages import write_report
 from rpms.report.transcript import transcript
 from rpms.store.runs import RunFolder
@@ -290,7 +290,7 @@ def test_a_condition_without_memory_says_so(page, folder):
 def test_ten_thousand_tasks_are_listed_page_by_page(page, folder, tmp_path):
     copy = Path(shutil.copytree(folder, tmp_path / "large"))
     rows = {f"t{n}": Row(f"t{n}", f"type {n % 7}", "won", n % 3 == 0, 1.0, 9) for n in range(10_000)}
-    index = Index(Comparison({"full": Results("full", rows)}), {task: f"goal of {task}" for task in rows})
+    index = TaskIndex(Comparison({"full": Results("full", rows)}), {task: f"goal of {task}" for task in rows})
     (copy / "data" / "meta.js").write_text(script("meta", index.meta("Large")))
     for number, chunk in enumerate(index.chunks()):
         (copy / "data" / f"tasks-{number}.js").write_text(script(f"tasks-{number}", chunk))

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
 from rpms.report.figures import ablation_figure, all_figures, learning_figure, type_figure
-from rpms.report.outcomes import Comparison, Results, Round, Row
+from rpms.report.learning_curve import LearningRound
+from rpms.report.outcomes import Comparison, Results, Row
 from tests.report.made import paper, results, switches
 
 
@@ -31,9 +33,38 @@ def test_the_ablation_has_a_panel_for_each_world_and_its_additive_expectation():
     assert b"<dc:date>" not in picture.svg
 
 
+def test_panels_of_the_same_measure_share_a_scale(monkeypatch):
+    drawn = []
+    monkeypatch.setattr("rpms.report.figures._save", lambda _name, _caption, figure: drawn.append(figure))
+    won = {"baseline": 0, "rules-only": 1, "memory-only": 0, "full": 2}
+    low = Comparison(
+        {
+            name: replace(results(name, [place < count for place in range(60)]), switches=switches(name))
+            for name, count in won.items()
+        }
+    )
+    ablation_figure([paper(), low, scored()])
+    (figure,) = drawn
+    success, other, score = (axes.get_ylim() for axes in figure.axes)
+    assert success == other != score
+
+
+def test_a_figure_has_the_colours_of_a_dark_page():
+    for picture in (ablation_figure([paper()]), type_figure(paper())):
+        assert ET.fromstring(picture.dark) is not None
+        for ink in (b"#222222", b"#ffffff", b"#dddddd"):
+            assert ink in picture.svg
+            assert ink not in picture.dark
+        assert b"#e69f00" in picture.dark, "what is measured keeps its colour"
+
+
 def test_a_learning_curve_may_have_gaps():
     both = {"Mem-only": results("m", [True, False]), "Rules+Mem": results("r", [True, True])}
-    points = [Round("R0", 0, both), Round("R1", 233, {"Rules+Mem": both["Rules+Mem"]}), Round("R2", 331, both)]
+    points = [
+        LearningRound("R0", 0, both),
+        LearningRound("R1", 233, {"Rules+Mem": both["Rules+Mem"]}),
+        LearningRound("R2", 331, both),
+    ]
     assert learning_figure(points).svg
 
 

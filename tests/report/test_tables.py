@@ -9,8 +9,9 @@ import pytest
 
 from rpms.core.errors import InputError
 from rpms.report.contrasts import contrasts, interaction_of, omissions
-from rpms.report.outcomes import Comparison, Results, Row, rounds
-from rpms.report.table import Cell, Table, groups, line, render
+from rpms.report.learning_curve import rounds
+from rpms.report.outcomes import Comparison, Results, Row
+from rpms.report.table import Table, TableCell, groups, line, render, without_notes
 from rpms.report.tables import TABLES, all_tables, main_table, make_table, methods_table
 from tests.report.made import paper, results, switches
 
@@ -149,6 +150,25 @@ def test_a_missing_or_crashed_episode_stays_in_the_denominator_and_is_named():
     assert two.rate == 1
 
 
+def test_like_notes_of_several_conditions_are_one():
+    def lacking(name: str, missing: str) -> Results:
+        return Results(
+            name, {task: Row(task, "t") if task in missing else Row(task, "t", "won", True) for task in "abc"}
+        )
+
+    alike = Comparison({name: lacking(name, "c") for name in ("one", "two", "three")})
+    assert omissions(alike) == ("one, two, three: 1 of 3 episodes missing, counted as lost: c",)
+    unlike = Comparison({"one": lacking("one", "c"), "two": lacking("two", "ab"), "three": lacking("three", "")})
+    assert omissions(unlike) == ("missing, counted as lost: one 1 of 3 episodes; two 2 of 3 episodes",)
+
+
+def test_a_note_stands_below_the_first_table_alone():
+    told: set[str] = set()
+    first, second = (replace(make_table("main", paper()), notes=("a", note)) for note in ("b", "c"))
+    assert without_notes(first, told).notes == ("a", "b")
+    assert without_notes(second, told).notes == ("c",)
+
+
 def test_a_run_that_is_going_is_paired_over_what_both_have_played():
     one = results("one", [True] * 8)
     rows = {task: row if number < 3 else Row(task, row.type) for number, (task, row) in enumerate(one.rows.items())}
@@ -208,7 +228,9 @@ def test_an_unknown_table_or_form_names_those_there_are():
 
 @pytest.fixture
 def hostile() -> Table:
-    return Table("odd", HOSTILE, ("Name", HOSTILE), groups([line(HOSTILE, Cell(HOSTILE, strong=True))]), (HOSTILE,))
+    return Table(
+        "odd", HOSTILE, ("Name", HOSTILE), groups([line(HOSTILE, TableCell(HOSTILE, strong=True))]), (HOSTILE,)
+    )
 
 
 def test_markdown_keeps_its_cells_whatever_they_say(hostile):

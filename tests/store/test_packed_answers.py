@@ -20,7 +20,7 @@ from rpms.play.trials import run_trials
 from rpms.store.answers import FolderOfAnswers, entry_key
 from rpms.store.packed_answers import PackedAnswers, open_answers, pack, shipped_records
 from rpms.study.read import read_study
-from rpms.study.run import Means, plan_cell
+from rpms.study.run import Means, plan_cell, plan_round
 from rpms.worlds.registry import find_world
 from tests.models.prompts import request
 
@@ -135,32 +135,21 @@ def test_the_shipped_record_plays_the_quickstart(tmp_path):
     study = read_study(STUDY)
     world = find_world(study.world)
     setting = make_setting(world, None, "native", None)
-    learning = study.learning
-    assert learning is not None
-    plan = LearningPlan(
-        world,
-        "planner",
-        NamedModel("planner", world.name),
-        rounds=1,
-        split=learning.choice.split,
-        tasks=tuple(learning.choice.tasks(world, setting)),
-        setting=setting,
-        first=learning.condition(1),
-        later=learning.condition(2),
-        sources=learning.settings.sources(world),
-    )
-    (round_one,) = learn(plan, tmp_path / "memory.jsonl")
-    memory = read_frozen(round_one.file, world.name)
     name = study.models[0]
-    model = NamedModel(name, world.name)()
+    recorded = NamedModel(name, world.name)()
     means = Means(
         world,
         setting,
-        open_model=lambda _name: lend(model),
+        open_model=lambda model: lend(recorded) if model == name else NamedModel(model, world.name),
         read_memory=read_frozen,
         learn=lambda *_given: {},
         window=lambda _model, settings: settings.context or 0,
     )
+    learning = study.learning
+    assert learning is not None
+    played = plan_round(study, learning, 1, "planner", means)
+    (round_one,) = learn(LearningPlan(played, 1, first=learning.condition(1)), tmp_path / "memory.jsonl")
+    memory = read_frozen(round_one.file, world.name)
     choice = replace(study.choice, settings=replace(study.choice.settings, limit=2))
     won = {}
     for case in study.cases:

@@ -18,7 +18,8 @@ from rpms.store import lock
 from rpms.store.episode_form import file_name
 from rpms.store.episode_text import episode_text
 from rpms.store.episodes import EpisodeRow, row_of
-from rpms.store.runs import Protocol, RunFolder, Timing, open_run, read_protocol
+from rpms.store.protocol import Protocol, read_protocol
+from rpms.store.runs import RunFolder, Timing, open_run
 
 SETTINGS = {"world": "w", "model": "m", "decoding": {"temperature": 0.0, "stop": ["\nObs:"]}, "options": {}}
 PROTOCOL = Protocol(("a", "b", "c"), SETTINGS)
@@ -49,11 +50,13 @@ def test_differences_are_named_with_both_values():
         {"world": "w", "model": "n", "decoding": {"temperature": 0.7, "stop": ["\nObs:"]}, "options": {"easy": "1"}},
     )
     assert PROTOCOL.differences(other) == (
+        "tasks: 3 → 3 (1 added, 1 gone)",
         'model: "m" → "n"',
         "decoding.temperature: 0.0 → 0.7",
         'options.easy: nothing → "1"',
-        "tasks: 3 → 3 (1 added, 1 gone)",
     )
+    hashed = [Protocol((), {"edition": sign * 64, "world": sign}) for sign in "ab"]
+    assert hashed[0].differences(hashed[1]) == ('world: "a" → "b"', f"edition: {'a' * 12}… → {'b' * 12}…")
     assert PROTOCOL.differences(Protocol(("b", "a", "c"), SETTINGS)) == ("tasks: 3 → 3 (in another order)",)
 
 
@@ -235,8 +238,13 @@ def test_a_second_run_in_the_same_process_is_refused_too(tmp_path):
         pass
 
 
+def no_locks(handle, **_):
+    """As on NFS without its lock service."""
+    raise OSError(errno.ENOLCK, "No locks available")
+
+
 def test_without_the_systems_locks_the_holders_name_is_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(lock, "fcntl", None)
+    monkeypatch.setattr(lock, "lock_descriptor", no_locks)
     gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
     host = lock.socket.gethostname()
     (tmp_path / "lock").write_text(json.dumps({"pid": int(gone.stdout), "host": host}))

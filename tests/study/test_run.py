@@ -21,14 +21,14 @@ from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.accounting import Price
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel, ScriptedModel
-from rpms.play.plan import lend
+from rpms.play.plan import lend, plan_run
 from rpms.play.settings import Settings
 from rpms.play.spending import price_kept
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
 from rpms.study.read import read_study
-from rpms.study.run import Layout, Means, Result, models_of, run_study
+from rpms.study.run import Means, Result, StudyLayout, models_of, run_study
 from rpms.study.table import results_table
 from rpms.study.values import Study
 from rpms.worlds.base import Setting
@@ -86,14 +86,15 @@ class Bench:
         self.learned += 1
         tasks = tuple(learning.choice.tasks(WORLD, Setting()))
         conditions = {"first": learning.condition(1), "later": learning.condition(2)}
-        plan = LearningPlan(WORLD, model, self.open(model), learning.rounds, learning.choice.split, tasks, **conditions)
+        played = plan_run(WORLD, model, self.open(model), split=learning.choice.split, tasks=tasks)
+        plan = LearningPlan(played, learning.rounds, **conditions)
         return {result.number: result.file for result in learn(plan, out)}
 
 
 @dataclass(frozen=True)
 class Done:
     study: Study
-    layout: Layout
+    layout: StudyLayout
     bench: Bench
     results: tuple[Result, ...]
 
@@ -102,7 +103,7 @@ class Done:
 def done(tmp_path_factory):
     """A study that was run to its end; tests only read it, or run it again."""
     folder = tmp_path_factory.mktemp("study")
-    study, layout, bench = small(folder), Layout(folder / "out", folder / "out"), Bench()
+    study, layout, bench = small(folder), StudyLayout(folder / "out", folder / "out"), Bench()
     return Done(study, layout, bench, run_study(study, ["planner"], bench.means, layout))
 
 
@@ -130,7 +131,7 @@ def test_nothing_is_run_twice(done):
 
 def test_studies_that_share_a_pool_share_runs(done, tmp_path):
     other = Bench()
-    run_study(done.study, ["planner"], other.means, Layout(tmp_path / "two", done.layout.pool))
+    run_study(done.study, ["planner"], other.means, StudyLayout(tmp_path / "two", done.layout.pool))
     assert not other.asked
     index = json.loads((tmp_path / "two" / "study.json").read_text())
     for folder in index["groups"][0]["runs"].values():
@@ -155,7 +156,7 @@ def test_the_index_names_models_and_conditions_in_order(study, tmp_path):
         replace(study, cases=study.cases[:2]),
         ["planner", "other"],
         Bench().means,
-        Layout(tmp_path / "out", tmp_path / "out"),
+        StudyLayout(tmp_path / "out", tmp_path / "out"),
     )
     index = json.loads((tmp_path / "out" / "study.json").read_text())
     assert index["title"] == "A small study"
@@ -165,7 +166,7 @@ def test_the_index_names_models_and_conditions_in_order(study, tmp_path):
 
 
 def test_running_again_keeps_what_the_index_names(study, tmp_path):
-    layout = Layout(tmp_path / "out", tmp_path / "out")
+    layout = StudyLayout(tmp_path / "out", tmp_path / "out")
     two = replace(study, cases=(study.cases[0], study.cases[5]))
 
     def runs():
@@ -197,12 +198,12 @@ def test_an_index_that_cannot_be_read_stops_the_study_before_it_plays(study, tmp
     for text in ("{", "[]", '{"groups": [1]}', '{"groups": [{"model": "m", "runs": []}]}'):
         (out / "study.json").write_text(text)
         with pytest.raises(InputError, match=r"is not the index of a study.*choose another --out"):
-            run_study(study, ["planner"], bench.means, Layout(out, out))
+            run_study(study, ["planner"], bench.means, StudyLayout(out, out))
     assert not bench.asked
 
 
 def test_a_changed_manual_learns_anew_beside_what_was_learned(study, tmp_path, monkeypatch):
-    layout = Layout(tmp_path / "out", tmp_path / "out")
+    layout = StudyLayout(tmp_path / "out", tmp_path / "out")
     full = replace(study, cases=study.cases[1:2])
     (before,) = run_study(full, ["planner"], Bench().means, layout)
     monkeypatch.setattr("rpms.play.sources.ManualChoice.hash", lambda self, world: "another manual")
@@ -214,7 +215,7 @@ def test_a_changed_manual_learns_anew_beside_what_was_learned(study, tmp_path, m
 
 
 def test_a_stopped_study_goes_on_where_it_was(study, tmp_path):
-    layout = Layout(tmp_path / "out", tmp_path / "out")
+    layout = StudyLayout(tmp_path / "out", tmp_path / "out")
     bench = Bench()
 
     def stop(cell, again):
@@ -231,7 +232,7 @@ def test_a_stopped_study_goes_on_where_it_was(study, tmp_path):
 
 
 def test_the_estimate_asks_nobody_and_writes_nothing(study, tmp_path):
-    layout = Layout(tmp_path / "out", tmp_path / "out")
+    layout = StudyLayout(tmp_path / "out", tmp_path / "out")
     bench = Bench()
     found = estimate_study(study, ["openai/gpt-4o-mini"], bench.means, layout)
     assert not bench.asked
@@ -261,7 +262,7 @@ def test_the_estimate_opens_no_held_out_game(study, tmp_path):
 
     held_out = study.under(Settings(split="valid_unseen"))
     means = replace(Bench().means, world=Watched())
-    assert estimate_study(held_out, ["openai/gpt-4o-mini"], means, Layout(tmp_path / "out", tmp_path / "out"))
+    assert estimate_study(held_out, ["openai/gpt-4o-mini"], means, StudyLayout(tmp_path / "out", tmp_path / "out"))
     assert set(opened) == {"builtin"}
 
 
@@ -270,7 +271,7 @@ def test_a_model_that_learns_nothing_finishes_the_study(study, tmp_path):
         def open(self, name: str):
             return lend(ScriptedModel(name, ["Action: inventory"]))
 
-    layout = Layout(tmp_path / "out", tmp_path / "out")
+    layout = StudyLayout(tmp_path / "out", tmp_path / "out")
     short = replace(study, cases=(study.cases[1], study.cases[5])).under(Settings(steps=3))
     results = run_study(short, ["planner"], Weak().means, layout)
     assert all(result.summary.complete for result in results)
@@ -353,13 +354,13 @@ def test_bad_input_is_one_line_each(study, tmp_path):
 def test_a_changed_memory_stops_the_study(study, tmp_path):
     out = tmp_path / "out"
     bench = Bench()
-    run_study(replace(study, cases=study.cases[1:2]), ["planner"], bench.means, Layout(out, out))
+    run_study(replace(study, cases=study.cases[1:2]), ["planner"], bench.means, StudyLayout(out, out))
     (snapshot,) = out.glob("learned/*/memory.round2.jsonl")
     assert isinstance(read_memory(snapshot), EpisodicMemory)
     final = snapshot.with_name("memory.jsonl")
     final.write_text(final.read_text() + "\n")
     with pytest.raises(InputError, match="has changed since it was frozen"):
-        run_study(study, ["planner"], Bench().means, Layout(out, out))
+        run_study(study, ["planner"], Bench().means, StudyLayout(out, out))
 
 
 def test_the_command_says_once_what_of_the_enforcement_does_nothing(tmp_path):

@@ -48,12 +48,14 @@ def _end_at_once(*_: object) -> None:
 
 
 def _run(screen: Any, app: Any) -> None:
+    from rpms.cli.stopping import answering_at_once  # noqa: PLC0415
     from rpms.core.errors import RPMSError  # noqa: PLC0415
 
     try:
         screen.prepare_streams()
         try:
-            code = app(standalone_mode=False)
+            with answering_at_once():
+                code = app(standalone_mode=False)
         finally:
             screen.flush((sys.stdout,))
         sys.exit(code if isinstance(code, int) else 0)

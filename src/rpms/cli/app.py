@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from typing import Annotated
 
 import typer
@@ -10,7 +11,6 @@ from rpms import __version__
 from rpms.cli import (
     envs,
     export,
-    games,
     guard,
     insights,
     learn,
@@ -24,7 +24,10 @@ from rpms.cli import (
     study,
     worlds,
 )
-from rpms.cli.screen import say
+from rpms.cli.screen import complain, say
+
+ENTRY_POINTS = "rpms.commands"
+"""Functions that add the commands of a world, or of another package, to the application they are given."""
 
 app = typer.Typer(
     name="rpms",
@@ -48,25 +51,40 @@ def _main(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    pass
+    for problem in _not_loaded:
+        complain(f"note: {problem}")
 
 
-app.command("play")(play.play_one)
-app.command("run")(run.run_split)
-app.command("learn")(learn.learn_split)
-app.command("insights")(insights.gather_insights)
-app.command("report")(report.report)
-app.command("view")(report.view)
-app.command("leaderboard")(report.leaderboard)
-app.command("table")(report.table)
-app.command("export")(export.export_runs)
-app.command("show")(show.show)
-app.command("verify")(games.verify)
-app.add_typer(rules.app, name="rules")
-app.add_typer(games.app, name="games")
-app.add_typer(guard.app, name="guard")
-app.add_typer(models.app, name="models")
-app.add_typer(memory.app, name="memory")
-app.add_typer(study.app, name="study")
-app.add_typer(worlds.app, name="worlds")
-app.add_typer(envs.app, name="envs")
+_PLAY, _LOOK, _KNOW, _MORE = "Play and learn", "Look at results", "Rules, memory and worlds", "Beyond"
+app.command("play", rich_help_panel=_PLAY)(play.play_one)
+app.command("run", rich_help_panel=_PLAY)(run.run_split)
+app.command("learn", rich_help_panel=_PLAY)(learn.learn_split)
+app.add_typer(study.app, name="study", rich_help_panel=_PLAY)
+app.command("insights", rich_help_panel=_PLAY)(insights.gather_insights)
+app.command("report", rich_help_panel=_LOOK)(report.report)
+app.command("view", rich_help_panel=_LOOK)(report.view)
+app.command("show", rich_help_panel=_LOOK)(show.show)
+app.command("table", rich_help_panel=_LOOK)(report.table)
+app.command("leaderboard", rich_help_panel=_LOOK)(report.leaderboard)
+app.command("export", rich_help_panel=_LOOK)(export.export_runs)
+app.add_typer(worlds.app, name="worlds", rich_help_panel=_KNOW)
+app.add_typer(models.app, name="models", rich_help_panel=_KNOW)
+app.add_typer(rules.app, name="rules", rich_help_panel=_KNOW)
+app.add_typer(memory.app, name="memory", rich_help_panel=_KNOW)
+app.add_typer(guard.app, name="guard", rich_help_panel=_MORE)
+app.add_typer(envs.app, name="envs", rich_help_panel=_MORE)
+
+
+def add_others(app: typer.Typer) -> list[str]:
+    """Add the commands that worlds and other packages bring; says of those that cannot be loaded why."""
+    problems = []
+    for point in sorted(entry_points(group=ENTRY_POINTS)):
+        try:
+            point.load()(app)
+        except Exception as error:  # noqa: BLE001  a stranger's package may raise anything
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
+            problems.append(f"the commands of {point.name} ({point.value}) cannot be loaded: {reason}")
+    return problems
+
+
+_not_loaded = add_others(app)

@@ -11,7 +11,7 @@ from rpms.cli.screen import say
 from rpms.core.errors import InputError
 from rpms.worlds.registry import find_world, world_names
 
-app = typer.Typer(help="The worlds for other people's loops.", no_args_is_help=True)
+app = typer.Typer(help="The worlds as environments: Gymnasium ids, an OpenEnv server.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -28,13 +28,16 @@ def list_ids() -> None:
 @app.command("serve")
 def serve(
     world: Annotated[
-        list[str] | None, typer.Argument(help="Worlds to serve; all that are installed by default.", show_default=False)
+        list[str] | None, typer.Argument(help="The worlds to serve; by default all.", show_default=False)
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="0 takes a free one.")] = 8000,
-    host: Annotated[str, typer.Option(help="Other than this machine can reach it only if you say so.")] = "127.0.0.1",
-    sessions: Annotated[int, typer.Option(min=1, help="Sessions at once.")] = 64,
+    host: Annotated[
+        str, typer.Option(help="The address to listen at; by default only this machine can reach it.")
+    ] = "127.0.0.1",
+    sessions: Annotated[int, typer.Option(min=1, help="The most sessions at once.")] = 64,
     idle: Annotated[
-        float | None, typer.Option(min=1, help="End sessions unused for so many seconds.", show_default=False)
+        float | None,
+        typer.Option(min=1, help="End sessions that were not used for this many seconds.", show_default=False),
     ] = None,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",

@@ -14,10 +14,12 @@ from rpms.report.export import FORMS, TABLES, export
 def export_runs(
     runs: Annotated[list[Path], typer.Argument(help="Run folders, or a study's folder.", show_default=False)],
     to: Annotated[str, typer.Option(help=f"{', '.join(FORMS)}; parquet needs the extra `parquet`.")] = "csv",
-    out: Annotated[Path | None, typer.Option(help="Where to; `export/FORM` in the first folder by default.")] = None,
-    tables: Annotated[str, typer.Option(help="Which tables, with commas between.")] = ",".join(TABLES),
+    out: Annotated[
+        Path | None, typer.Option(help="The folder to write; by default `export/FORM` in the first folder.")
+    ] = None,
+    tables: Annotated[str, typer.Option(help="Which tables, separated by commas.")] = ",".join(TABLES),
 ) -> None:
-    """Write the episodes, steps and candidates of runs as tables; a run in progress as far as it is finished."""
+    """Write the episodes, steps and recalled memories of runs as tables; of a running one, what is finished."""
     names = tuple(dict.fromkeys(name.strip() for name in tables.split(",") if name.strip()))
     written = export(runs, to, out or runs[0] / "export" / to, names)
     for note in written.notes:

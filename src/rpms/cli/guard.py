@@ -32,7 +32,9 @@ def _guard(manual: list[Path], python: Path | None, log: Path | None = None) -> 
 @app.command("check")
 def check(
     manual: Manual,
-    log: Annotated[Path | None, typer.Argument(help="A log to replay; only the manual is checked without.")] = None,
+    log: Annotated[
+        Path | None, typer.Argument(help="A log to replay; without one, only the manual is checked.")
+    ] = None,
     python: Python = None,
 ) -> None:
     """Check a manual; with a log, judge every call in it anew and show what the rulings are now."""
@@ -73,9 +75,9 @@ def mcp(
     ] = None,
     python: Python = None,
     log: Annotated[Path | None, typer.Option(help="Write every call, ruling and result to this file.")] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds that a call may take.", min=0.1, max=86_400)] = 300.0,
+    timeout: Annotated[float, typer.Option(help="The most seconds a call may take.", min=0.1, max=86_400)] = 300.0,
 ) -> None:
-    """Stand before an MCP server over stdio: calls are checked, all else passes through unchanged."""
+    """Run an MCP server behind the guard, over stdio: calls are checked, all else passes unchanged."""
     if not command:
         raise InputError("name the server to start, after `--`: `rpms guard mcp --manual FILE -- your-server`")
     proxy = Proxy(_guard(manual, python, log), lambda text: complain(f"rpms guard: {text}"), patience=timeout)

@@ -25,20 +25,20 @@ from rpms.worlds.registry import find_world
 
 
 def gather_insights(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders of one world; their trials are read too.")],
+    runs: Annotated[list[Path], typer.Argument(help="Run folders of one world; their trials are read, too.")],
     out: Annotated[Path, typer.Option(help="The file to write, such as expel.jsonl.")],
     model: options.ModelName,
     base_url: options.BaseUrl = None,
     record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
+        Path | None, typer.Option(help="Keep every answer in this folder, and never ask for it twice.")
     ] = None,
-    context: Annotated[int | None, typer.Option(help="Tokens of the model's context window.", min=256)] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="New tokens an answer may have.", min=1)] = None,
+    context: Annotated[int | None, typer.Option(help="The model's context window.", min=256)] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="The most new tokens in an answer.", min=1)] = None,
 ) -> None:
-    """Let a model compare recorded attempts, and keep its insights and the attempts that succeeded, for --agent expel.
+    """Let a model compare recorded attempts, and write its insights and the won attempts for --agent expel.
 
-    Take runs of other tasks than those to be tested, best of the agent reflexion: a failure and a success at the same
-    task teach most.
+    Use runs of other tasks than you will test on, best by the agent reflexion: a failure and a success at the same task
+    teach most.
     """
     if parse_model_name(model).provider.backend in (Backend.PLANNER, *FROM_MENU):
         raise InputError(f"{model} writes no text; name an LLM with --model")
@@ -55,7 +55,7 @@ def gather_insights(
     finally:
         answering.close()
     if not found.trajectories:
-        raise InputError("nothing was won in these runs, and so there is nothing to gather from them")
+        raise InputError("nothing was won in these runs, so there is nothing to gather")
     write_experience(out, found)
     for insight in found.insights:
         say(f"{insight.votes:3d}  {one_line(insight.text)}")

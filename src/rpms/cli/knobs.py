@@ -1,20 +1,57 @@
-"""The knobs of `rpms.play.settings` as options of commands: each is defined there, and only there."""
+"""The knobs of `rpms.play.settings` as options of commands: each is defined there, and only there.
+
+The help of a command shows its options in groups, and which group an option belongs to is said here.
+"""
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, get_args
 
 import typer
+from typer.models import OptionInfo
 
 from rpms.core.errors import InputError
 from rpms.play.settings import KNOBS, SettingError, Settings
 
 _SEVERAL = ("enforce", "task")
 """Knobs that may be given again and again."""
-_PANEL = "Settings: the same names in study files and in Agent"
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Which tasks": (
+        *("split", "task", "variation", "limit", "per_task", "sample", "steps"),
+        *("data", "engine", "simplifications", "option"),
+    ),
+    "Which model": (
+        *("model", "base_url", "context", "max_tokens", "temperature", "seed", "calls", "parameter"),
+        *("record", "price"),
+    ),
+    "Rules, memory and method": (
+        *("condition", "preset", "memory", "manual", "tiers", "arbitration", "state_filter"),
+        *("theta", "k", "weights", "mask", "agent", "trials", "insights"),
+    ),
+    "The prompt, and what is done about actions": ("prompts", "layout", "form", "belief", "enforce", "repair"),
+    "Learning": ("rounds", "later", "go_on", "audit", "lessons"),
+    "Running, and when to stop": (
+        *("out", "pool", "workers", "ray", "epochs", "max_cost", "max_requests", "max_time"),
+        *("stuck_after", "retry_errors", "dry_run", "report"),
+    ),
+    "What is shown": ("prompt", "rules", "verbose"),
+}
+"""Options by their names in Python, in the order of the help; what is in none stands under `Options`."""
+_PLACES = {name: place for place, name in enumerate(name for names in GROUPS.values() for name in names)}
+_METAVARS: Mapping[Any, str] = {
+    Path: "PATH",
+    int: "N",
+    float: "NUMBER",
+    str: "TEXT",
+    list[str]: "TEXT",
+    bool: "",  # a flag has no value
+}
+"""How a value is called where an option does not say it: simpler than the names of types."""
 
 
 def with_settings(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -28,14 +65,18 @@ def with_settings(*, without: Collection[str] = ()) -> Callable[[Callable[..., N
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=_annotation(name))
             for name in names
         ]
+        shown = [
+            each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=_grouped(each.name, each.annotation))
+            for each in sorted((*own, *added), key=lambda each: _PLACES.get(each.name, -1))
+        ]
 
         @functools.wraps(command)
         def run(**given: Any) -> None:
             settings = read_settings({name: given.pop(name) for name in names})
             command(**given, settings=settings)
 
-        run.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in (*own, *added)}
+        run.__signature__ = signature.replace(parameters=shown)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in shown}
         return run
 
     return decorate
@@ -51,9 +92,19 @@ def read_settings(given: Mapping[str, Any]) -> Settings:
 
 def _annotation(name: str) -> Any:
     knob, flag = KNOBS[name].metadata, f"--{name.replace('_', '-')}"
-    kind: Any = list[str] | None if name in _SEVERAL else bool | None if name == "state_filter" else str | None
-    flags = {"task": (flag, "--tasks"), "state_filter": (f"{flag}/--no-state-filter",)}.get(name, (flag,))
-    metavar = None if name == "state_filter" else knob["values"]
-    return Annotated[
-        kind, typer.Option(*flags, help=knob["doc"], metavar=metavar, show_default=False, rich_help_panel=_PANEL)
-    ]
+    kind: Any = list[str] | None if name in _SEVERAL else str | None
+    flags = (flag, "--tasks") if name == "task" else (flag,)
+    return Annotated[kind, typer.Option(*flags, help=knob["doc"], metavar=knob["values"], show_default=False)]
+
+
+def _grouped(name: str, annotation: Any) -> Any:
+    """An option's annotation with its group, and a plain word for its value."""
+    kind, *details = get_args(annotation)
+    found = next((each for each in details if isinstance(each, OptionInfo)), None)
+    if found is None:
+        return annotation  # an argument
+    info = copy.copy(found)
+    info.rich_help_panel = next((group for group, names in GROUPS.items() if name in names), None)
+    if info.metavar is None:
+        info.metavar = next((word for type_, word in _METAVARS.items() if type_ in (kind, *get_args(kind))), None)
+    return Annotated[kind, info]

@@ -10,18 +10,16 @@ import typer
 
 from rpms.cli import options
 from rpms.cli.knobs import with_settings
-from rpms.cli.run import model_options
+from rpms.cli.resources import Resources, with_resources
 from rpms.cli.screen import complain, make_console
 from rpms.core.condition import LATER
 from rpms.core.errors import InputError
 from rpms.learn.rounds import LearningPlan, Round, continued, learn, learned
-from rpms.models.accounting import parse_price, price_of
 from rpms.models.providers import FROM_MENU, Backend, parse_model_name
-from rpms.play.answering import NamedModel
+from rpms.play.plan import plan_run
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
-from rpms.play.threads import Threads
 from rpms.worlds.registry import find_world
 
 USUAL_MASK = 0.2
@@ -38,85 +36,73 @@ def _words_lessons(lessons: str, model: str) -> bool:
 
 
 @with_settings(without=("condition",))
+@with_resources
 def learn_split(
     world: options.WorldName,
-    out: Annotated[Path, typer.Option(help="The memory to write, such as memory.jsonl; rounds are kept beside it.")],
-    rounds: Annotated[int, typer.Option(help="How often to play the split.")] = 3,
-    data: options.DataFolder = None,
+    out: Annotated[
+        Path, typer.Option(help="The memory to write, such as memory.jsonl; the rounds are kept beside it.")
+    ],
+    rounds: Annotated[int, typer.Option(help="How many times to play the split.")] = 3,
     engine: options.EngineName = "native",
     model: options.ModelName = "planner",
-    base_url: options.BaseUrl = None,
     later: Annotated[
-        str, typer.Option(help="Condition of the rounds after the first, which is rules-only: full or rules-only.")
+        str, typer.Option(help="Condition of the later rounds: full or rules-only. The first is rules-only.")
     ] = "full",
-    workers: Annotated[int | None, typer.Option(help="Episodes at once; by default 1, on a cluster its CPUs.")] = None,
-    ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False,
-    record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
-    ] = None,
-    price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
-    max_cost: options.MaxCost = None,
-    max_requests: options.MaxRequests = None,
-    max_time: options.MaxTime = None,
     option: options.WorldOptions = None,
     go_on: Annotated[
-        bool, typer.Option("--continue", help="Go on from the frozen memory in --out: rounds are counted on.")
+        bool, typer.Option("--continue", help="Continue from the frozen memory in --out with more rounds.")
     ] = False,
     audit: Annotated[
         bool,
-        typer.Option("--audit", help="Set aside what turns out harmful; hides memories (--mask 0.2) to find out."),
+        typer.Option(
+            "--audit", help="Set aside memories that do harm; some are hidden (--mask 0.2) to find out which."
+        ),
     ] = False,
     lessons: Annotated[
-        str, typer.Option(help="Who words lessons: seen (what was seen, deterministic), or model, which is checked.")
+        str, typer.Option(help="Who words lessons: seen (taken from what was seen), or model (then checked).")
     ] = "seen",
     *,
+    resources: Resources,
     settings: Settings,
 ) -> None:
-    """Play a split round by round, keep snippets, lessons and schemas, and freeze the memory they make.
+    """Play a split round by round and write what it teaches as a frozen memory: snippets, lessons and schemas.
 
-    With --memory, learning goes on from that memory; with --continue, from the one in --out.
+    With --memory, learning starts from that memory; with --continue, from the one in --out.
     """
     found = find_world(world)
     if later not in LATER:
         raise InputError(f"--later {later!r}: choose {' or '.join(LATER)}")
     if go_on and settings.memory:
-        raise InputError("--continue goes on from the memory in --out, --memory from another: give one of them")
+        raise InputError("--continue starts from the memory in --out, --memory from another: give only one of them")
     if audit and settings.mask is None:
         settings = replace(settings, mask=USUAL_MASK)
     first, after_it = (replace(settings, condition=name).condition_value() for name in ("rules-only", later))
     enforcement = first.enforcement
     options.refuse_choosing_without_menu(enforcement, model)
-    tasks, setting = settings.tasks(found, options.make_setting(found, data, engine, option))
-    named = NamedModel(model, world, model_options(base_url, settings), record.absolute() if record else None)
-    known = parse_price(price) if price else price_of(model)
-    meter = options.make_meter(max_cost, max_requests, max_time, {model: known})
+    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option))
+    named, player = resources.model(model, world, settings), resources.player()
+    known = resources.price_of(model)
+    meter = resources.meter({model: known})
+    terms = options.terms_of(settings, found, model, resources.base_url)
     plan = LearningPlan(
-        found,
-        model,
-        named,
-        rounds=rounds,
-        split=settings.split,
-        tasks=tuple(tasks),
-        setting=setting,
-        decoding=settings.decoding(found),
-        step_budget=settings.steps,
-        seed=settings.seed or 0,
+        plan_run(found, model, named, split=settings.split, tasks=tasks, setting=setting, **terms),
+        rounds,
         first=first,
         later=after_it,
-        sources=options.sources_of(settings, found, model, base_url),
         start=options.memory_of(settings, found, model) if settings.memory else None,
         audit=audit,
-        method=settings.method(found).once("learning plays each task once a round"),
         words=(named if meter is None else meter.watching(named, known)) if _words_lessons(lessons, model) else None,
     )
     if go_on:
         plan = continued(plan, out)
+    if audit and not (after_it.memory and plan.before + rounds > 1):
+        raise InputError("--audit needs a round that plays with a memory: --rounds 2 or more, with --later full")
     options.note_idle_parts(found, enforcement)
     options.note_free_actions(enforcement, model)
     console = make_console()
 
     def listen(number: int) -> Listener:
-        console.print(f"round {number} of {rounds}", markup=False)
+        console.print(f"round {number} of {plan.before + rounds}", markup=False)
         return progress(console, known)
 
     def tell(result: Round) -> None:
@@ -124,9 +110,8 @@ def learn_split(
             console.print(line, markup=False, soft_wrap=True)
 
     try:
-        engine_maker = options.on_ray() if ray else Threads
         results = learn(
-            plan, out, workers, listen, engine=engine_maker, after=tell, empty=False, price=known, meter=meter
+            plan, out, resources.workers, listen, engine=player, after=tell, empty=False, price=known, meter=meter
         )
     except Interrupted as stop:
         complain(f"rpms: {stop}")

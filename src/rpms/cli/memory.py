@@ -20,20 +20,23 @@ from rpms.store.files import write_whole
 from rpms.store.memories import memory_hash, read_memory, write_memory
 from rpms.worlds.registry import find_world
 
-app = typer.Typer(help="Look into episodic memories, merge and compare them.", no_args_is_help=True)
+app = typer.Typer(help="Look into memories, merge, compare and clean them.", no_args_is_help=True)
 
 MemoryArgument = Annotated[Path, typer.Argument(help="A memory, JSON Lines.", show_default=False)]
 
 
 _CHANGED = "CHANGED since it was frozen"
+_MOST_ROWS = 6
+"""Goals and rules that are counted by name: with the kinds and the headings they fit a screen."""
 
 
 def _freeze_of(file: Path) -> str:
     """What the freeze says of a memory, for commands that only look into it."""
     try:
-        return "frozen" if check_frozen(file) else "not frozen"
+        digest = check_frozen(file)
     except InputError:
         return _CHANGED
+    return f"frozen as sha256 {digest}" if digest else "not frozen"
 
 
 def _warn_if_changed(file: Path) -> None:
@@ -49,10 +52,10 @@ def _console() -> Console:
 def show(
     file: MemoryArgument,
     entry: Annotated[
-        str | None, typer.Argument(help="An entry's id, or its beginning: that one in full.", show_default=False)
+        str | None, typer.Argument(help="Print this entry in full, by its id or the start of it.", show_default=False)
     ] = None,
 ) -> None:
-    """Print what a memory says, a line an entry; or one entry with all its fields and origins."""
+    """Print what a memory says, one line per entry; or one entry with all its fields and origins."""
     memory = read_memory(file)
     _warn_if_changed(file)
     console = _console()
@@ -71,26 +74,32 @@ def _line(entry: Entry) -> Text:
 @app.command("stats")
 def show_stats(
     file: MemoryArgument,
-    entries: Annotated[bool, typer.Option(help="Name each entry with where it was learned.")] = True,
+    entries: Annotated[bool, typer.Option("--entries", help="List every entry, and every goal and rule, too.")] = False,
 ) -> None:
-    """Count a memory by kind, goal and rule, and name each entry's origin: episode and step."""
+    """Count a memory by kind, goal and rule; with --entries, list each entry with the episodes it was learned in."""
     memory = read_memory(file)
     counted = stats(memory)
     console = _console()
     world = memory.world or "an unnamed world"
-    console.print(f"{file}: {counted.entries} entries of {world}, {_freeze_of(file)}", markup=False)
-    console.print(f"hash {memory_hash(memory)}", markup=False)
-    console.print(f"{counted.observations} observations in {counted.episodes} episodes", markup=False)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("")
-    table.add_column("entries", justify="right")
+    console.print(
+        f"{file}: {counted.entries} entries of {world}, {counted.observations} observations in "
+        f"{counted.episodes} episodes",
+        markup=False,
+    )
+    console.print(_freeze_of(file), markup=False)
+    console.print(f"hash of the entries {memory_hash(memory)}", markup=False)
+    most = None if entries else _MOST_ROWS
+    table = Table(box=None, pad_edge=False, expand=True)
+    table.add_column("entries", justify="right", no_wrap=True)
+    table.add_column("", ratio=1, no_wrap=True, overflow="ellipsis")
     for kind in Kind:
-        table.add_row(kind.value.replace("_", " "), str(counted.kinds[kind]))
-    for goal, count in counted.goals.most_common():
-        table.add_row(Text(f"goal {goal}"), str(count))
-    for rule, count in counted.rules.most_common(12):
-        table.add_row(Text(f"rule: {rule}"), str(count))
-    console.print(table)
+        table.add_row(str(counted.kinds[kind]), kind.value.replace("_", " "))
+    for sort, counts in (("goal", counted.goals), ("rule", counted.rules)):
+        for name, count in counts.most_common(most):
+            table.add_row(str(count), Text(f"{sort}: {name}"))
+        if most is not None and len(counts) > most:
+            table.add_row("", Text(f"and {len(counts) - most} more; --entries lists all", style="dim"))
+    make_console().print(table)
     if entries:
         for entry in memory.entries:
             console.print(Text.assemble(_line(entry), (f"  [{where_from(entry.origins)}]", "dim")))
@@ -99,10 +108,8 @@ def show_stats(
 @app.command("merge")
 def merge_files(
     files: Annotated[list[Path], typer.Argument(help="Two or more memories of one world.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="The memory to write; must not exist.")],
-    world: Annotated[
-        str | None, typer.Option(help="The world of files that do not name theirs, as the paper's listings do not.")
-    ] = None,
+    out: Annotated[Path, typer.Option(help="The memory to write; it must not exist yet.")],
+    world: Annotated[str | None, typer.Option(help="The world, where the files do not name theirs.")] = None,
 ) -> None:
     """Merge memories: entries that say the same become one with all their evidence. The order does not matter."""
     if out.exists():
@@ -127,7 +134,7 @@ def diff(
     before: MemoryArgument,
     after: MemoryArgument,
 ) -> None:
-    """Say what sets two memories apart; exit code 1 if anything does, as `diff` has it."""
+    """List what differs between two memories; the exit code is 1 if anything does, as with `diff`."""
     for file in (before, after):
         _warn_if_changed(file)
     console = _console()
@@ -147,9 +154,9 @@ def diff(
 @app.command("export")
 def export(
     file: MemoryArgument,
-    out: Annotated[Path, typer.Option(help="Where to: a file that ends in .md or .csv.")],
+    out: Annotated[Path, typer.Option(help="The file to write, ending in .md or .csv.")],
 ) -> None:
-    """Write a memory as Markdown to read or as CSV for a spreadsheet."""
+    """Write a memory as Markdown, to read, or as CSV, for a spreadsheet."""
     form = FORMS.get(out.suffix.removeprefix("."))
     if form is None:
         raise InputError(f"{out}: give it one of the endings {', '.join('.' + ending for ending in FORMS)}")

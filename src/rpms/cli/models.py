@@ -17,12 +17,12 @@ from rpms.models.patience import Patience
 from rpms.models.providers import FROM_MENU, Backend, all_available, parse_model_name
 from rpms.store.packed_answers import pack, shipped_records
 
-app = typer.Typer(help="Which models there are, and whether one answers.", invoke_without_command=True)
+app = typer.Typer(help="List the models that can be used, or check that one answers.", invoke_without_command=True)
 
 
 @app.callback()
 def list_models(context: typer.Context) -> None:
-    """List the providers, what each needs, and whether it is there now."""
+    """List the providers, and what is missing before each can be used."""
     if context.invoked_subcommand is not None:
         return
     table = Table(box=None, pad_edge=False)
@@ -38,9 +38,9 @@ def list_models(context: typer.Context) -> None:
 
 @app.command("check")
 def check(
-    name: Annotated[str, typer.Argument(help="The model, as after --model.")],
+    name: Annotated[str, typer.Argument(help="The model, written as for --model.")],
     base_url: Annotated[str | None, typer.Option(help="Where its server is.")] = None,
-    price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
+    price: Annotated[str | None, typer.Option(help="US dollars per million tokens: IN,OUT[,CACHED].")] = None,
 ) -> None:
     """Make one small request; report latency, tokens, cost and whether the answer has the right form."""
     known = parse_price(price) if price else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -14,43 +14,37 @@ from rpms.core.enforcement import Constrained, Enforcement
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
-from rpms.models.accounting import Price
-from rpms.models.providers import NO_LLM, parse_model_name
+from rpms.models.providers import parse_model_name
 from rpms.models.windows import context_window
-from rpms.play.limits import Limits, Meter, parse_duration
-from rpms.play.run import MakeEngine
+from rpms.play.plan import Terms
 from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.setup import can_play, idle_parts
 from rpms.play.sources import Sources
 from rpms.play.tasks import variation_called
-from rpms.play.threads import Threads
 from rpms.worlds.base import Setting, Task, World
 
-WorldName = Annotated[str, typer.Argument(help="The world, such as alfworld, or the folder of one.")]
-DataFolder = Annotated[Path | None, typer.Option(help="A folder of game files; ALFWorld: $ALFWORLD_DATA by default.")]
-EngineName = Annotated[str, typer.Option(help="Which simulator plays: native, or the original one.")]
+WorldName = Annotated[str, typer.Argument(help="A world's name, such as alfworld, or the folder of your own.")]
+DataFolder = Annotated[
+    Path | None, typer.Option(help="The folder of game files; for ALFWorld $ALFWORLD_DATA by default.")
+]
+EngineName = Annotated[str, typer.Option(help="The simulator; `rpms worlds` lists those of each world.")]
 ModelName = Annotated[str, typer.Option(help="`planner`, or provider/name; `rpms models` lists them.")]
-BaseUrl = Annotated[str | None, typer.Option(help="Where the model's server is.")]
+BaseUrl = Annotated[str | None, typer.Option(help="The address of the model's server.")]
 Epochs = Annotated[
-    int, typer.Option(help="Play the tasks so many times, each time a run of its own; says how results differ.", min=1)
-]
-MaxCost = Annotated[
-    float | None, typer.Option(help="Stop at so many US dollars; the same command goes on.", metavar="USD")
-]
-MaxRequests = Annotated[
-    int | None, typer.Option(help="Stop at so many requests to the model; the same command goes on.", metavar="N")
-]
-MaxTime = Annotated[
-    str | None, typer.Option(help="Stop after a time such as 90s, 30m or 1h30m; the same command goes on.")
+    int, typer.Option(help="Play the tasks N times, each time as a run of its own, and say how results differ.", min=1)
 ]
 WorldOptions = Annotated[
     list[str] | None,
-    typer.Option("--option", help="A world's own option, NAME=VALUE, such as tasks=boil.", show_default=False),
+    typer.Option(
+        "--option", help="A world's own option, such as tasks=boil.", metavar="NAME=VALUE", show_default=False
+    ),
 ]
 
 
 def make_setting(world: World, data: Path | None, engine: str, options: Sequence[str] | None) -> Setting:
     """The setting that the options describe."""
+    if "ray" in engine.split(","):
+        raise InputError("--engine names the simulator: add --ray to play on a Ray cluster")
     if engine not in world.engines:
         raise InputError(f"{world.name} has no engine {engine!r}; choose one of {', '.join(world.engines)}")
     pairs: dict[str, str] = {}
@@ -60,19 +54,6 @@ def make_setting(world: World, data: Path | None, engine: str, options: Sequence
             raise InputError(f"--option {option!r}: write NAME=VALUE")
         pairs[name] = value
     return Setting(data.absolute() if data else None, engine, pairs)
-
-
-def make_meter(
-    max_cost: float | None, max_requests: int | None, max_time: str | None, prices: Mapping[str, Price | None]
-) -> Meter | None:
-    """What counts against the limits that were given; `prices` by model, of which a limit on cost needs each."""
-    limits = Limits(max_cost, max_requests, parse_duration(max_time) if max_time is not None else None)
-    if limits == Limits():
-        return None
-    for model, price in prices.items():
-        if max_cost is not None and price is None and parse_model_name(model).provider.backend not in NO_LLM:
-            raise InputError(f"--max-cost: the price of {model} is not known; give it with --price IN,OUT")
-    return Meter(limits)
 
 
 def refuse_choosing_without_menu(enforcement: Enforcement, model: str) -> None:
@@ -102,6 +83,11 @@ def sources_of(settings: Settings, world: World, model: str, base_url: str | Non
     return settings.sources(world, context_window(model, settings.context, base_url).tokens)
 
 
+def terms_of(settings: Settings, world: World, model: str, base_url: str | None) -> Terms:
+    """The terms of a run, with the room that its model has for knowledge."""
+    return settings.terms(world, context_window(model, settings.context, base_url).tokens)
+
+
 def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
     """The memory that the settings name; none where a condition wants one is an error that says how to learn it."""
     file = settings.memory_file(world, model)
@@ -118,20 +104,12 @@ def note_knowledge(settings: Settings, world: World, model: str, base_url: str |
         complain(f"note: {model}: {note}")
 
 
-def play_on(engine: str) -> tuple[str, MakeEngine]:
-    """Take `native`, `textworld`, `ray` or `native,ray` apart: the simulator, and what plays the episodes."""
-    names = engine.split(",")
-    simulator = next((name for name in names if name != "ray"), "native")
-    return simulator, on_ray() if "ray" in names else Threads
-
-
-def on_ray() -> MakeEngine:
-    """A cluster, or a line that says what it needs."""
-    try:
-        from rpms.play.ray_engine import OnRay  # noqa: PLC0415  needs the extra
-    except ImportError:
-        raise InputError("playing on a cluster needs Ray: pip install 'rpms[ray]'") from None
-    return OnRay()
+def note_idle_mask(settings: Settings, memory: EpisodicMemory) -> None:
+    """Say that --mask hides nothing where there is no memory to hide: such a run cannot be audited."""
+    if settings.mask and not settings.condition_value().memory:
+        complain("note: --mask hides nothing: memory is off in this condition")
+    elif settings.mask and not memory.entries:
+        complain("note: --mask hides nothing: the memory is empty")
 
 
 def named_task(

@@ -7,25 +7,21 @@ from dataclasses import replace
 from typing import Annotated
 
 import typer
-from rich.console import Console, Group
+from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.human import HumanModel, Left
 from rpms.cli.knobs import with_settings
-from rpms.cli.run import model_options
+from rpms.cli.resources import model_options
 from rpms.cli.screen import complain, make_console
-from rpms.core.advise import Advice
-from rpms.core.belief import Situation
+from rpms.cli.step_screen import infeasible_line, said, show_step
 from rpms.core.condition import compose
-from rpms.core.decide import Decision
 from rpms.core.enforcement import GuardMode
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import InputError
 from rpms.core.rules import ActiveRules
-from rpms.core.verdict import Fate
-from rpms.core.voice import memory_line, situation_lines
 from rpms.foreign.shown import one_line
 from rpms.models.catalogue import open_model
 from rpms.models.providers import Backend, parse_model_name
@@ -37,14 +33,12 @@ from rpms.store.answers import FolderOfAnswers
 from rpms.worlds.base import Task, World
 from rpms.worlds.registry import find_world
 
-_STYLES = {Fate.KEPT: "green", Fate.WARNED: "yellow", Fate.DROPPED: "red"}
-
 
 @with_settings(without=("task", "limit", "per_task", "sample"))
 def play_one(
     world: options.WorldName,
-    task: Annotated[str | None, typer.Option(help="A task's number, name or id; the first by default.")] = None,
-    variation: Annotated[int | None, typer.Option(help="Of --task NAME, in ScienceWorld.")] = None,
+    task: Annotated[str | None, typer.Option(help="A task's number, name or id; by default the first.")] = None,
+    variation: Annotated[int | None, typer.Option(help="Which variation of --task NAME, in ScienceWorld.")] = None,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     model: options.ModelName = "planner",
@@ -52,10 +46,13 @@ def play_one(
     option: options.WorldOptions = None,
     prompt: Annotated[bool, typer.Option("--prompt", help="Show each prompt in full.")] = False,
     rules: Annotated[bool, typer.Option("--rules", help="Show the active rules at the start.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show rejected memories too, and nothing shortened.")
+    ] = False,
     *,
     settings: Settings,
 ) -> None:
-    """Play one task and show every step: observation, belief, rules, memories with verdicts, action."""
+    """Play one task and watch every step: observation, belief, rules, memories with verdicts, action."""
     found = find_world(world)
     settings, note = _with_or_without_memory(settings, found)
     condition, method = settings.condition_value(), settings.method(found)
@@ -93,7 +90,7 @@ def play_one(
                     method=method,
                     brought=brought,
                 )
-                result = _attempt(console, episode, person, prompt=prompt, rules=rules)
+                result = _attempt(console, episode, person, prompt=prompt, rules=rules, verbose=verbose)
             _show_end(console, result)
             if result.won or trial + 1 == method.trials:
                 break
@@ -112,11 +109,13 @@ def _named(task: Task, trial: int) -> str:
     return f"{task.id} trial {trial}" if trial else task.id
 
 
-def _attempt(console: Console, episode: Play, person: HumanModel | None, *, prompt: bool, rules: bool) -> Episode:
+def _attempt(
+    console: Console, episode: Play, person: HumanModel | None, *, prompt: bool, rules: bool, verbose: bool
+) -> Episode:
     """Play to the end, and show every step."""
     goal, mind = episode.goal, episode.mind
-    title = Text(f"{episode.world.name}: {episode.episode_id}")
-    console.print(Panel(Text(goal.text or "unknown goal"), title=title, title_align="left"))
+    task = Text.assemble(goal.text or "unknown goal", "\n", (episode.episode_id, "dim"), overflow="fold")
+    console.print(Panel(task, title=Text(episode.world.name), title_align="left"))
     _show_rules(console, mind.manual.active(goal.type, goal.object), whole=rules)
     for line in mind.carried:
         console.print(Text(f"  carried: {one_line(line.strip(' -'))}", style="magenta"))
@@ -130,7 +129,7 @@ def _attempt(console: Console, episode: Play, person: HumanModel | None, *, prom
         if person is not None:
             _show_command(console, step)
             return
-        _show(console, step, prompt=prompt, told=advice)
+        show_step(console, step, prompt=prompt, told=advice, verbose=verbose)
         advice = step.advice if advising else ""
 
     return play(episode, show)
@@ -143,7 +142,7 @@ def _with_or_without_memory(settings: Settings, world: World) -> tuple[Settings,
     try:
         settings.memory_file(world)
     except InputError:
-        note = "note: there is no memory, so that the condition is rules-only; --memory gives one"
+        note = "note: there is no memory, so the condition is rules-only; --memory gives one"
         return replace(settings, condition="rules-only"), note
     return settings, ""
 
@@ -158,80 +157,18 @@ def _show_rules(console: Console, active: ActiveRules, *, whole: bool) -> None:
             console.print(Text(f"  [{rule.id}] {rule.text}", style="dim"))
 
 
-def _show(console: Console, step: Step, *, prompt: bool, told: str) -> None:
-    decision = step.decision
-    console.print()
-    console.rule(Text(f"step {step.number}", style="bold"), align="left", style="dim")
-    console.print(_said(f"{step.observation} ({told})" if told else step.observation))
-    console.print(_belief(decision))
-    for candidate in decision.candidates:
-        fate = candidate.verdict.fate
-        reason = f" — {candidate.verdict.reason}" if candidate.verdict.reason else ""
-        line = " ".join(memory_line(candidate).split("\n    [WARNING")[0].split())
-        console.print(
-            Text(
-                f"  memory {candidate.entry.id} [{fate}] {candidate.score:.2f} {line}{reason}",
-                style=_STYLES.get(fate, "dim"),
-            )
-        )
-    _show_advice(console, decision.advice)
-    if prompt:
-        for block in decision.prompt.blocks:
-            console.print(
-                Panel(Text(block.text), title=f"{block.part}, {block.tokens} tokens", title_align="left", style="dim")
-            )
-    if step.thought:
-        console.print(Text(f"  thought: {step.thought}", style="italic"))
-    for command, reason in step.refusals:
-        console.print(Text(f"  refused: {command or '(no action)'} — {reason}, asked again", style="yellow"))
-    if step.replaced:
-        console.print(Text(f"  replaced: {step.action or '(no action)'} — {step.replaced}", style="yellow"))
-    console.print(Text(f"> {step.command or '(no action)'}", style="bold cyan"))
-    if step.plan:
-        console.print(Text(f"  plan: {' ← '.join(step.plan)}", style="dim"), soft_wrap=True)
-    _show_infeasible(console, step)
-
-
 def _show_command(console: Console, step: Step) -> None:
     """What became of a person's command, who has seen the rest."""
     if step.command and step.command != step.action:
         console.print(Text(f"  as {step.command}{': ' + step.replaced if step.replaced else ''}", style="dim"))
-    _show_infeasible(console, step)
-
-
-def _show_infeasible(console: Console, step: Step) -> None:
-    if step.infeasible:
-        console.print(Text(f"  infeasible{': ' + step.objection if step.objection else ''}", style="red"))
-
-
-def _show_advice(console: Console, advice: Advice) -> None:
-    for line in advice.guidance:
-        console.print(Text(f"  guidance: {line.strip(' -')}", style="magenta"))
-    if advice.notice:
-        console.print(Text(f"  notice: {advice.notice}", style="yellow"))
-    for item in advice.menu.items:
-        console.print(Text(f"  menu: {item.command}{f' — {item.reason}' if item.reason else ''}", style="dim"))
-
-
-def _said(observation: str) -> Text:
-    return Text(observation.strip("\n").expandtabs(4))
-
-
-def _belief(decision: Decision) -> Group:
-    lines = [Text(f"  {line}", style="blue") for line in decision.belief.lines()]
-    sub_goal = decision.progress.text.replace("_", " ")
-    lines.append(Text(f"  sub-goal: {sub_goal} ({decision.progress.percent}%)", style="blue"))
-    lines.extend(
-        Text(f"  rule {line.strip(' -')}", style="magenta")
-        for line in situation_lines(decision.rules, Situation(decision.belief, decision.goal))
-    )
-    return Group(*lines)
+    if (line := infeasible_line(step)) is not None:
+        console.print(Text.assemble("  ", line))
 
 
 def _show_end(console: Console, episode: Episode) -> None:
     if episode.steps:
         console.print()
-        console.print(_said(episode.steps[-1].result))
+        console.print(said(episode.steps[-1].result))
     style = "bold green" if episode.won else "bold red"
     error = f": {episode.error}" if episode.error else ""
     counts = f"{len(episode.steps)} steps, {episode.infeasible} infeasible, score {episode.score:g}"

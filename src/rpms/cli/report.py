@@ -57,24 +57,28 @@ def _tables() -> Any:
 
 def report(
     inputs: Inputs,
-    out: Annotated[Path | None, typer.Option(help="Where to; `report` in the first folder by default.")] = None,
-    title: Annotated[str, typer.Option(help="A heading for the overview.")] = "",
-    published: Annotated[bool, typer.Option("--published", help="Show the paper's numbers beside, marked.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder to write; by default `report` in the first folder.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="The heading of the overview.")] = "",
+    published: Annotated[
+        bool, typer.Option("--published", help="Show the paper's numbers too, marked as published.")
+    ] = False,
     open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
-    """Write a folder of static pages on runs, a study or a guard's log; it opens from a file, without a server."""
+    """Write static pages about runs, a study or a guard's log; they open from disk, without a server."""
     for each in inputs:
         if not is_there(each):
             raise InputError(f"{each}: does not exist; {_TAKES}")
         if each.is_file() and not is_guard_log(each):
-            raise InputError(f"{each}: is no guard's log; {_TAKES}")
+            raise InputError(f"{each}: is not a guard's log; {_TAKES}")
     pages = needs_extra(_pages)
     if all(map(is_guard_log, inputs)):
         guard_pages = needs_extra(_guard_pages)
         written = guard_pages.write_guard_report(inputs, out or inputs[0].with_suffix(".report"), title=title)
     else:
         written = pages.write_report(inputs, out or inputs[0] / "report", title=title, with_published=published)
-    for note in written.notes:
+    for note in dict.fromkeys(written.notes):  # those of several models may be alike
         say(f"note: {note}")
     say(f"open {written.page}")
     if open_:
@@ -84,10 +88,10 @@ def report(
 def view(
     folder: Annotated[Path, typer.Argument(help="A report, or a run or study with one in it.")],
     port: Annotated[
-        int | None, typer.Option(help="Serve it at this port instead, as over SSH; 0: any that is free.", min=0)
+        int | None, typer.Option(help="Serve it at this port instead, as over SSH; 0 takes a free one.", min=0)
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Where --port listens; anything but loopback lets others read the report.")
+        str, typer.Option(help="The address to listen at; anything but loopback lets others read the report.")
     ] = "127.0.0.1",
 ) -> None:
     """Open a report in a browser, or serve it at a port."""
@@ -108,9 +112,9 @@ def view(
 def leaderboard(
     inputs: Annotated[list[Path], typer.Argument(help="Run folders and studies.", show_default=False)],
     form: Annotated[str, typer.Option(help="terminal, markdown, latex or csv.")] = "terminal",
-    out: Annotated[Path | None, typer.Option(help="Write it as a page into this folder, too.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Also write it as a page into this folder.")] = None,
 ) -> None:
-    """Rank models and agents by success, for each set of tasks that they played under the same terms."""
+    """Rank models and agents by success, for each set of tasks they played under the same settings."""
     boards, render = needs_extra(_boards)
     for each in boards.leaderboards(inputs):
         say(render(each, form))
@@ -119,13 +123,16 @@ def leaderboard(
 
 
 def table(
-    name: Annotated[str, typer.Argument(help="Which table, such as ablation; `all` for every one that applies.")],
+    name: Annotated[str, typer.Argument(help="Which table, such as ablation, or `all` that apply.")],
     inputs: Inputs,
     form: Annotated[str, typer.Option(help="terminal, markdown, latex or csv.")] = "terminal",
-    published: Annotated[bool, typer.Option("--published", help="Show the paper's numbers beside, marked.")] = False,
+    published: Annotated[
+        bool, typer.Option("--published", help="Show the paper's numbers too, marked as published.")
+    ] = False,
 ) -> None:
     """Print one of the paper's tables from runs or a study."""
     gather, table, tables = needs_extra(_tables)
+    told: set[str] = set()
     for evidence in gather.gather(inputs):
         comparison = evidence.comparison
         made = (
@@ -134,4 +141,4 @@ def table(
             else (tables.make_table(name, comparison, with_published=published),)
         )
         for each in made:
-            say(table.render(each, form))
+            say(table.render(table.without_notes(each, told) if form == "terminal" else each, form))

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from rpms.cli import rules_audit, rules_learn
+from rpms.cli import options, rules_audit, rules_learn
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
@@ -20,7 +20,7 @@ from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.manuals import find_mistakes, manual_text, read_manual
 from rpms.worlds.registry import find_world
 
-app = typer.Typer(help="Look at a world's rule manual, and check one of your own.", no_args_is_help=True)
+app = typer.Typer(help="Look at a world's rule manual; check, learn, verify and compare manuals.", no_args_is_help=True)
 app.command("learn")(rules_learn.learn)
 app.command("verify")(rules_learn.check_against)
 app.command("diff")(rules_audit.diff)
@@ -31,14 +31,16 @@ MOST_MISTAKES = 20
 
 @app.command("show")
 def show(
-    world: Annotated[str, typer.Argument(help="The world, such as alfworld, or the folder of one.")],
+    world: options.WorldName,
     goal: Annotated[
         str | None,
-        typer.Option(help="A goal type, a task's name, or a goal as the world states it: only what is active for it."),
+        typer.Option(
+            help="Only what is active for a goal: its type, a task's name, or the goal as the world states it."
+        ),
     ] = None,
     manual: Annotated[str, typer.Option(help="paper, complete, or a file of your own.")] = "complete",
 ) -> None:
-    """Print a manual, whole or as it is active for a goal, with the tokens it costs in a prompt."""
+    """Print a manual, or the part of it that is active for a goal, and the tokens it takes in a prompt."""
     found = find_world(world)
     whole = manual_of(found, choose_manual(manual))
     parsed = _goal(whole, found.goal(f"Your task is to: {goal}") if goal else None, goal)
@@ -113,9 +115,9 @@ def _notes(item: Rule | ActionSchema) -> str:
 
 @app.command("check")
 def check(
-    files: Annotated[list[Path], typer.Argument(help="One or more YAML files of one manual.", show_default=False)],
+    files: Annotated[list[Path], typer.Argument(help="The YAML files of one manual.", show_default=False)],
 ) -> None:
-    """Check a manual; every mistake is printed with its file and line, and the exit code is then 2."""
+    """Check a manual; mistakes are printed with file and line, and the exit code is then 2."""
     texts = [manual_text(file) for file in files]
     mistakes = find_mistakes(*texts)
     if not mistakes:

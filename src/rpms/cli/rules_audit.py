@@ -111,10 +111,10 @@ def review(
     manual: Annotated[Path, typer.Argument(help="A learned manual; its evidence is beside it.")],
     accept: Annotated[list[str] | None, typer.Option(help="Keep this line in, by its id; may be repeated.")] = None,
     reject: Annotated[list[str] | None, typer.Option(help="Keep this line out, by its id; may be repeated.")] = None,
-    because: Annotated[str, typer.Option(help="The reason, kept with the decisions.")] = "",
+    because: Annotated[str, typer.Option(help="Your reason, kept with the decisions.")] = "",
     listing: Annotated[bool, typer.Option("--list", help="Print the lines with their ids and evidence.")] = False,
     about: Annotated[str, typer.Option(help="Only lines with this text in them, such as environment/heat.")] = "",
-    every: Annotated[bool, typer.Option("--all", help="Also what did not make it into the manual.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also list what did not make it into the manual.")] = False,
     page: Annotated[Path | None, typer.Option(help="Write a page of all lines and decisions into this folder.")] = None,
 ) -> None:
     """Accept or reject the lines of a learned manual one by one, each with what speaks for it.

@@ -12,11 +12,11 @@ from rpms.cli import options
 from rpms.cli.rules_tools import learn_from_logs
 from rpms.cli.screen import complain, make_console
 from rpms.core.errors import InputError
-from rpms.learn.rules.explore import Exploring
+from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
 from rpms.learn.rules.memory import write_experience
+from rpms.learn.rules.rewording import wording_by
 from rpms.learn.rules.verify import Verification, table, verify
-from rpms.learn.rules.wording import wording_by
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.play.setup import manual_of
 from rpms.play.sources import choose_manual, universal_tier
@@ -34,7 +34,7 @@ _MOST_SAID = 20
 def learn(
     world: Annotated[
         str,
-        typer.Argument(help="The world, such as alfworld, or the folder of one; with `--from LOG` a guard's manual."),
+        typer.Argument(help="A world's name or folder; with `--from LOG` a guard's manual."),
     ],
     out: Annotated[
         Path, typer.Option(help="The manual to write, such as manual.yaml; its evidence is kept beside it.")
@@ -55,10 +55,10 @@ def learn(
         Path | None, typer.Option(help="Also write what the episodes teach as a memory: snippets, lessons, schemas.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="A model that words the rules. It decides nothing: names have to stay.")
+        str | None, typer.Option(help="A model to word the rules. It decides nothing; names have to stay.")
     ] = None,
     base_url: options.BaseUrl = None,
-    seed: Annotated[int, typer.Option(help="For everything that is drawn.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed for everything that is drawn at random.")] = 0,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     option: options.WorldOptions = None,
@@ -69,7 +69,7 @@ def learn(
     """Learn a world's manual by experiment, or from recorded runs; each line with the steps that speak for it.
 
     With a guard's logs, give the guard's manual in place of the world: what its tools need is learned over its facts.
-    No LLM is asked. An exploration that was stopped goes on when the same command is given again; a manual that was
+    No LLM is asked. The same command continues an exploration that was stopped; a manual that was
     edited by hand since keeps the edits.
     """
     runs = tuple(from_ or ())
@@ -154,7 +154,7 @@ def check_against(
     runs: Annotated[list[Path], typer.Argument(help="Folders of `rpms run`, or .episodes.jsonl of an exploration.")],
     world: Annotated[str | None, typer.Option(help="The world, where the manual does not name it.")] = None,
 ) -> None:
-    """Hold any manual against episodes: what it would have blocked, what it recognised, which effects it predicted."""
+    """Test a manual against episodes: what it would have blocked, what it recognised, which effects it predicted."""
     file = Path(manual)
     text = manual_text(file) if file.is_file() else None
     name = world or (read_manual(universal_tier(), text).world if text is not None else manual)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections import defaultdict
 from dataclasses import replace
 from functools import partial
@@ -17,12 +16,11 @@ from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.knobs import with_settings
+from rpms.cli.resources import Resources, with_resources
 from rpms.cli.screen import complain, make_console
 from rpms.core.enforcement import preset
 from rpms.core.proportion import wilson
-from rpms.models.accounting import parse_price, price_of
-from rpms.models.catalogue import ModelOptions, parse_parameter
-from rpms.play.answering import NamedModel
+from rpms.models.catalogue import parse_parameter
 from rpms.play.epochs import agreement, run_epochs
 from rpms.play.knob_values import worded
 from rpms.play.plan import RunPlan, plan_run
@@ -36,88 +34,66 @@ from rpms.store.runs import RunFolder, RunSummary
 from rpms.worlds.registry import find_world
 
 _ERRORS_SHOWN = 3
-_FIGURES = 50
-"""How wide the columns of figures are: what is left is for the names of types, broken at hyphens."""
 
 
 @with_settings()
+@with_resources
 def run_split(
     world: options.WorldName,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="The run's folder; one that exists is continued. By default one in runs, named by the options."
+            help="The run's folder; an existing run is continued. By default one in runs/, named after the options."
         ),
     ] = None,
-    data: options.DataFolder = None,
-    engine: Annotated[
-        str, typer.Option(help="native, or the original simulator; `ray` plays on a Ray cluster (native,ray).")
-    ] = "native",
+    engine: options.EngineName = "native",
     model: options.ModelName = "planner",
-    base_url: options.BaseUrl = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Episodes at once; by default one, or on a cluster as many as it has CPUs.", min=1),
-    ] = None,
-    record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
-    ] = None,
     parameter: Annotated[
-        list[str] | None, typer.Option(help="A provider's own decoding parameter, NAME=VALUE.", show_default=False)
+        list[str] | None,
+        typer.Option(help="A decoding parameter of the provider's own.", metavar="NAME=VALUE", show_default=False),
     ] = None,
-    price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
     epochs: options.Epochs = 1,
-    max_cost: options.MaxCost = None,
-    max_requests: options.MaxRequests = None,
-    max_time: options.MaxTime = None,
-    stuck_after: Annotated[int, typer.Option(help="End after so many equal failures in a row; 0: never.", min=0)] = 0,
+    stuck_after: Annotated[
+        int, typer.Option(help="End an episode after N identical failures in a row; 0 is never.", min=0)
+    ] = 0,
     retry_errors: Annotated[
-        bool, typer.Option("--retry-errors", help="Play again what a model or world error ended.")
+        bool, typer.Option("--retry-errors", help="Play episodes again that a model or world error ended.")
     ] = False,
     option: options.WorldOptions = None,
     *,
+    resources: Resources,
     settings: Settings,
 ) -> None:
-    """Play the tasks of a split and keep every episode; the same command again goes on where it stopped."""
+    """Play the tasks of a split and keep every episode; the same command continues where it stopped."""
     found = find_world(world)
     condition = settings.condition_value()
     options.refuse_choosing_without_menu(condition.enforcement, model)
-    simulator, played_by = options.play_on(engine)
-    tasks, setting = settings.tasks(found, options.make_setting(found, data, simulator, option))
-    plan = plan_run(
-        found,
-        model,
-        NamedModel(model, world, model_options(base_url, settings), record.absolute() if record else None),
-        split=settings.split,
-        tasks=tasks,
-        condition=condition,
-        memory=options.memory_of(settings, found, model),
-        setting=setting,
-        decoding=replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ()))),
-        step_budget=settings.steps,
-        sources=options.sources_of(settings, found, model, base_url),
-        stuck_after=stuck_after,
-        seed=settings.seed or 0,
-        method=settings.method(found),
-    )
+    player = resources.player()
+    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option))
+    terms = options.terms_of(settings, found, model, resources.base_url)
+    terms["memory"], terms["stuck_after"] = options.memory_of(settings, found, model), stuck_after
+    terms["decoding"] = replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ())))
+    opened = resources.model(model, world, settings)
+    plan = plan_run(found, model, opened, split=settings.split, tasks=tasks, setting=setting, **terms)
     out = out or default_folder(world, settings.split or found.splits[0], model, settings)
-    known = parse_price(price) if price else price_kept(RunFolder(out)) or price_of(model)
-    meter = options.make_meter(max_cost, max_requests, max_time, {model: known})
-    options.note_knowledge(settings, found, model, base_url)
+    known = (None if resources.price else price_kept(RunFolder(out))) or resources.price_of(model)
+    meter = resources.meter({model: known})
+    options.note_knowledge(settings, found, model, resources.base_url)
+    options.note_idle_mask(settings, plan.memory)
     options.note_idle_parts(found, condition.enforcement)
     options.note_free_actions(condition.enforcement, model)
     console = make_console()
 
     def listen(trial: int) -> Listener:
         if trial:
-            console.print(f"trial {trial}, of what is lost so far")
+            console.print(f"trial {trial}, of the tasks not won so far")
         return progress(console, known)
 
     def run_one(plan: RunPlan, folder: Path) -> Trials:
         if epochs > 1:
             console.print(f"epoch {plan.epoch} of {epochs}", markup=False)
         trials = run_trials(
-            plan, folder, workers, listen, retry_errors=retry_errors, engine=played_by, price=known, meter=meter
+            plan, folder, resources.workers, listen, retry_errors=retry_errors, engine=player, price=known, meter=meter
         )
         print_summary(console, trials.summaries[0], spending(RunFolder(folder)))
         for line in trial_lines(trials) if plan.method.question else ():
@@ -149,12 +125,6 @@ def trial_lines(trials: Trials) -> list[str]:
     spent = f"; all trials took {tokens.prompt_tokens:,} prompt and {tokens.completion_tokens:,} completion tokens"
     asked = spent if tokens.prompt_tokens else ""
     return [*lines, f"best of all trials: {won}{asked}", f"as a run of its own: {trials.best_folder}"]
-
-
-def model_options(base_url: str | None, settings: Settings) -> ModelOptions:
-    """How a model is reached; a file that is opened here is opened with the context window that is given."""
-    usual = ModelOptions(base_url=base_url)
-    return usual if settings.context is None else replace(usual, context=settings.context)
 
 
 _NO_PART_OF_A_NAME = (
@@ -198,24 +168,31 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     for row in summary.rows:
         by_type[row.type].append(row)
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("type", overflow="fold")
-    for heading in ("won", "success", "score", "steps", "infeasible", "foreseeable"):
-        table.add_column(heading, justify="right")
+    table.add_column("type", no_wrap=True, overflow="ellipsis")
+    for heading in ("won", "success", "score", "steps", "infeas."):
+        table.add_column(heading, justify="right", no_wrap=True)
     for name in sorted(by_type):
-        table.add_row(Text(textwrap.fill(name, max(12, console.width - _FIGURES))), *_cells(by_type[name]))
+        table.add_row(Text(name), *_cells(by_type[name]))
     if len(by_type) != 1:
         table.add_row("all", *_cells(list(summary.rows)), style="bold")
     console.print(table)
     low, high = wilson(summary.won, summary.done)
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
-    for line in (*interventions(summary), *lack_of_room(summary), *spending_lines(spent)):
+    lines = (*infeasible(summary), *interventions(summary), *lack_of_room(summary), *spending_lines(spent))
+    for line in lines:
         console.print(line, markup=False, soft_wrap=True)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
     for error in errors[:_ERRORS_SHOWN]:
         console.print(f"error: {error}", markup=False, soft_wrap=True)
     if len(errors) > _ERRORS_SHOWN:
         console.print(f"and {len(errors) - _ERRORS_SHOWN} other errors; the episode files have them")
+
+
+def infeasible(summary: RunSummary) -> list[str]:
+    """How many actions the world refused, and how many of these the manual could have foretold; nothing for none."""
+    count, foreseeable = summary.infeasible, sum(row.foreseeable for row in summary.rows)
+    return [f"infeasible: {count:,} of {summary.steps:,} actions, {foreseeable:,} of them foreseeable"] if count else []
 
 
 def interventions(summary: RunSummary) -> list[str]:
@@ -256,12 +233,11 @@ def spending_lines(spent: Spending) -> list[str]:
 
 def _cells(rows: list[EpisodeRow]) -> list[str]:
     count, steps = len(rows), sum(row.steps for row in rows)
-    won, infeasible = sum(row.won for row in rows), sum(row.infeasible for row in rows)
+    won = sum(row.won for row in rows)
     return [
         f"{won}/{count}",
         f"{won / count:.1%}" if count else "-",
         f"{sum(row.score for row in rows) / count:.2f}" if count else "-",
         f"{steps / count:.1f}" if count else "-",
-        f"{infeasible} ({infeasible / steps:.1%})" if steps else "0",
-        str(sum(row.foreseeable for row in rows)),
+        f"{sum(row.infeasible for row in rows) / steps:.1%}" if steps else "-",
     ]

@@ -18,15 +18,17 @@ from rpms.store.runs import PROTOCOL, RunFolder
 def show(
     episode: Annotated[Path, typer.Argument(help="An episode's file, or a run's folder with --task.")],
     task: Annotated[
-        str | None, typer.Option(help="Of a run: a task's number in its list, its id, or the start of one.")
+        str | None, typer.Option(help="In a run's folder: a task's number, its id, or the start of its id.")
     ] = None,
-    belief: Annotated[bool, typer.Option("--belief", help="With the belief and the memories of each step.")] = False,
-    prompt: Annotated[bool, typer.Option("--prompt", help="With each prompt in full.")] = False,
+    belief: Annotated[
+        bool, typer.Option("--belief", help="Also print the belief and the memories of each step.")
+    ] = False,
+    prompt: Annotated[bool, typer.Option("--prompt", help="Also print each prompt in full.")] = False,
 ) -> None:
     """Print an episode from beginning to end: observations, thoughts, actions, and how it ended."""
     file = _of_run(episode, task) if is_there(episode / PROTOCOL) else episode
     if file is episode and task is not None:
-        raise InputError(f"--task goes with a run's folder, and {episode} is none")
+        raise InputError(f"--task needs a run's folder, and {episode} is not one")
     for line in transcript(read_episode(file), belief=belief, prompts=prompt):
         say(line)
 

@@ -13,96 +13,94 @@ from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.knobs import with_settings
-from rpms.cli.run import model_options
+from rpms.cli.resources import Resources, with_resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.learn.freeze import read_frozen
 from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, learn, learned
-from rpms.models.accounting import Price, parse_price, price_of
+from rpms.models.accounting import Price
 from rpms.models.windows import context_window
 from rpms.play.answering import NamedModel
-from rpms.play.limits import Meter
 from rpms.play.plan import RunPlan
 from rpms.play.progress import progress
-from rpms.play.run import Interrupted, Listener, MakeEngine
+from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
-from rpms.play.threads import Threads
 from rpms.store.experience import Experience
+from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
-from rpms.study.run import Cell, Layout, Means, learner, method_of, models_of, names_of, run_study
+from rpms.study.run import Cell, Means, StudyLayout, learner, models_of, names_of, plan_round, run_study
+from rpms.study.shipped import find_study, shipped_studies
 from rpms.study.table import estimates_table, results_table
-from rpms.study.values import Case, Learning, Study
+from rpms.study.values import Learning, Study
 from rpms.worlds.registry import find_world
 
-app = typer.Typer(help="Run studies: one YAML file for each table of the paper.", no_args_is_help=True)
+app = typer.Typer(help="Run, list and check studies: one YAML file for each table of the paper.", no_args_is_help=True)
 
+_SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
+"""Tables of the paper whose numbers the table of results has, too: only their notes are printed beside it."""
 _WIDTH = 120
 """How wide tables are at least where no terminal is narrower: as `rpms table` prints them, no number cut off."""
 
-StudyArgument = Annotated[Path, typer.Argument(help="A study, such as studies/quickstart.yaml.", show_default=False)]
+StudyArgument = Annotated[
+    Path, typer.Argument(help="A study's file, or a name that `rpms study list` prints.", show_default=False)
+]
+
+
+@app.command("list")
+def list_studies() -> None:
+    """List the studies that come with rpms: name, world and title."""
+    for name, file in shipped_studies().items():
+        study = read_study(file)
+        say(f"{name:28} {study.world:18} {study.title}")
+    say("\n`rpms study show NAME` prints one, `rpms study run NAME` runs it")
+
+
+@app.command("show")
+def show_study(file: StudyArgument) -> None:
+    """Print a study's file: its tasks, conditions and tables, to read or to save and change."""
+    say(read_text(find_study(file)).rstrip("\n"))
 
 
 @app.command("run")
 @with_settings(without=("condition", "arbitration", "state_filter"))
+@with_resources
 def run_file(
     file: StudyArgument,
     out: Annotated[Path | None, typer.Option(help="The study's folder; by default results/NAME.")] = None,
     model: Annotated[
         list[str] | None, typer.Option(help="One or more models, instead of the study's own.", show_default=False)
     ] = None,
-    data: options.DataFolder = None,
-    base_url: options.BaseUrl = None,
-    workers: Annotated[int | None, typer.Option(help="Episodes at once; by default 1, on a cluster its CPUs.")] = None,
-    ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False,
-    record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, and ask nothing twice.")
-    ] = None,
     pool: Annotated[
         Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
     ] = None,
-    price: Annotated[str | None, typer.Option(help="US dollars a million tokens: IN,OUT[,CACHED].")] = None,
     epochs: options.Epochs = 1,
-    max_cost: options.MaxCost = None,
-    max_requests: options.MaxRequests = None,
-    max_time: options.MaxTime = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would take.")] = False,
-    report: Annotated[bool, typer.Option(help="End with a page, if the extra `report` is installed.")] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate what it would take.")] = False,
+    report: Annotated[bool, typer.Option(help="Write a page at the end, if the extra `report` is installed.")] = True,
     *,
+    resources: Resources,
     settings: Settings,
 ) -> None:
-    """Run what is missing of a study and print its table; the same command again goes on where it stopped.
+    """Run what is missing of a study and print its results; the same command continues where it stopped.
 
-    A setting given here goes before the file's, in every condition and in learning.
+    A setting given here overrides the file's, in every condition and in learning.
     """
+    file = find_study(file)
     study = read_study(file).under(settings)
     if settings.limit is not None and settings.split is None:
-        study = _rehearsed(study, data)
+        study = _rehearsed(study, resources.data)
     models = models_of(study, model or ())
     folder = out or Path("results", file.stem)
-    layout = Layout(folder, pool or folder)
+    layout = StudyLayout(folder, pool or folder)
     console = make_console()
     if not console.is_terminal:
         console.width = max(console.width, _WIDTH)
     asked = dict.fromkeys((*models, *filter(None, (learner(study, name) for name in models))))
-    prices = {name: parse_price(price) if price else price_of(name) for name in asked}
-    engine = options.on_ray() if ray else Threads
+    prices = {name: resources.price_of(name) for name in asked}
     _note_idle_parts(study)
-    meter = options.make_meter(max_cost, max_requests, max_time, prices)
-    means = _means(
-        study,
-        console,
-        prices,
-        data=data,
-        base_url=base_url,
-        workers=workers,
-        record=record,
-        engine=engine,
-        meter=meter,
-    )
-    means = replace(means, epochs=epochs)
+    means = replace(_means(study, console, resources, prices), epochs=epochs)
     if dry_run:
         console.print(estimates_table(estimate_study(study, models, means, layout), prices))
         console.print(
@@ -133,7 +131,7 @@ def check(
     files: Annotated[list[Path], typer.Argument(help="Study files.", show_default=False)],
 ) -> None:
     """Check study files; the first mistake is printed with its file and line, and the exit code is 2."""
-    for file in files:
+    for file in map(find_study, files):
         study = read_study(file)
         find_world(study.world)
         say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
@@ -158,7 +156,7 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
         other = study.on_the_learned_split()
         other.choice.tasks(world, setting)  # which may not be here either
         complain(f"note: {error}")
-        complain(f"note: this pilot plays {other.choice.split}, and its numbers say nothing of others")
+        complain(f"note: this pilot plays {other.choice.split}, and its numbers say nothing about other splits")
         return other
     return study
 
@@ -174,35 +172,24 @@ def _tell(console: Console, cell: Cell, *, again: bool) -> None:
         console.print(f"{cell.model}, {cell.case.name}: the same run as before", markup=False)
 
 
-def _means(
-    study: Study,
-    console: Console,
-    prices: Mapping[str, Price | None],
-    *,
-    data: Path | None,
-    base_url: str | None,
-    workers: int | None,
-    record: Path | None,
-    engine: MakeEngine,
-    meter: Meter | None,
-) -> Means:
+def _means(study: Study, console: Console, resources: Resources, prices: Mapping[str, Price | None]) -> Means:
     world = find_world(study.world)
-    setting = options.make_setting(world, data, study.engine, None)
+    setting = options.make_setting(world, resources.data, study.engine, None)
+    engine, meter = resources.player(), resources.meter(prices)
     windows: dict[tuple[str, int | None], int] = {}
 
     def window(model: str, settings: Settings) -> int:
         """Asked, and assumed where it must be, once a model."""
         key = (model, settings.context)
         if key not in windows:
-            found = context_window(model, settings.context, base_url)
+            found = context_window(model, settings.context, resources.base_url)
             windows[key] = found.tokens
             if found.note:
                 complain(f"note: {model}: {found.note}")
         return windows[key]
 
     def open_model(name: str) -> NamedModel:
-        given = study.cases[0].settings
-        return NamedModel(name, world.name, model_options(base_url, given), record)
+        return resources.model(name, world.name, study.cases[0].settings)
 
     def listen(what: str) -> Listener:
         console.print(what, markup=False)
@@ -217,26 +204,12 @@ def _means(
             answering.close()
 
     def learn_first(learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
-        plan = LearningPlan(
-            world,
-            model,
-            open_model(model),
-            rounds=learning.rounds,
-            split=learning.choice.split,
-            tasks=tuple(learning.choice.tasks(world, setting)),
-            setting=learning.choice.setting(world, setting),
-            decoding=learning.settings.decoding(world),
-            step_budget=learning.choice.settings.steps,
-            seed=learning.settings.seed or 0,
-            first=learning.condition(1),
-            later=learning.condition(2),
-            sources=learning.settings.sources(world, window(model, learning.settings)),
-            method=method_of(Case("learning", learning.settings), world).once("learning plays each task once a round"),
-        )
+        play = plan_round(study, learning, 1, model, means)
+        plan = LearningPlan(play, learning.rounds, first=learning.condition(1), later=learning.condition(2))
         rounds = learn(
             plan,
             out,
-            workers,
+            resources.workers,
             lambda number: listen(f"{model}, learning round {number}"),
             engine=engine,
             price=prices.get(model),
@@ -246,20 +219,21 @@ def _means(
             console.print(line, markup=False, soft_wrap=True)
         return {result.number: result.file for result in rounds}
 
-    return Means(
+    means = Means(
         world,
         setting,
         open_model,
         read_frozen,
         learn_first,
         window,
-        workers,
-        engine,
-        listen,
-        prices,
-        gather,
-        meter,
+        workers=resources.workers,
+        engine=engine,
+        listener=listen,
+        prices=prices,
+        gather=gather,
+        meter=meter,
     )
+    return means
 
 
 def _report(console: Console, folder: Path, study: Study, models: Sequence[str]) -> None:
@@ -267,7 +241,7 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
     try:
         from rpms.report.gather import gather  # noqa: PLC0415  needs the extra
         from rpms.report.pages import write_report  # noqa: PLC0415
-        from rpms.report.table import terminal  # noqa: PLC0415
+        from rpms.report.table import terminal, without_notes  # noqa: PLC0415
         from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
     except ImportError as missing:
         console.print(f"no tests and no page: {missing.name} is missing; pip install 'rpms[report]'", markup=False)
@@ -275,12 +249,15 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
     try:
         every = [evidence.comparison for evidence in gather([folder])]
         comparisons = [comparison for comparison in every if comparison.model in models]  # others were printed before
-        wide = max(console.width, _WIDTH)
+        wide, told = max(console.width, _WIDTH), set[str]()
         for name in (name for name in study.tables if name in TABLES):
             tables = [main_table(comparisons)] if name == "main" else applicable(name, comparisons)
-            for table in tables:
-                console.print()
-                console.print(Text(terminal(table, wide).rstrip("\n")), soft_wrap=True)
+            for each in tables:
+                table = without_notes(each, told)
+                shown = "\n".join(table.notes) if name in _SHOWN_ALREADY else terminal(table, wide).rstrip("\n")
+                if shown:
+                    console.print()
+                    console.print(Text(shown), soft_wrap=name not in _SHOWN_ALREADY)
         for line in dict.fromkeys(line for comparison in comparisons for line in left_out(comparison)):
             console.print()
             console.print(line, markup=False, soft_wrap=True)

@@ -12,28 +12,26 @@ from rich.text import Text
 
 from rpms.cli import options
 from rpms.cli.screen import make_console, say
+from rpms.conformance import Status, check_world
 from rpms.core.errors import InputError, RPMSError
 from rpms.play.setup import manual_of
-from rpms.play.world_check import Status, check_world
 from rpms.store.files import write_folder
 from rpms.worlds.base import World
 from rpms.worlds.new import new_world
 from rpms.worlds.registry import find_world, world_names
 
-app = typer.Typer(
-    help="Which worlds are installed, whether one is sound, and a new one to start from.", invoke_without_command=True
-)
+app = typer.Typer(help="List the worlds, check one, or write a new one to start from.", invoke_without_command=True)
 
 _STYLES = {Status.OK: "green", Status.FAILED: "bold red", Status.SKIPPED: "yellow"}
 
 
 @app.callback()
 def list_worlds(context: typer.Context) -> None:
-    """List the installed worlds."""
+    """List the worlds, and what has to be installed before one can be played."""
     if context.invoked_subcommand is not None:
         return
     table = Table(box=None, pad_edge=False)
-    for heading in ("world", "splits", "engines", "steps"):
+    for heading in ("world", "ready", "splits", "engines", "steps"):
         table.add_column(heading, overflow="fold")
     problems = []
     for name in world_names():
@@ -42,8 +40,11 @@ def list_worlds(context: typer.Context) -> None:
         except RPMSError as error:
             problems.append(str(error))
             continue
-        cells = (name, ", ".join(world.splits), ", ".join(world.engines), str(world.step_budget))
-        table.add_row(*map(Text, cells))
+        if missing := world.not_installed():
+            problems.append(f"{name}: {missing}")
+        ready = Text("no", style="dim") if missing else Text("yes", style="green")
+        cells = (", ".join(world.splits), ", ".join(world.engines), str(world.step_budget))
+        table.add_row(Text(name), ready, *map(Text, cells))
     console = make_console()
     console.print(table)
     for problem in problems:
@@ -65,10 +66,10 @@ def _finished(name: str) -> World:
 
 @app.command("new")
 def new(
-    name: Annotated[str, typer.Argument(help="What the world is to be called, such as lighthouse.")],
-    out: Annotated[Path, typer.Option(help="The folder in which its own is made.")] = Path(),
+    name: Annotated[str, typer.Argument(help="The new world's name, such as lighthouse.")],
+    out: Annotated[Path, typer.Option(help="Where to make its folder.")] = Path(),
 ) -> None:
-    """Write a small complete world to start from: game, belief, manual, tests."""
+    """Write a small but complete world to start from: game, belief, manual, tests."""
     texts, folder = new_world(name), out / name
     write_folder(folder, texts)
     say(f"{folder}: a world of {len(texts)} files. Try it, then make it yours:")
@@ -88,12 +89,14 @@ def check(
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     option: options.WorldOptions = None,
-    games: Annotated[int, typer.Option(min=1, help="How many tasks to try, from all over the split.")] = 6,
-    steps: Annotated[int, typer.Option(min=1, help="Random steps in each.")] = 30,
+    games: Annotated[int, typer.Option(min=1, help="How many tasks to try, spread over the split.")] = 6,
+    steps: Annotated[int, typer.Option(min=1, help="Random steps in each task.")] = 30,
     seed: Annotated[int, typer.Option(help="The same seed, the same walks.")] = 0,
-    only: Annotated[list[str] | None, typer.Option(help="Only this property, by name.", show_default=False)] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Only check this property, by name.", show_default=False)
+    ] = None,
 ) -> None:
-    """Try the properties every world must have; exit code 1 if one fails."""
+    """Check the properties that every world must have; the exit code is 1 if one fails."""
     found = _finished(world)
     setting = options.make_setting(found, data, engine, option)
     console = make_console(soft_wrap=True)

@@ -18,7 +18,8 @@ from rpms.core.memory import Entry
 from rpms.core.names import nearest
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.shown import excerpt
-from rpms.learn.audit import ALPHA, CORRECTION, LEAST, Account, Audit, Outcome, Worth, audit, numbers
+from rpms.learn.audit import ALPHA, CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
+from rpms.learn.effects import LEAST
 from rpms.learn.freeze import read_frozen
 from rpms.learn.inventory import said
 from rpms.learn.junk import Junk, find_junk, pruned
@@ -30,7 +31,10 @@ from rpms.worlds.registry import find_world
 Runs = Annotated[list[Path], typer.Argument(help="Folders of runs played with --mask.", show_default=False)]
 MemoryOption = Annotated[Path | None, typer.Option(help="The memory that they were played with.", show_default=False)]
 NextMemory = Annotated[
-    Path | None, typer.Option(help="Write the memory without them here, and what left it beside.", show_default=False)
+    Path | None,
+    typer.Option(
+        help="Where to write the memory without them; what was left out is kept beside it.", show_default=False
+    ),
 ]
 _WIDTH = 132
 """Columns that a row takes; a narrower terminal wraps it."""
@@ -42,7 +46,7 @@ def audit_runs(
     memory: MemoryOption = None,
     out: NextMemory = None,
     form: Annotated[str, typer.Option(help="table or json.")] = "table",
-    rows: Annotated[int, typer.Option(help="Entries without enough evidence to list.", min=0)] = 10,
+    rows: Annotated[int, typer.Option(help="How many entries without enough evidence to list.", min=0)] = 10,
 ) -> None:
     """Estimate what showing each entry does to success, steps and infeasible actions, from runs that hid some.
 
@@ -53,6 +57,8 @@ def audit_runs(
     if out is not None and memory is None:
         raise InputError("--out needs --memory: the memory that harmful entries are to leave")
     known = read_frozen(memory) if memory is not None else None
+    if memory is not None:
+        _refuse_existing(out, memory)
     found = audit(runs)
     if known is not None:
         _check_world(found, known, memory)
@@ -101,31 +107,35 @@ def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
 def _table(heading: str, accounts: Sequence[Account]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column(heading)
-    for name in ("shown", "hidden", *Outcome, "won/lost with"):
+    for name in ("shown", "hidden", *AuditedOutcome, "won/lost with"):
         table.add_column(str(name), justify="right")
     table.add_column("verdict")
     for account in accounts:
         table.add_row(
             Text(account.name.replace("_", " ") if heading == "kind" else account.name),
             *map(str, (account.shown, account.hidden)),
-            *(_cell(account, outcome) for outcome in Outcome),
+            *(_cell(account, outcome) for outcome in AuditedOutcome),
             f"{account.won_with}/{account.lost_with}",
             Text(str(account.worth), _STYLES[account.worth]),
         )
     return table
 
 
-def _cell(account: Account, outcome: Outcome) -> Text:
+def _cell(account: Account, outcome: AuditedOutcome) -> Text:
     finding = account.findings[outcome]
     if math.isnan(finding.effect.estimate):
         return Text("–", "dim")
     return Text(numbers(outcome, finding.effect), "" if finding.sign(outcome) else "dim")
 
 
+def _refuse_existing(out: Path | None, file: Path) -> None:
+    """Refuse, before anything is worked out, to write over a memory, but the one that entries are to leave."""
+    if out is not None and out != file and (out.exists() or quarantine_file(out).exists()):
+        raise InputError(f"{out if out.exists() else quarantine_file(out)}: exists; choose another file")
+
+
 def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str]) -> None:
-    """Write the next memory without some entries; into the file it came from only where that is asked for by name."""
-    if out.exists() and out != file:
-        raise InputError(f"{out}: exists; choose another file")
+    """Write the next memory without some entries."""
     before = read_quarantine(file, memory.world)
     stay, aside = set_aside(memory.entries, reasons, before)
     digest = write_without(out, stay, aside, memory.world)
@@ -155,6 +165,7 @@ def junk(
         raise InputError(f"{file}: does not name its world; `rpms memory merge {file} --world NAME --out …` adds it")
     if (prune is None) != (out is None):
         raise InputError("--prune and --out go together: what to do without, and where the rest is written")
+    _refuse_existing(out, file)
     policy = _policy(prune or "")
     world = find_world(memory.world)
     remarks = find_junk(memory.entries, world, manual_of(world), world.retrieval, runs or ())
@@ -183,6 +194,8 @@ def _policy(text: str) -> tuple[Junk, ...]:
 
 def quarantined(file: Annotated[Path, typer.Argument(help="A memory, JSON Lines.", show_default=False)]) -> None:
     """List what was set aside of a memory, and why."""
+    if not quarantine_file(file).exists() and not file.exists():
+        raise InputError(f"{file}: there is no such memory")
     aside = read_quarantine(file)
     for item in aside:
         say(f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}")

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.ground import UNLIKELY
-from rpms.core.lift import Deed, Lifted, Role, lift, renamed
+from rpms.core.lift import Lifted, ReadAction, Role, lift, renamed
 from rpms.core.memory import SuccessSnippet
 from rpms.core.moment import in_turn
 from rpms.core.rules import ActiveRules
@@ -198,7 +198,7 @@ class Room:
         left = self._undone(steps)
         return left if left or not complete else None
 
-    def _where(self, lifted: Lifted, deed: Deed) -> Iterator[str]:
+    def _where(self, lifted: Lifted, deed: ReadAction) -> Iterator[str]:
         """What an action is done at, by the snippet's names: places to get to first."""
         found = lifted.sought in deed.names
         if len(deed.names) > 1 or found:
@@ -206,7 +206,7 @@ class Room:
         if found and lifted.source not in deed.names:
             yield lifted.source
 
-    def _leads_elsewhere(self, lifted: Lifted, deed: Deed) -> bool:
+    def _leads_elsewhere(self, lifted: Lifted, deed: ReadAction) -> bool:
         """Whether an action only searched in vain, or led to a place where another is done: that is bound anew."""
         if not deed.names or len(deed.names) > 1:
             return False
@@ -215,7 +215,7 @@ class Room:
             return True
         return any(name in other.names for other in lifted.deeds if len(other.names) > 1)
 
-    def _first_use(self, lifted: Lifted, deed: Deed) -> int:
+    def _first_use(self, lifted: Lifted, deed: ReadAction) -> int:
         """The place of the first action, from 1, that is about the same things as this one."""
         same = [number for number, other in enumerate(lifted.deeds, 1) if set(other.names) == set(deed.names)]
         return same[0]

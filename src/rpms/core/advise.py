@@ -18,8 +18,9 @@ from rpms.core.facts import Truth, kind_of
 from rpms.core.goal import Progress
 from rpms.core.lessons import failed_alike
 from rpms.core.memory import SuccessSnippet
+from rpms.core.prices import Option
 from rpms.core.prompt import Turn
-from rpms.core.reason import Option, Plan, Reasoner, likely_places
+from rpms.core.reason import Plan, Reasoner, likely_places
 from rpms.core.rules import ActiveRules
 from rpms.core.tokens import brief, estimate_tokens
 from rpms.core.verdict import Candidate
@@ -215,6 +216,18 @@ def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
         f"{sorted(actions)} {seeking}",
         lambda _schema: False,
         lambda rule: (seeking and rule.locality is not None) or any(ban.action in actions for ban in rule.forbids),
+    )
+
+
+def left_out(rules: ActiveRules, shown: ActiveRules) -> tuple[str, ...]:
+    """What a focus took away. Rules with a condition are no part of it: they are shown wherever that holds."""
+    if shown is rules:
+        return ()
+    kept = {rule.id for rule in shown.rules}
+    names = {schema.name for schema in shown.environment}
+    return (
+        *(rule.id for rule in rules.rules if not rule.when and rule.id not in kept),
+        *(schema.name for schema in rules.environment if schema.name not in names),
     )
 
 

@@ -17,7 +17,8 @@ from rpms.core.anywhere import Anywhere
 from rpms.core.belief import Situation
 from rpms.core.facts import Clause, Facts, Truth
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet, VerifiedSchema
-from rpms.core.rules import ActiveRules, Simulated
+from rpms.core.rules import ActiveRules
+from rpms.core.simulated import Simulated
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 

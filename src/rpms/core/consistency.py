@@ -10,7 +10,8 @@ from rpms.core.arbitration import settled
 from rpms.core.belief import Belief, Situation
 from rpms.core.facts import Clause, Facts, Truth
 from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
-from rpms.core.rules import ActiveRules, Simulated
+from rpms.core.rules import ActiveRules
+from rpms.core.simulated import Simulated
 from rpms.core.verdict import Candidate, Fate, Verdict
 
 Compat = Callable[[Belief, Entry], str]

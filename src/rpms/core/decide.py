@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
-from rpms.core.adapt import Adapt, Room, as_stored
-from rpms.core.advise import Advice, Adviser, Menu, focus, plan_for, reasoner_of, turn_state, weighed
+from rpms.core.adapt import Adapt, as_stored
+from rpms.core.advise import Advice, Adviser, Menu, focus, left_out
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
+from rpms.core.counsel import Counsel, plan_now
 from rpms.core.enforcement import PAPER, Calls, Enforcement, Repair
 from rpms.core.goal import Goal, GoalSignature, Progress
-from rpms.core.index import Walk
 from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import Kind
-from rpms.core.moment import for_the_moment
+from rpms.core.present import Present
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, Prompt, Turn, build, make_block, transcript
-from rpms.core.reason import Plan, likely_places
+from rpms.core.reason import Plan
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import ActiveRules, RuleManual
+from rpms.core.selection import note_crowded_out, select
 from rpms.core.tokens import TokenCounter, estimate_tokens
-from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.core.verdict import Candidate
 from rpms.core.voice import HEADINGS, Voice, memory_line, situation_lines, standing_blocks
 from rpms.core.whereabouts import Whereabouts
 
@@ -48,6 +47,7 @@ class Mind:
     memory: EpisodicMemory = field(default_factory=EpisodicMemory)
     consistent: Consistent = _SAME_OCCUPANCY
     adapt: Adapt = as_stored
+    """Binds memories to the present room before they are judged; in the paper they stay as they are stored."""
     arbitrate: Arbitrate = arbitrate
     arbitration: Arbitration = Arbitration.HARD_SOFT
     retrieval: Retrieval = field(default_factory=Retrieval)
@@ -75,6 +75,14 @@ class Mind:
     enforcement: Enforcement = PAPER
     """What the caller is to do with the model's answer: guard, re-asks, replacement."""
 
+    def counsel(self, present: Present, rules: ActiveRules, memories: Sequence[Candidate]) -> Counsel:
+        """What is to be done, what is said of it, and the rules that are shown for it."""
+        situation, goal = present.situation, present.situation.goal
+        known = self.plans.active(goal.type, goal.object, goal.destination)
+        plan = plan_now(present, known, self.adviser.spell, memories if self.enforcement.adapt else ())
+        advice = self.adviser.advise(situation, rules, plan, memories, present.history, present.state, present.room)
+        return Counsel(plan, advice, focus(rules, plan) if self.compact else rules)
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -94,7 +102,7 @@ class Decision:
     """The kinds of which `Retrieval.examined` candidates were judged without finding enough; more may be sound."""
     prompt: Prompt
     plan: Plan
-    """What rules and memories say is to be done, for a model that is no LLM."""
+    """What is to be done as far as the condition knows, for a model that is no LLM."""
     advice: Advice
     schemas: ActiveRules
     left_out: tuple[str, ...] = ()
@@ -128,145 +136,50 @@ def decide(
     `told` is the observation as the model reads it, where advice was added to it.
     """
     belief = mind.update(prior, action, observation)  # 1
-    named = (goal.type, goal.object, goal.destination)
-    rules, schemas = mind.manual.active(*named), mind.schemas.active(*named)  # 3
-    tracked = plan_for(schemas, Situation(belief, goal))
-    situation = Situation(belief, goal, tracked.stage)
-    state_signature, goal_signature = belief.signature().at_stage(situation.stage), goal.signature  # 2
+    now = Present.of(belief, goal, mind.schemas, history, mind.whereabouts)
+    state_signature, goal_signature = now.signature, goal.signature  # 2
+    rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
-    filtered = {kind: mind.consistent(recalled[kind], situation, schemas) for kind in Kind}  # 5
-    progress, state = tracked.progress, turn_state(belief, tracked.progress)
-    done = [turn.action for turn in history if turn.action and not turn.failed]
-    room = Room(situation, schemas, mind.whereabouts, done, progress.sub_goal)
-    adapted = {kind: mind.adapt(filtered[kind], room) for kind in Kind}  # past the paper; there, as stored
-    arbitrated = {kind: mind.arbitrate(adapted[kind], rules, situation, mind.arbitration) for kind in Kind}  # 6
-    candidates, unlisted, gave_up = _take_the_best(arbitrated, recalled, mind, progress)
-    memories = [candidate for candidate in candidates if candidate.verdict.fate.shown]
-    plan = _plan(mind, tracked, situation, [turn for turn in history if turn.state == state])
-    if mind.enforcement.adapt and memories:
-        plan = weighed(plan, memories, room, state_signature)
-    advice = mind.adviser.advise(situation, rules, plan, memories, history, state, room)
-    lines = {
-        Part.SITUATION: situation_lines(rules, situation),
-        Part.GOAL: (*mind.voice.goal(goal, plan.progress), *advice.guidance),
-        Part.BELIEF: mind.voice.belief(belief, plan.progress),
-        Part.MEMORY: [memory_line(candidate) for candidate in memories],
-        Part.CARRIED: mind.carried,
-        Part.NOTICE: [advice.notice] if advice.notice else [],
-        Part.MENU: advice.menu.lines(),
-    }
-    shown = focus(rules, plan) if mind.compact else rules
-    blocks = _serialise(mind, shown, lines, told or observation, history)  # 7
+    filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in Kind}  # 5
+    adapted = {kind: mind.adapt(filtered[kind], now.room) for kind in Kind}  # past the paper; there, as stored
+    judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation, mind.arbitration) for kind in Kind}  # 6
+    selection = select(judged, recalled, mind.retrieval, mind.mask, now.progress)  # the best, as there is room
+    counsel = mind.counsel(now, rules, selection.memories)  # past the paper; there, nothing is said
+    blocks = _serialise(mind, rules, now, selection.memories, counsel, told or observation)  # 7
     prompt = build(blocks, mind.layout, mind.budget, mind.count, mind.form)  # 8
     return Decision(
         goal=goal,
         belief=belief,
         state_signature=state_signature,
         goal_signature=goal_signature,
-        progress=progress,
+        progress=now.progress,
         rules=rules,
-        candidates=_note_crowded_out(candidates, prompt),
-        unlisted=unlisted,
-        gave_up=gave_up,
+        candidates=note_crowded_out(selection.candidates, prompt),
+        unlisted=selection.unlisted,
+        gave_up=selection.gave_up,
         prompt=prompt,
-        plan=plan,
-        advice=advice,
-        schemas=schemas,
-        left_out=_left_out(rules, shown),
+        plan=counsel.plan,
+        advice=counsel.advice,
+        schemas=now.schemas,
+        left_out=left_out(rules, counsel.shown),
     )
-
-
-def _plan(mind: Mind, tracked: Plan, situation: Situation, here: Sequence[Turn]) -> Plan:
-    """What to do as far as this mind knows; where that is all there is to know and no more, as it was tracked."""
-    goal, belief = situation.goal, situation.belief
-    plan, rules = tracked, mind.plans.active(goal.type, goal.object, goal.destination)
-    order = likely_places(rules, mind.whereabouts, (goal.object, goal.destination))
-    if mind.plans is not mind.schemas or order != likely_places(rules):  # else it would be the same plan again
-        plan = reasoner_of(rules).plan(situation, order)
-    failed = {turn.action for turn in here if turn.failed}
-    plan = plan.respelled(lambda command: mind.adviser.spell(command, belief), failed)
-    if not plan.options or plan.options[0].command not in failed:
-        return plan
-    done = [turn.action for turn in here]  # nothing works as planned: look, and look again
-    glances = sorted(reasoner_of(rules).glances, key=lambda option: done.count(option.command))
-    return replace(plan, options=(*glances, *plan.options))
-
-
-def _take_the_best(
-    judged: Mapping[Kind, Iterator[Candidate]], walks: Mapping[Kind, Walk], mind: Mind, progress: Progress
-) -> tuple[tuple[Candidate, ...], int, tuple[Kind, ...]]:
-    """The first k sound candidates of each kind, with those that were rejected or hidden before them."""
-    retrieval, mask = mind.retrieval, mind.mask
-    listed: list[Candidate] = []
-    gave_up: list[Kind] = []
-    unlisted = 0
-    for kind in Kind:
-        wanted, rejected, examined = retrieval.top.get(kind, 0), 0, 0
-        candidates = judged[kind]
-        if kind is Kind.SCHEMA and wanted:
-            candidates = for_the_moment(candidates, listed, progress.sub_goal, retrieval.examined)
-        for candidate in islice(candidates, retrieval.examined) if wanted else ():
-            examined += 1
-            if candidate.verdict.fate.shown:
-                listed.append(drawn := mask.over(candidate))
-                wanted -= drawn.verdict.fate.shown
-                if not wanted:
-                    break
-            elif rejected < retrieval.listed:
-                listed.append(candidate)
-                rejected += 1
-            else:
-                unlisted += 1
-        if wanted and examined == retrieval.examined:
-            gave_up.append(kind)
-        listed.extend(walks[kind].missed(_MISSED_LISTED))
-    return _make_room(listed, retrieval.warnings), unlisted, tuple(gave_up)
-
-
-def _make_room(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:
-    """Of critical failures and lessons together, keep only so many: those highest in rank."""
-    failures = (Kind.CRITICAL_FAILURE, Kind.FAILURE)
-    warnings = [each for each in candidates if each.verdict.fate.shown and each.entry.kind in failures]
-    rest = sorted(warnings, key=lambda candidate: -candidate.rank)[most:]
-    no_room = Verdict(Fate.CROWDED, f"{most} critical failures and lessons rank higher")
-    return tuple(each.judged(no_room) if each in rest else each for each in candidates)
 
 
 def _serialise(
-    mind: Mind, rules: ActiveRules, lines: Mapping[Part, Sequence[str]], observation: str, history: Sequence[Turn]
+    mind: Mind, rules: ActiveRules, now: Present, memories: Sequence[Candidate], counsel: Counsel, observation: str
 ) -> Iterator[Block]:
-    """SER of Eq. 7, for each of its terms."""
-    yield from standing_blocks(mind.voice, rules, mind.count)
+    """SER of Eq. 7, for each of its terms, and what goes past the paper beside them."""
+    goal, belief, progress, advice = now.situation.goal, now.situation.belief, counsel.plan.progress, counsel.advice
+    yield from standing_blocks(mind.voice, counsel.shown, mind.count)
+    lines: dict[Part, Sequence[str]] = {
+        Part.SITUATION: situation_lines(rules, now.situation),
+        Part.GOAL: (*mind.voice.goal(goal, progress), *advice.guidance),
+        Part.BELIEF: mind.voice.belief(belief, progress),
+        Part.MEMORY: [memory_line(candidate) for candidate in memories],
+        Part.CARRIED: mind.carried,
+        Part.NOTICE: [advice.notice] if advice.notice else [],
+        Part.MENU: advice.menu.lines(),
+    }
     for part, items in lines.items():
         yield make_block(part, mind.voice.headings.get(part, HEADINGS.get(part, "")), items, mind.count)
-    yield from transcript(history, observation, mind.count, thoughts=not mind.enforcement.recent)
-
-
-def _left_out(rules: ActiveRules, shown: ActiveRules) -> tuple[str, ...]:
-    """What a focus took away. Rules with a condition are no part of it: they are shown wherever that holds."""
-    if shown is rules:
-        return ()
-    kept = {rule.id for rule in shown.rules}
-    names = {schema.name for schema in shown.environment}
-    return (
-        *(rule.id for rule in rules.rules if not rule.when and rule.id not in kept),
-        *(schema.name for schema in rules.environment if schema.name not in names),
-    )
-
-
-def _note_crowded_out(candidates: tuple[Candidate, ...], prompt: Prompt) -> tuple[Candidate, ...]:
-    """Give the memories that the budget cut their verdict."""
-    cut = Counter(item for part, item in prompt.cut if part is Part.MEMORY)
-    noted: list[Candidate] = []
-    for candidate in candidates:
-        line = memory_line(candidate) if cut and candidate.verdict.fate.shown else ""
-        if line and cut[line]:
-            cut[line] -= 1
-            noted.append(candidate.judged(Verdict(Fate.CROWDED, "no room within the memory budget")))
-        else:
-            noted.append(candidate)
-    return tuple(noted)
-
-
-_MISSED_LISTED = 2
-"""How many entries below θ a decision lists for each kind."""
+    yield from transcript(now.history, observation, mind.count, thoughts=not mind.enforcement.recent)

@@ -24,15 +24,14 @@ class Ending(StrEnum):
     WORLD_ERROR = "world error"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One decision and what came of it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """What happened at a step, as every record of it tells: the one place where these fields are named."""
 
     number: int
     """From 1, as the paper counts."""
     observation: str
     """o_t: what the decision was made on."""
-    decision: Decision
     answer: str
     """What the model wrote, to the letter."""
     thought: str
@@ -53,6 +52,13 @@ class Step:
     """P2: what the belief held for known that was not so."""
     usage: Usage
     """Of all requests of this step, those asked again included."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step(Happening):
+    """One decision and what came of it."""
+
+    decision: Decision
     refusals: tuple[tuple[str, str], ...] = ()
     """What the guard refused before, each command with the reason it was told: one re-ask each."""
     forbidden: tuple[tuple[str, str], ...] = ()

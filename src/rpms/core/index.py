@@ -1,6 +1,6 @@
 """The index behind recall: the best entries of a million without looking at the rest.
 
-What it gives is Eq. 4, which `rpms.core.recall.by_definition` spells out; a property test compares the two.
+What it gives is Eq. 4, which `rpms.core.recall.candidates` spells out; a property test compares the two.
 """
 
 from __future__ import annotations
@@ -10,14 +10,11 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush, nlargest
 from itertools import count
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.core.memory import Entry, Kind, VerifiedSchema
+from rpms.core.similarity import Field, Similarity
 from rpms.core.verdict import Candidate, Fate, Verdict
-
-if TYPE_CHECKING:
-    from rpms.core.recall import Field, Retrieval, Similarity
 
 
 @dataclass(slots=True)
@@ -67,9 +64,9 @@ class Index:
         for node in (root, branch, leaf, group):
             node.best = max(node.best, entry.strength)
 
-    def walk(self, kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> Walk:
+    def ranking(self, kind: Kind, goal: GoalSignature, similarity: Similarity, threshold: float) -> Ranking:
         """The entries of one kind, best first, as far as the caller asks for them."""
-        return Walk(self._roots[kind], goal, retrieval)
+        return Ranking(self._roots[kind], goal, similarity, threshold)
 
 
 _Waiting = tuple[float, int, str, int, "_Branch | _Group", float, int]
@@ -77,7 +74,7 @@ _Waiting = tuple[float, int, str, int, "_Branch | _Group", float, int]
 branch with the score of the type, or the entry's group with its whole score, and the entry's index in its group."""
 
 
-class _Fields(dict[str, "Field"]):
+class _Fields(dict[str, Field]):
     """One field of a goal beside each name that it is compared with, worked out when the name is first met."""
 
     def __init__(self, similarity: Similarity, weight: float, name: str) -> None:
@@ -94,19 +91,19 @@ class _Fields(dict[str, "Field"]):
         return field
 
 
-class Walk(Iterator[Candidate]):
-    """A best-first walk down the index.
+class Ranking(Iterator[Candidate]):
+    """The entries of an index, best first, by a walk down its branches.
 
     A branch is opened only when nothing better can be elsewhere, so that the first few entries cost the same however
     many there are.
     """
 
-    def __init__(self, root: _Branch, goal: GoalSignature, retrieval: Retrieval) -> None:
-        self._similarity = similarity = retrieval.similarity
+    def __init__(self, root: _Branch, goal: GoalSignature, similarity: Similarity, threshold: float) -> None:
+        self._similarity = similarity
         self._objects = _Fields(similarity, similarity.object, goal.object)
         self._states = _Fields(similarity, similarity.state, goal.state)
         self._destinations = _Fields(similarity, similarity.destination, goal.destination)
-        self._threshold = retrieval.threshold
+        self._threshold = threshold
         self._heap: list[_Waiting] = []
         self._order = count()
         self._missed: list[tuple[float, _Branch | _Group, float]] = []

@@ -19,7 +19,7 @@ _FINDING = "find_"
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
 
 
-class Deed(NamedTuple):
+class ReadAction(NamedTuple):
     """One action of a snippet, as far as it can be read."""
 
     command: str
@@ -28,11 +28,11 @@ class Deed(NamedTuple):
     instance: Instance | None
 
 
-def read(command: str, rules: ActiveRules) -> Deed:
+def read(command: str, rules: ActiveRules) -> ReadAction:
     """An action with the names in it. Only its syntax is asked for, which every player has read."""
     instance = rules.instance(command)
     names = instance.binding.values() if instance is not None else _INSTANCE.findall(command)
-    return Deed(command, tuple(dict.fromkeys(names)), instance)
+    return ReadAction(command, tuple(dict.fromkeys(names)), instance)
 
 
 def renamed(command: str, names: Mapping[str, str]) -> str:
@@ -65,7 +65,7 @@ class Role(StrEnum):
 class Lifted:
     """A snippet with what each of its names was for."""
 
-    deeds: tuple[Deed, ...]
+    deeds: tuple[ReadAction, ...]
     roles: Mapping[str, Role]
     held: frozenset[str]
     """What was in hand at its beginning."""
@@ -106,7 +106,7 @@ def lift(snippet: SuccessSnippet, rules: ActiveRules) -> Lifted:
     return Lifted(deeds, roles, held, sought, source)
 
 
-def _finding(deeds: Sequence[Deed], held: frozenset[str], goal: GoalSignature) -> tuple[int, str, str]:
+def _finding(deeds: Sequence[ReadAction], held: frozenset[str], goal: GoalSignature) -> tuple[int, str, str]:
     """Which action found something, what, and where; nothing where all that was used was in hand."""
     visited: list[str] = []
     for place, deed in enumerate(deeds):

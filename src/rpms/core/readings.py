@@ -33,7 +33,7 @@ def text_of(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class PathParameter:
     """A parameter in a path: what it stands for is known when the path is followed."""
 
     name: str
@@ -44,10 +44,10 @@ class Only:
     """Of many, those whose field has a value."""
 
     field: str
-    value: str | Named
+    value: str | PathParameter
 
 
-Step = str | Named | Only
+Step = str | PathParameter | Only
 """One step of a path: a field, `*` for each, a field that a parameter names, or some of many."""
 
 
@@ -71,7 +71,7 @@ class Path:
                 raise ValueError(f"cannot read the path {text!r}; write it like `flights.*.status`")
             steps.append(Only(match[1].strip(), _word(match[2].strip())) if match[1] else _word(match[0].strip()))
             place = match.end() + (match.end() < len(text) and text[match.end()] == ".")
-        if steps and isinstance(steps[0], Named):
+        if steps and isinstance(steps[0], PathParameter):
             return cls(steps[0].name, tuple(steps[1:]))
         return cls(RECORD, tuple(steps))
 
@@ -84,7 +84,7 @@ class Path:
     def parameters(self) -> frozenset[str]:
         """The parameters that it speaks of."""
         inner = (step.value if isinstance(step, Only) else step for step in self.steps)
-        named = {each.name for each in inner if isinstance(each, Named)}
+        named = {each.name for each in inner if isinstance(each, PathParameter)}
         return frozenset(named | ({self.head} if self.head else set()))
 
     def follow(self, start: object, values: Mapping[str, Any]) -> list[Any]:
@@ -98,9 +98,9 @@ class Path:
         return found
 
 
-def _word(text: str) -> str | Named:
+def _word(text: str) -> str | PathParameter:
     match = _NAMED.fullmatch(text)
-    return Named(match[1]) if match else text
+    return PathParameter(match[1]) if match else text
 
 
 class _Missing:
@@ -113,8 +113,8 @@ class _Missing:
 MISSING: Final = _Missing()
 
 
-def _plain(word: str | Named, values: Mapping[str, Any]) -> str:
-    return text_of(values.get(word.name)) if isinstance(word, Named) else word
+def _plain(word: str | PathParameter, values: Mapping[str, Any]) -> str:
+    return text_of(values.get(word.name)) if isinstance(word, PathParameter) else word
 
 
 def _step(value: object, step: Step, values: Mapping[str, Any]) -> Sequence[Any]:

@@ -59,7 +59,7 @@ class OnUnknown(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class ToolFact:
     """A predicate, and where its truth is from: a reading, a function in Python, or what calls did."""
 
     predicate: Predicate
@@ -94,7 +94,7 @@ class RecordKind:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class ToolEffect:
     """What a call that succeeds makes true or false."""
 
     literal: Literal
@@ -102,13 +102,13 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Tool:
+class ToolSchema:
     """What a manual says of a tool."""
 
     name: str
     arguments: frozenset[str] = frozenset()
     needs: tuple[Clause, ...] = ()
-    effects: tuple[Effect, ...] = ()
+    effects: tuple[ToolEffect, ...] = ()
     forgets: tuple[Atom, ...] = ()
     """Records that are no longer what they were: `user(user_id)`."""
     unknown: OnUnknown = OnUnknown.REFUSE
@@ -142,9 +142,9 @@ class ToolManual:
     """All that is declared of some tools."""
 
     name: str = ""
-    facts: Mapping[str, Fact] = field(default_factory=dict)
+    facts: Mapping[str, ToolFact] = field(default_factory=dict)
     records: Mapping[str, RecordKind] = field(default_factory=dict)
-    tools: Mapping[str, Tool] = field(default_factory=dict)
+    tools: Mapping[str, ToolSchema] = field(default_factory=dict)
     policies: tuple[Policy, ...] = ()
     now: datetime | None = None
     fails: tuple[str, ...] = ("Error",)
@@ -283,7 +283,7 @@ class CallFacts:
     def truth(self, atom: Atom, /) -> Truth:
         return self.truth_of(self.manual.facts.get(atom.predicate), atom.args)
 
-    def truth_of(self, fact: Fact | None, args: tuple[str, ...]) -> Truth:
+    def truth_of(self, fact: ToolFact | None, args: tuple[str, ...]) -> Truth:
         """The truth of a fact of the manual; of none, whether an argument is given."""
         for arg in args:
             if arg.__class__ is Absent:
@@ -304,7 +304,7 @@ class CallFacts:
             raise Unknown(kind, *key)
         return found
 
-    def _read(self, fact: Fact, reading: Reading, args: tuple[str, ...]) -> Truth:
+    def _read(self, fact: ToolFact, reading: Reading, args: tuple[str, ...]) -> Truth:
         record: Any = MISSING
         kind = self.manual.records.get(fact.record)
         if kind is not None:
@@ -318,14 +318,14 @@ class CallFacts:
         values = [self._values.get(arg, arg) for arg in args] if self._values else args
         return reading.truth(record, dict(zip(fact.predicate.args, values, strict=True)), self.now)
 
-    def _asked_of_python(self, fact: Fact, atom: Atom) -> Truth:
+    def _asked_of_python(self, fact: ToolFact, atom: Atom) -> Truth:
         try:
             return Truth.of(self._python[fact.python](Look(self), *(self._values.get(arg, arg) for arg in atom.args)))
         except Unknown as unknown:
             self.missing[atom] = unknown.record
             return Truth.UNKNOWN
 
-    def _told(self, fact: Fact, atom: Atom) -> Truth:
+    def _told(self, fact: ToolFact, atom: Atom) -> Truth:
         value = self.belief.truth(atom)
         if value is Truth.UNKNOWN:
             value = Truth.of(fact.initially)

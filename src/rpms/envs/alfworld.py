@@ -20,7 +20,7 @@ from typing import Any
 from rpms.core.errors import InputError
 from rpms.envs.dealing import dealt
 from rpms.worlds.alfworld.conditions import Rate, goal_condition_rate
-from rpms.worlds.alfworld.engine import Engine, State
+from rpms.worlds.alfworld.engine import GameEngine, State
 from rpms.worlds.alfworld.games import is_marked_unsolvable, known_dialect, load_game, type_of
 from rpms.worlds.alfworld.games.make import GAME_FILE
 
@@ -172,7 +172,7 @@ class _Slot:
     __slots__ = ("done", "engine", "observation", "rate", "state", "steps", "won")
 
     def __init__(self, file: str, dialect: str) -> None:
-        self.engine: Engine = load_game(file, dialect).engine
+        self.engine: GameEngine = load_game(file, dialect).engine
         self.rate: Rate = goal_condition_rate(self.engine)
         self.state: State
         self.state, self.observation = self.engine.reset()

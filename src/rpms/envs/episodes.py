@@ -18,7 +18,7 @@ _LISTS = 16
 """Lists of tasks kept: many environments of one split ask for the same one."""
 
 
-class Turn(NamedTuple):
+class EnvTurn(NamedTuple):
     """What a command, or the start of a task, led to."""
 
     observation: str
@@ -72,7 +72,7 @@ class Episodes:
         self.task: Task | None = None
         self.steps = 0
         self._game: Game | None = None
-        self._last: Turn | None = None
+        self._last: EnvTurn | None = None
 
     def choose(self, wanted: str | int | None = None, seed: int | None = None) -> Task:
         """A task by its id or its place in the split, counted from 0; else one drawn with the seed."""
@@ -95,14 +95,14 @@ class Episodes:
             )
         return found
 
-    def start(self, task: Task) -> Turn:
+    def start(self, task: Task) -> EnvTurn:
         """Begin a task, whether or not the last one is over."""
         self.close()
         self._game = self.world.open(task, self.setting)
         self.task, self.steps = task, 0
         return self._turn(self._game.reset(), 0.0)
 
-    def step(self, command: str) -> Turn:
+    def step(self, command: str) -> EnvTurn:
         """Give the game a command exactly as written: any text may come, what cannot be done is answered in words."""
         game, last = self._game, self._last
         if game is None or last is None:
@@ -115,8 +115,8 @@ class Episodes:
         self.steps += 1
         return self._turn(game.step(command), last.score)
 
-    def _turn(self, outcome: Outcome, before: float) -> Turn:
-        self._last = Turn(
+    def _turn(self, outcome: Outcome, before: float) -> EnvTurn:
+        self._last = EnvTurn(
             outcome.observation,
             outcome.score - before,
             outcome.score,

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.envs.episodes import Episodes, Turn
+from rpms.envs.episodes import EnvTurn, Episodes
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import Task, World
 from rpms.worlds.registry import world_names
@@ -166,7 +166,7 @@ class WorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
             given = "one text" if isinstance(values, str) else f"{len(values)} {what}"
             raise InputError(f"{given} for {self.num_envs} environments: give a list with one for each")
 
-    def _infos(self, turns: Sequence[Turn]) -> dict[str, Any]:
+    def _infos(self, turns: Sequence[EnvTurn]) -> dict[str, Any]:
         """As Gymnasium batches infos: an array for each entry, and beside it one that says where it is told."""
         columns: dict[str, list[Any]] = {
             "task": [game.task.id for game in self.games if game.task],
@@ -205,7 +205,7 @@ def _chosen(episodes: Episodes, options: Mapping[str, Any], dice: Any) -> Task:
     return episodes.choose(int(dice.integers(len(episodes.tasks))) if wanted is None else wanted)
 
 
-def _info(episodes: Episodes, turn: Turn, admissible: bool) -> dict[str, Any]:
+def _info(episodes: Episodes, turn: EnvTurn, admissible: bool) -> dict[str, Any]:
     assert episodes.task is not None
     info = {
         "task": episodes.task.id,

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError, RPMSError
-from rpms.envs.episodes import Episodes, Turn
+from rpms.envs.episodes import EnvTurn, Episodes
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import World
 
@@ -139,7 +139,7 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
             raise InputError("step before reset: send reset first, which starts a task")
         return self._observed(self._episodes, self._episodes.step(action.command))
 
-    def _observed(self, episodes: Episodes, turn: Turn) -> Observed:
+    def _observed(self, episodes: Episodes, turn: EnvTurn) -> Observed:
         assert episodes.task is not None
         return Observed(
             text=turn.observation,

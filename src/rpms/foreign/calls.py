@@ -30,7 +30,7 @@ class NotACall(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class WrittenCall:
     """A tool's name and what it is given."""
 
     name: str
@@ -40,10 +40,10 @@ class Call:
         given = ", ".join(f"{name}={_written(value)}" for name, value in self.arguments.items())
         return f"{self.name}({given})"
 
-    def ordered(self, parameters: Sequence[str]) -> Call:
+    def ordered(self, parameters: Sequence[str]) -> WrittenCall:
         """The same call with its arguments in a tool's own order; what the tool has not comes last."""
         known = {name: self.arguments[name] for name in parameters if name in self.arguments}
-        return Call(self.name, {**known, **self.arguments})
+        return WrittenCall(self.name, {**known, **self.arguments})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Tool:
     parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
     """A JSON schema of its arguments."""
 
-    def only(self, calls: Sequence[Call]) -> Tool:
+    def only(self, calls: Sequence[WrittenCall]) -> Tool:
         """The same with no other arguments, and no other values of them, than some calls have."""
         properties = {}
         for name, schema in self.parameters.get("properties", {}).items():
@@ -68,7 +68,7 @@ class Tool:
 
 def narrowed(tools: Sequence[Tool], actions: Sequence[str]) -> tuple[Tool, ...]:
     """The tools, and of them the values, that some actions call; all tools where none of the actions is a call."""
-    calls: dict[str, list[Call]] = {}
+    calls: dict[str, list[WrittenCall]] = {}
     for action in actions:
         try:
             call = read_call(action)
@@ -82,7 +82,7 @@ def _written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def read_call(text: str, signatures: Mapping[str, Sequence[str]] | None = None) -> Call:
+def read_call(text: str, signatures: Mapping[str, Sequence[str]] | None = None) -> WrittenCall:
     """Read a call: as it is written here, with other quotes, or as the JSON that models are taught to write.
 
     Arguments without a name are those of the tool's signature in their order, where it is known.
@@ -100,7 +100,7 @@ def read_call(text: str, signatures: Mapping[str, Sequence[str]] | None = None) 
     return call
 
 
-def from_fields(name: object, arguments: object) -> Call:
+def from_fields(name: object, arguments: object) -> WrittenCall:
     """A call as a model's server sends it: a name, and the arguments as JSON or as its text."""
     if not isinstance(name, str) or not name:
         raise NotACall("the call names no tool")
@@ -110,17 +110,17 @@ def from_fields(name: object, arguments: object) -> Call:
         raise NotACall(f"the arguments of {name[:100]} are not JSON: {error}") from None
     if value is not None and not isinstance(value, dict):
         raise NotACall(f"the arguments of {name[:100]} are no JSON object")
-    return Call(name, value or {})
+    return WrittenCall(name, value or {})
 
 
-def _from_json(text: str) -> Call:
+def _from_json(text: str) -> WrittenCall:
     value = loads(text)
     if not isinstance(value, dict) or "name" not in value:
         raise NotACall('a call in JSON is {"name": …, "arguments": {…}}')
     return from_fields(value["name"], value.get("arguments", value.get("parameters", {})))
 
 
-def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> Call:
+def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> WrittenCall:
     opening = _NAME.match(text)
     if opening is None:
         raise NotACall("write a tool call: name(argument=value, …)")
@@ -147,7 +147,7 @@ def _from_text(text: str, signatures: Mapping[str, Sequence[str]]) -> Call:
         closed, place = following[1] == ")", following.end()
     if text[place:].strip(" .;"):
         raise NotACall(f"more follows after {name}(…); make one call at a time")
-    return Call(name, arguments)
+    return WrittenCall(name, arguments)
 
 
 def _value(text: str, place: int, name: str) -> tuple[object, int]:

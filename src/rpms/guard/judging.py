@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.readings import MISSING, Path, text_of
-from rpms.core.tools import Absent, CallFacts, Fact, OnUnknown, Policy, Tool, ToolManual
+from rpms.core.tools import Absent, CallFacts, OnUnknown, Policy, ToolFact, ToolManual, ToolSchema
 from rpms.guard.rulings import CALL_IT_WITH, OTHER, Allow, Modify, Refuse, Ruling, Warn
 
 _SHOWN = 4
@@ -17,7 +17,7 @@ _SHOWN = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RuleFinding:
     """What a rule says of the call."""
 
     rule: str
@@ -37,7 +37,7 @@ class _Asked:
     """A fact that rules ask for. One object wherever it stands in a manual, so that it is asked once a call."""
 
     atom: Atom
-    fact: Fact | None
+    fact: ToolFact | None
     varies: bool
     """Whether it is about a variable of its rule, and so another fact for each element."""
 
@@ -54,11 +54,11 @@ class _Any:
 class _Checked:
     """A tool's need or a policy, ready to be asked."""
 
-    by: Tool | Policy
+    by: ToolSchema | Policy
     when: tuple[_Any, ...]
     requires: tuple[_Any, ...]
     each: tuple[tuple[str, Path], ...] = ()
-    kept: Finding = field(default_factory=lambda: Finding("", "", Truth.FALSE))
+    kept: RuleFinding = field(default_factory=lambda: RuleFinding("", "", Truth.FALSE))
     """What is said of a call that keeps the rule."""
 
 
@@ -74,13 +74,13 @@ class Rulebook:
         """The tools with a rule that changes their calls."""
         for tool in manual.tools.values():
             for clause in tool.needs:
-                kept = Finding(tool.id, "", Truth.FALSE)
+                kept = RuleFinding(tool.id, "", Truth.FALSE)
                 needed = _Checked(tool, (), (self._any(clause, {}),), kept=kept)
                 self._by_tool.setdefault(tool.name, []).append(needed)
         for policy in manual.policies:
             when = tuple(self._any(clause, policy.each) for clause in policy.when)
             requires = tuple(self._any(clause, policy.each) for clause in policy.requires)
-            kept = Finding(policy.rule.id, policy.rule.text, Truth.FALSE)
+            kept = RuleFinding(policy.rule.id, policy.rule.text, Truth.FALSE)
             checked = _Checked(policy, when, requires, tuple(policy.each.items()), kept)
             for name in dict.fromkeys(policy.tools):
                 self._by_tool.setdefault(name, []).append(checked)
@@ -93,11 +93,11 @@ class Rulebook:
         varies = any(arg.startswith("<") and Path.parse(arg).head in variables for arg in atom.args)
         return self._facts.setdefault((atom, varies), _Asked(atom, self._manual.facts.get(atom.predicate), varies))
 
-    def findings(self, facts: CallFacts) -> Iterator[Finding]:
+    def findings(self, facts: CallFacts) -> Iterator[RuleFinding]:
         """What each rule that concerns the call's tool says of it."""
         return (_finding(checked, cases) for checked, cases in self._cases(facts))
 
-    def violations(self, facts: CallFacts) -> Iterator[Finding]:
+    def violations(self, facts: CallFacts) -> Iterator[RuleFinding]:
         """What those rules say of it that are broken, or of which nobody knows whether they are."""
         for checked, cases in self._cases(facts):
             for case in cases:
@@ -117,7 +117,7 @@ class Rulebook:
             yield checked, of[each] if each else one
 
 
-def _finding(checked: _Checked, cases: Iterable[_Case]) -> Finding:
+def _finding(checked: _Checked, cases: Iterable[_Case]) -> RuleFinding:
     """The gravest thing that a rule says, over all elements that it is about."""
     gravest = checked.kept
     for case in cases:
@@ -224,7 +224,7 @@ def _elements(each: Sequence[tuple[str, Path]], facts: CallFacts) -> Iterable[Ma
     return [dict(zip(names, row, strict=True)) for row in zip_longest(*lists, fillvalue=MISSING)]
 
 
-def _found(checked: _Checked, wanted: _Any | None, broken: Truth, case: _Case) -> Finding:
+def _found(checked: _Checked, wanted: _Any | None, broken: Truth, case: _Case) -> RuleFinding:
     """What a rule says that is broken, or may be, with the facts that decide it."""
     required = wanted.literals if wanted is not None else ()
     answers = [
@@ -239,9 +239,9 @@ def _found(checked: _Checked, wanted: _Any | None, broken: Truth, case: _Case) -
     atoms = doubtful if broken is Truth.UNKNOWN else known
     by = checked.by
     if isinstance(by, Policy):
-        return Finding(by.rule.id, by.rule.text, broken, atoms, by.unknown, by.instead, by.warns, by.sets)
+        return RuleFinding(by.rule.id, by.rule.text, broken, atoms, by.unknown, by.instead, by.warns, by.sets)
     wants = " or ".join(_wanted(Literal(case.ask(each)[0], negated), case.facts) for each, negated in required)
-    return Finding(by.id, f"{by.name} needs that {wants}", broken, atoms, by.unknown)
+    return RuleFinding(by.id, f"{by.name} needs that {wants}", broken, atoms, by.unknown)
 
 
 def _wanted(literal: Literal, facts: CallFacts) -> str:
@@ -254,7 +254,7 @@ def judge(facts: CallFacts, rules: Rulebook, *, can_modify: bool = False) -> tup
     Calls are changed first, one rule after another, and what comes of that is judged as any call is. A rule that is
     broken again after it had its way refuses.
     """
-    mended: dict[str, Finding] = {}
+    mended: dict[str, RuleFinding] = {}
     changed = facts
     while changed.call.tool in rules.mended:
         broken = (each for each in rules.violations(changed) if each.sets and each.broken is Truth.TRUE)
@@ -278,7 +278,7 @@ def judge(facts: CallFacts, rules: Rulebook, *, can_modify: bool = False) -> tup
     return changed, Modify(reason, first.rule, fact, remedy, changed.call)
 
 
-def _said(found: Finding, facts: CallFacts) -> str:
+def _said(found: RuleFinding, facts: CallFacts) -> str:
     """The facts that decide, in the manual's words."""
     return "; ".join(dict.fromkeys(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts[:_SHOWN]))
 
@@ -309,7 +309,7 @@ def _ruling(unknown: OnUnknown, *, warns: bool = False) -> type[Ruling]:
     return Warn if warns or unknown is OnUnknown.WARN else Refuse
 
 
-def _lookup(found: Finding, facts: CallFacts) -> str:
+def _lookup(found: RuleFinding, facts: CallFacts) -> str:
     """What would tell what is not known: a lookup, an argument, a call that makes the fact so."""
     ways = []
     for atom in found.facts:
@@ -327,7 +327,7 @@ def _lookup(found: Finding, facts: CallFacts) -> str:
     return "; ".join(dict.fromkeys(way for way in ways if way))
 
 
-def _way_to(found: Finding, facts: CallFacts) -> str:
+def _way_to(found: RuleFinding, facts: CallFacts) -> str:
     """A call whose effect would change one of the facts that stand in the way."""
     for atom in found.facts:
         for tool in facts.manual.tools.values():

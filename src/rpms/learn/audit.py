@@ -13,20 +13,18 @@ from typing import Any
 from rpms.core.errors import InputError
 from rpms.core.verdict import Fate
 from rpms.foreign.files import is_there
-from rpms.learn.effects import NOTHING_KNOWN, Effect, Exposure, Trial, benjamini_hochberg, effects
+from rpms.learn.chance import benjamini_hochberg
+from rpms.learn.effects import NOTHING_KNOWN, Effect, Exposure, Trial, effects
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.runs import RunFolder
 
 ALPHA = 0.05
 """The level at which an effect is credible, after the correction."""
 CORRECTION = "Benjamini-Hochberg"
-LEAST = 10
-"""Episodes in which an entry's turn must have come before it is tested: with fewer, nothing could be found, and each
-test makes the correction harder for the others."""
 _DUE = frozenset(str(fate) for fate in Fate if fate.due)
 
 
-class Outcome(StrEnum):
+class AuditedOutcome(StrEnum):
     """What showing an entry can change."""
 
     SUCCESS = "success"
@@ -38,7 +36,7 @@ class Outcome(StrEnum):
     @property
     def better(self) -> int:
         """The sign of a change for the better."""
-        return 1 if self is Outcome.SUCCESS else -1
+        return 1 if self is AuditedOutcome.SUCCESS else -1
 
 
 class Worth(StrEnum):
@@ -50,17 +48,19 @@ class Worth(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditFinding:
     """An effect on one outcome, with its p-value after the correction for all that were tested."""
 
     effect: Effect
     adjusted: float
 
-    def sign(self, outcome: Outcome) -> int:
+    @property
+    def credible(self) -> bool:
+        return self.adjusted <= ALPHA and not math.isnan(self.effect.estimate)
+
+    def sign(self, outcome: AuditedOutcome) -> int:
         """1 where it is credibly for the better, -1 for the worse, 0 where that cannot be told."""
-        if self.adjusted > ALPHA or math.isnan(self.effect.estimate):
-            return 0
-        return outcome.better if self.effect.estimate > 0 else -outcome.better
+        return outcome.better * _sign(self.effect.estimate) if self.credible else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,33 +69,44 @@ class Account:
 
     name: str
     kind: str
-    findings: Mapping[Outcome, Finding]
+    findings: Mapping[AuditedOutcome, AuditFinding]
+    at: Mapping[str, AuditFinding]
+    """Of the steps, those spent at each sub-goal: what costs a step or two shows where steps do not vary much else."""
     won_with: int
     """Episodes that were won with it shown: the cheap counter, which is blind to what would have been won anyway."""
     lost_with: int
 
     @property
     def shown(self) -> int:
-        return self.findings[Outcome.SUCCESS].effect.shown
+        return self.findings[AuditedOutcome.SUCCESS].effect.shown
 
     @property
     def hidden(self) -> int:
-        return self.findings[Outcome.SUCCESS].effect.hidden
+        return self.findings[AuditedOutcome.SUCCESS].effect.hidden
 
     @property
     def worth(self) -> Worth:
-        """Success decides; where it cannot, steps and infeasible actions do, if they agree."""
+        """Success decides; where it cannot, steps and infeasible actions do, if they agree.
+
+        Steps at sub-goals count if they agree, and all steps together are estimated to change the same way: what is
+        made up for elsewhere is no harm.
+        """
         signs = {outcome: finding.sign(outcome) for outcome, finding in self.findings.items()}
-        verdict = signs[Outcome.SUCCESS] or _agreed(signs.values())
+        whole = AuditedOutcome.STEPS.better * _sign(self.findings[AuditedOutcome.STEPS].effect.estimate)
+        parts = _agreed({finding.sign(AuditedOutcome.STEPS) for finding in self.at.values()})
+        verdict = signs[AuditedOutcome.SUCCESS] or _agreed({*signs.values(), parts if parts == whole else 0})
         return {1: Worth.HELPFUL, -1: Worth.HARMFUL, 0: Worth.UNKNOWN}[verdict]
 
     @property
     def reason(self) -> str:
         """The credible effects in words; nothing where there is none."""
-        words = []
-        for outcome, finding in self.findings.items():
-            if finding.sign(outcome):
-                words.append(f"{outcome} {numbers(outcome, finding.effect)}, p {finding.adjusted:.2g} corrected")
+        found = [(str(outcome), outcome, finding) for outcome, finding in self.findings.items()]
+        found += [(_steps_at(stage), AuditedOutcome.STEPS, finding) for stage, finding in self.at.items()]
+        words = [
+            f"{what} {numbers(outcome, finding.effect)}, p {finding.adjusted:.2g} corrected"
+            for what, outcome, finding in found
+            if finding.credible
+        ]
         return f"shown in {self.shown} and hidden in {self.hidden} episodes: {'; '.join(words)}" if words else ""
 
     def record(self) -> dict[str, Any]:
@@ -109,22 +120,27 @@ class Account:
             "won_with": self.won_with,
             "lost_with": self.lost_with,
             "effects": {str(outcome): _numbers(finding) for outcome, finding in self.findings.items()},
+            "steps_at": {stage: _numbers(finding) for stage, finding in self.at.items()},
         }
 
 
-def numbers(outcome: Outcome, effect: Effect) -> str:
-    """An effect with its interval: `+3.1 (+1.2 to +5.0)`; of success, in points of a hundred."""
-    scale, form = (100, "+.0f") if outcome is Outcome.SUCCESS else (1, "+.1f")
-    ends = f"{scale * effect.low:{form}} to {scale * effect.high:{form}}"
+def numbers(outcome: AuditedOutcome, effect: Effect) -> str:
+    """An effect with its interval, if there is one: `+3.1 (+1.2 to +5.0)`; of success, in points of a hundred."""
+    scale, form = (100, "+.0f") if outcome is AuditedOutcome.SUCCESS else (1, "+.1f")
+    ends = f"{scale * effect.low:{form}} to {scale * effect.high:{form}}" if math.isfinite(effect.low) else "–"
     return f"{scale * effect.estimate:{form}} ({ends})"
 
 
-def _agreed(signs: Any) -> int:
-    told = {sign for sign in signs if sign}
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)
+
+
+def _agreed(signs: set[int]) -> int:
+    told = signs - {0}
     return told.pop() if len(told) == 1 else 0
 
 
-def _numbers(finding: Finding) -> dict[str, float | None]:
+def _numbers(finding: AuditFinding) -> dict[str, float | None]:
     effect = finding.effect
     found = {
         "estimate": effect.estimate,
@@ -185,16 +201,34 @@ class _Played:
     budget: int
     exposures: tuple[Exposure, ...]
 
-    def outcome(self, which: Outcome) -> Callable[[int], float]:
+    def outcome(self, which: AuditedOutcome) -> Callable[[int], float]:
         row = self.record.row
         match which:
-            case Outcome.SUCCESS:
+            case AuditedOutcome.SUCCESS:
                 return lambda _since: float(row.won)
-            case Outcome.STEPS:
+            case AuditedOutcome.STEPS:
                 length = row.steps if row.won else max(row.steps, self.budget)
                 return lambda since: float(length - since + 1)
         infeasible = [step.infeasible for step in self.record.steps]
         return lambda since: float(sum(infeasible[since - 1 :]))
+
+    def at(self, stage: str) -> Callable[[int], float]:
+        """The steps spent at a sub-goal; those to the step budget are spent where the episode ended."""
+        stages = self.stages
+        if stages and not self.record.row.won:
+            stages += stages[-1:] * (self.budget - len(stages))
+        return lambda since: float(stages[since - 1 :].count(stage))
+
+    @property
+    def stages(self) -> list[str]:
+        """The sub-goal of each step."""
+        return [step.progress.sub_goal for step in self.record.steps]
+
+    def trial(self, outcome: Callable[[int], float]) -> Trial:
+        """The episode as evidence, with what was known of it beforehand."""
+        goal = self.record.goal_signature
+        about = (self.record.row.type, goal.split(":")[1] if ":" in goal else goal, goal, self.record.task)
+        return Trial(1 - self.mask, self.exposures, outcome, about)
 
 
 def exposures_of(record: EpisodeRecord) -> tuple[tuple[Exposure, ...], dict[str, str]]:
@@ -249,6 +283,8 @@ def _mask_of(run: RunFolder) -> float:
 def _unmasked(left_out: Sequence[Path]) -> str:
     if not left_out:
         return "nothing to audit: no episode was finished"
+    if not RunFolder(left_out[0]).protocol.settings.get("retrieval"):
+        return f"{left_out[0]}: was played without memory; choose another condition (memory-only, full) and --mask 0.2"
     return (
         f"{left_out[0]}: hid no memories, and without that nobody can tell what they did from what would have happened "
         "anyway; play it again with `rpms run … --mask 0.2` (0.5 finds effects in the fewest episodes)"
@@ -262,11 +298,13 @@ def _audited(
     masks: tuple[float, ...],
     left_out: tuple[Path, ...],
 ) -> Audit:
-    by_entry: dict[Outcome, dict[str, Effect]] = {}
-    by_kind: dict[Outcome, dict[str, Effect]] = {}
-    for outcome in Outcome:
-        trials = [Trial(1 - each.mask, each.exposures, each.outcome(outcome)) for each in played]
-        by_entry[outcome], by_kind[outcome] = effects(trials, kinds)
+    by_entry: dict[str, Mapping[str, Effect]] = {}
+    by_kind: dict[str, Mapping[str, Effect]] = {}
+    for outcome in AuditedOutcome:
+        by_entry[outcome], by_kind[outcome] = effects([each.trial(each.outcome(outcome)) for each in played], kinds)
+    stages = sorted({stage for each in played for stage in each.stages})
+    for stage in stages:
+        by_entry[_steps_at(stage)], _ = effects([each.trial(each.at(stage)) for each in played], kinds)
     counts: defaultdict[str, Counter[bool]] = defaultdict(Counter)
     of_kind: defaultdict[str, Counter[bool]] = defaultdict(Counter)
     for each in played:
@@ -275,10 +313,10 @@ def _audited(
             counts[entry][each.record.row.won] += 1
         for kind in {kinds[entry] for entry in shown}:
             of_kind[kind][each.record.row.won] += 1
-    entries = _accounts(by_entry, kinds, counts)
+    entries = _accounts(by_entry, stages, kinds, counts)
     return Audit(
         tuple(sorted(entries, key=_most_telling)),
-        _accounts(by_kind, {kind: kind for kind in by_kind[Outcome.SUCCESS]}, of_kind),
+        _accounts(by_kind, (), {kind: kind for kind in by_kind[AuditedOutcome.SUCCESS]}, of_kind),
         len(played),
         world,
         masks,
@@ -287,16 +325,29 @@ def _audited(
 
 
 def _accounts(
-    found: Mapping[Outcome, Mapping[str, Effect]], kinds: Mapping[str, str], counts: Mapping[str, Counter[bool]]
+    found: Mapping[str, Mapping[str, Effect]],
+    stages: Sequence[str],
+    kinds: Mapping[str, str],
+    counts: Mapping[str, Counter[bool]],
 ) -> tuple[Account, ...]:
-    """Accounts with the correction over all of them and all outcomes; what had no chance to be found is no test."""
-    tested = [(name, outcome) for outcome in Outcome for name in found[outcome] if _testable(found[outcome][name])]
-    adjusted = dict(zip(tested, benjamini_hochberg([found[o][name].p for name, o in tested]), strict=True))
+    """Accounts with the correction over all of them and all that was measured; what could not be found is no test."""
+    tested = {
+        (name, measure): effect.p
+        for measure, effects_ in found.items()
+        for name, effect in effects_.items()
+        if effect.testable
+    }
+    adjusted = dict(zip(tested, benjamini_hochberg(list(tested.values())), strict=True))
+
+    def finding(name: str, measure: str) -> AuditFinding:
+        return AuditFinding(found[measure].get(name, NOTHING_KNOWN), adjusted.get((name, measure), 1.0))
+
     return tuple(
         Account(
             name,
             kind,
-            {o: Finding(found[o].get(name, NOTHING_KNOWN), adjusted.get((name, o), 1.0)) for o in Outcome},
+            {outcome: finding(name, outcome) for outcome in AuditedOutcome},
+            {stage: finding(name, _steps_at(stage)) for stage in stages if (name, _steps_at(stage)) in tested},
             counts[name][True] if name in counts else 0,
             counts[name][False] if name in counts else 0,
         )
@@ -304,12 +355,11 @@ def _accounts(
     )
 
 
-def _testable(effect: Effect) -> bool:
-    """Decided by how often its turn came, which no draw of its own changes, and so no bias comes of it."""
-    return effect.shown + effect.hidden >= LEAST and bool(effect.shown and effect.hidden)
+def _steps_at(stage: str) -> str:
+    return f"steps at {stage}"
 
 
 def _most_telling(account: Account) -> tuple[int, float, str]:
     order = (Worth.HARMFUL, Worth.HELPFUL, Worth.UNKNOWN)
-    least = min(finding.effect.p for finding in account.findings.values())
+    least = min(finding.effect.p for finding in (*account.findings.values(), *account.at.values()))
     return order.index(account.worth), least, account.name

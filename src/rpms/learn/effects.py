@@ -1,34 +1,37 @@
 """What showing an entry does, estimated from episodes in which it was shown or hidden by chance.
 
-The chance is known, and that is all that is assumed. A test asks how often chance alone would set shown and hidden
-episodes as far apart as they are, had showing made no difference. Before that, what can be told without this entry's
-own draw is taken out of each outcome: what came before its turn, and what other entries did, estimated from other
-episodes.
+The chance is known, and that is all that is assumed. Before shown and hidden are compared, what can be told without
+this entry's own draw is taken out of each outcome: what came before its turn, how episodes about the same went, and
+what other entries did, the last two estimated from other episodes.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
-from statistics import NormalDist, median
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+from rpms.learn.chance import NORMAL, Term, p_value
 
 LEVEL = 0.95
 """Of intervals; what is left of 1 is the level of tests."""
-_NORMAL = NormalDist()
+LEAST = 10
+"""Episodes in which an entry's turn must have come before it is tested, and an interval told: with fewer, nothing could
+be found, and each test makes the correction harder for the others."""
+_DIFFERING = 6
+"""Episodes that must have gone otherwise than most: chance alone shows an entry in all of fewer one time in 32."""
 _FOLDS = 5
 """Parts that episodes are cut into: what others did in one is estimated from the rest."""
-_SWEEPS = 6
+_SWEEPS = 4
 """Draws are independent, and so a few sweeps settle what all entries did together."""
 _STANDS_OUT = 2.0
 """Standard errors by which an entry's effect must differ from none before others' outcomes are freed of it."""
-_WIDEST = 2.0
-"""Standard deviations, as the middle half tells them, beyond which an outcome counts no further in a test."""
-_ENUMERATED = 12
-"""Draws up to which all their outcomes are gone through one by one: 4,096 of them."""
+_AVERAGE = 4.0
+"""Average episodes that are added to those about the same, so that a few of them do not stand for all."""
+_SAME = 1e-9
+"""A standard error below which all episodes went alike, but for rounding."""
 
 
 class Exposure(NamedTuple):
@@ -49,19 +52,8 @@ class Trial:
     exposures: tuple[Exposure, ...]
     outcome: Callable[[int], float]
     """What came of the episode from a step on: a number, the part before that step left out."""
-
-
-class Term(NamedTuple):
-    """One draw: the chance of being shown, what came of it, and the number it is compared by."""
-
-    trial: int
-    chance: float
-    shown: bool
-    value: float
-
-    @property
-    def surprise(self) -> float:
-        return self.shown - self.chance
+    about: tuple[str, ...] = ()
+    """What was known before it began, from the general to the special: type of task, goal, task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +64,23 @@ class Effect:
     hidden: int
     estimate: float
     low: float
+    """Of the interval, as `high`; infinite where there are few episodes, or all went alike."""
     high: float
     p: float
+    """1 where nothing could be found, and so nothing was tested."""
+    differing: int = 0
+    """Episodes in which the outcome was not what it was in most."""
 
     @property
     def detectable(self) -> float:
         """The least effect that as much evidence would find four times in five."""
-        return (self.high - self.low) / 2 * (1 + _NORMAL.inv_cdf(0.8) / _NORMAL.inv_cdf((1 + LEVEL) / 2))
+        return (self.high - self.low) / 2 * (1 + NORMAL.inv_cdf(0.8) / NORMAL.inv_cdf((1 + LEVEL) / 2))
+
+    @property
+    def testable(self) -> bool:
+        """Decided by what no draw of its own changes if it does nothing, and so no bias comes of it."""
+        enough = self.shown + self.hidden >= LEAST and self.differing >= _DIFFERING
+        return enough and bool(self.shown and self.hidden)
 
 
 NOTHING_KNOWN = Effect(0, 0, math.nan, -math.inf, math.inf, 1.0)
@@ -87,172 +89,135 @@ NOTHING_KNOWN = Effect(0, 0, math.nan, -math.inf, math.inf, 1.0)
 def effects(trials: Sequence[Trial], groups: Mapping[str, str]) -> tuple[dict[str, Effect], dict[str, Effect]]:
     """The effect of each entry, and of one entry of each group, by names that `groups` gives them."""
     read = [_Read.of(trial) for trial in trials]
-    folds = [_fitted(read, lambda number, fold=fold: number % _FOLDS != fold) for fold in range(_FOLDS)]  # type: ignore[misc]
-    terms = _terms(read, lambda number: folds[number % _FOLDS], lambda _: True)
+    folds = [_fitted(read, [n for n in range(len(read)) if n % _FOLDS != fold]) for fold in range(_FOLDS)]
+    rest = [trial.without(folds[number % _FOLDS]) for number, trial in enumerate(read)]
+    by_entry: dict[str, Effect] = {}
     pooled: defaultdict[str, list[Term]] = defaultdict(list)
-    for entry, own in terms.items():
-        pooled[groups[entry]] += own
-    return {entry: effect_of(own) for entry, own in terms.items()}, {
-        group: effect_of(own) for group, own in sorted(pooled.items())
-    }
+    for entry, own in _by_entry(read, range(len(read))).items():
+        values = own.freed(rest, [folds[number % _FOLDS].get(entry, 0.0) for number in own.trials])
+        terms = [
+            Term(number, read[number].chance, surprise > 0, value)
+            for number, surprise, value in zip(own.trials, own.surprises, values, strict=True)
+        ]
+        by_entry[entry] = effect_of(terms, own.differing)
+        pooled[groups[entry]] += terms
+    return by_entry, {group: effect_of(terms, len(terms)) for group, terms in sorted(pooled.items())}
 
 
 class _Read(NamedTuple):
-    """A trial with its outcome worked out: the whole, and what of it came before each entry's turn."""
+    """A trial with its outcome worked out: the whole, and what of it came from each entry's turn on."""
 
     chance: float
     total: float
-    draws: tuple[tuple[str, bool, float], ...]
-    """Entry, whether it was shown, and what came before."""
+    draws: tuple[tuple[str, float, float], ...]
+    """Entry, whether it was shown less the chance of that, and what came from its turn on."""
+    about: tuple[str, ...]
 
     @classmethod
     def of(cls, trial: Trial) -> _Read:
-        total = trial.outcome(1)
-        draws = tuple((each.entry, each.shown, total - trial.outcome(each.since)) for each in trial.exposures)
-        return cls(trial.chance, total, draws)
+        draws = tuple((each.entry, each.shown - trial.chance, trial.outcome(each.since)) for each in trial.exposures)
+        return cls(trial.chance, trial.outcome(1), draws, trial.about)
+
+    def without(self, did: Mapping[str, float]) -> float:
+        """The outcome without what entries did."""
+        return self.total - math.fsum(did.get(entry, 0.0) * surprise for entry, surprise, _ in self.draws)
 
 
-def _terms(
-    trials: Sequence[_Read], fit: Callable[[int], Mapping[str, float]], taken: Callable[[int], bool]
-) -> dict[str, list[Term]]:
-    """Every draw by entry, its outcome freed of what other entries did and of what came before its turn."""
-    found: defaultdict[str, list[Term]] = defaultdict(list)
-    before: defaultdict[str, list[float]] = defaultdict(list)
-    for number, (chance, total, draws) in enumerate(trials):
-        if not taken(number):
-            continue
-        others = fit(number)
-        did = [others.get(entry, 0.0) * (shown - chance) for entry, shown, _ in draws]
-        rest = total - math.fsum(did)
-        for own, (entry, shown, earlier) in zip(did, draws, strict=True):
-            found[entry].append(Term(number, chance, shown, rest + own))
-            before[entry].append(earlier)
-    return {entry: _freed(terms, before[entry]) for entry, terms in found.items()}
+@dataclass(slots=True)
+class _Own:
+    """All draws of one entry in some trials."""
+
+    trials: list[int] = field(default_factory=list)
+    surprises: list[float] = field(default_factory=list)
+    before: list[float] = field(default_factory=list)
+    """What came before its turn, less the average of that."""
+    alike: list[list[list[int]]] = field(default_factory=list)
+    """Places in these lists, of trials that were about the same: by how special that is."""
+    differing: int = 0
+    """Trials in which what came after its turn was not what it was in most."""
+
+    def freed(self, rest: Sequence[float], did: Sequence[float]) -> list[float]:
+        """What is left of each outcome, its own part put back, without what came before or of trials alike."""
+        values = [rest[n] + own * s for n, s, own in zip(self.trials, self.surprises, did, strict=True)]
+        mean, spread = math.fsum(values) / len(values), math.fsum(each * each for each in self.before)
+        slope = math.fsum(b * value for b, value in zip(self.before, values, strict=True)) / spread if spread else 0.0
+        values = [value - mean - slope * b for b, value in zip(self.before, values, strict=True)]
+        for level in self.alike:
+            for places in level:
+                whole, others = math.fsum(values[n] for n in places), len(places) - 1 + _AVERAGE
+                for n, value in [(n, values[n]) for n in places]:
+                    values[n] -= (whole - value) / others
+        return values
 
 
-def _freed(terms: Sequence[Term], before: Sequence[float]) -> list[Term]:
-    """Terms as far as they differ from what would be expected after what came before, by a straight line."""
-    middle, mean = math.fsum(before) / len(terms), math.fsum(term.value for term in terms) / len(terms)
-    spread = math.fsum((each - middle) ** 2 for each in before)
-    slope = 0.0
-    if spread:
-        slope = math.fsum((b - middle) * term.value for b, term in zip(before, terms, strict=True)) / spread
-    return [
-        term._replace(value=term.value - mean - slope * (b - middle)) for b, term in zip(before, terms, strict=True)
-    ]
+def _by_entry(trials: Sequence[_Read], taken: Iterable[int]) -> dict[str, _Own]:
+    found: defaultdict[str, _Own] = defaultdict(_Own)
+    came: defaultdict[str, Counter[float]] = defaultdict(Counter)
+    for number in taken:
+        for entry, surprise, after in trials[number].draws:
+            own = found[entry]
+            own.trials.append(number)
+            own.surprises.append(surprise)
+            own.before.append(trials[number].total - after)
+            came[entry][after] += 1
+    for entry, own in found.items():
+        own.differing = len(own.trials) - max(came[entry].values())
+        middle = math.fsum(own.before) / len(own.before)
+        own.before = [each - middle for each in own.before]
+        own.alike = _alike([trials[number].about for number in own.trials])
+    return dict(found)
 
 
-def _fitted(trials: Sequence[_Read], taken: Callable[[int], bool]) -> dict[str, float]:
-    """What each entry does, all fitted together; only as far as it stands out of chance, so that noise is not added."""
-    fit: dict[str, float] = {}
+def _alike(about: Sequence[tuple[str, ...]]) -> list[list[list[int]]]:
+    """Places of those about the same, of two or more, from the general to the special."""
+    levels: list[list[list[int]]] = []
+    for length in range(1, max(map(len, about)) + 1):
+        places: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+        for place, each in enumerate(about):
+            places[each[:length]].append(place)
+        levels.append([members for members in places.values() if 1 < len(members) < len(about)])
+    return [level for level in levels if level]
+
+
+def _fitted(trials: Sequence[_Read], taken: Sequence[int]) -> dict[str, float]:
+    """What each entry did, all fitted together; only as far as it stands out of chance, so that noise is not added."""
+    rest = [trial.total for trial in trials]
+    entries = {entry: own for entry, own in _by_entry(trials, taken).items() if own.differing >= _DIFFERING}
+    did = dict.fromkeys(entries, 0.0)
     for _ in range(_SWEEPS):
-        fit = {entry: _standing_out(own) for entry, own in _terms(trials, lambda _: fit, taken).items()}  # noqa: B023
-    return fit
+        for entry, own in entries.items():
+            before = did[entry]
+            did[entry] = now = _standing_out(own, own.freed(rest, [before] * len(own.trials)), trials)
+            if now != before:
+                for n, surprise in zip(own.trials, own.surprises, strict=True):
+                    rest[n] += (before - now) * surprise
+    return did
 
 
-def _standing_out(terms: Sequence[Term]) -> float:
-    spread = math.fsum(term.chance * (1 - term.chance) * term.value**2 for term in terms)
-    score = math.fsum(term.surprise * term.value for term in terms)
-    if score**2 <= _STANDS_OUT**2 * spread:
+def _standing_out(own: _Own, values: Sequence[float], trials: Sequence[_Read]) -> float:
+    chances = (trials[n].chance for n in own.trials)
+    spread = math.fsum(c * (1 - c) * value * value for c, value in zip(chances, values, strict=True))
+    score = math.fsum(s * value for s, value in zip(own.surprises, values, strict=True))
+    if score * score <= _STANDS_OUT**2 * spread:
         return 0.0
-    return score / math.fsum(term.surprise**2 for term in terms) * (1 - _STANDS_OUT**2 * spread / score**2)
+    return score / math.fsum(s * s for s in own.surprises) * (1 - _STANDS_OUT**2 * spread / score**2)
 
 
-def effect_of(terms: Sequence[Term]) -> Effect:
+def effect_of(terms: Sequence[Term], differing: int) -> Effect:
     """The effect behind some draws, with its interval and the probability that chance alone does as much."""
     shown = sum(term.shown for term in terms)
-    weight = math.fsum(term.surprise**2 for term in terms)
+    untested = Effect(shown, len(terms) - shown, math.nan, -math.inf, math.inf, 1.0, differing)
     count = len({term.trial for term in terms})
-    if not shown or shown == len(terms) or count < 3:
-        return Effect(shown, len(terms) - shown, math.nan, -math.inf, math.inf, 1.0)
+    if not untested.shown or not untested.hidden or count < 3:
+        return untested
+    weight = math.fsum(term.surprise**2 for term in terms)
     estimate = math.fsum(term.surprise * term.value for term in terms) / weight
+    if count < LEAST:
+        return replace(untested, estimate=estimate)
     by_trial: defaultdict[int, float] = defaultdict(float)
     for term in terms:
         by_trial[term.trial] += term.surprise * (term.value - estimate * term.surprise)
     error = math.sqrt(math.fsum(value**2 for value in by_trial.values()) * count / (count - 2)) / weight
-    reach = _NORMAL.inv_cdf((1 + LEVEL) / 2) * error
-    return Effect(shown, len(terms) - shown, estimate, estimate - reach, estimate + reach, p_value(terms))
-
-
-def p_value(terms: Sequence[Term]) -> float:
-    """How likely chance alone sets shown and hidden at least so far apart, either way: the randomisation test."""
-    kept = [term for term in _tempered(terms) if abs(term.value) > 1e-12]
-    score = math.fsum(term.surprise * term.value for term in kept)
-    pairs = [(term.value, term.chance) for term in kept]
-    either = min(_upper_tail(pairs, score), _upper_tail([(-value, chance) for value, chance in pairs], -score))
-    return min(1.0, 2 * either)
-
-
-def _tempered(terms: Sequence[Term]) -> list[Term]:
-    """Terms with their outliers drawn in, lest a few episodes that ran out of steps drown the rest.
-
-    How far is told by the outcomes alone, not by who was shown: the test stays what it is.
-    """
-    widest = _WIDEST * 1.4826 * median(abs(term.value) for term in terms)  # 1.4826: to standard deviations
-    if not widest:
-        return list(terms)
-    return [term._replace(value=max(-widest, min(widest, term.value))) for term in terms]
-
-
-def _upper_tail(pairs: Sequence[tuple[float, float]], score: float) -> float:
-    """How likely a sum of independent draws, each `value · (shown - chance)`, is at least `score`."""
-    if not pairs:
-        return 1.0
-    most = math.fsum(value * ((value > 0) - chance) for value, chance in pairs)
-    slack = 1e-9 * math.fsum(abs(value) for value, _ in pairs)
-    if score >= most - slack:
-        return math.prod(chance if value > 0 else 1 - chance for value, chance in pairs)
-    if len(pairs) <= _ENUMERATED:
-        return _counted(pairs, score - slack)
-    return _approximated(pairs, score)
-
-
-def _counted(pairs: Sequence[tuple[float, float]], score: float) -> float:
-    total = 0.0
-    for draws in product((False, True), repeat=len(pairs)):
-        drawn = list(zip(draws, pairs, strict=True))
-        if sum(value * (shown - chance) for shown, (value, chance) in drawn) >= score:
-            total += math.prod(chance if shown else 1 - chance for shown, (_, chance) in drawn)
-    return total
-
-
-def _approximated(pairs: Sequence[tuple[float, float]], score: float) -> float:
-    """By the saddlepoint of Lugannani and Rice, which keeps its accuracy far out in the tail, where it matters."""
-    scale = max(abs(value) for value, _ in pairs)
-    values = [(value / scale, chance) for value, chance in pairs]
-    score /= scale
-    low, high = -60.0, 60.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _moments(values, middle)[1] < score else (low, middle)
-    tilt = (low + high) / 2
-    log, _, spread = _moments(values, tilt)
-    signed = math.copysign(math.sqrt(max(0.0, 2 * (tilt * score - log))), tilt)
-    if abs(signed) < 0.05 or spread <= 0:
-        return 1 - _NORMAL.cdf(score / math.sqrt(_moments(values, 0.0)[2]))
-    tail = 1 - _NORMAL.cdf(signed) + _NORMAL.pdf(signed) * (1 / (tilt * math.sqrt(spread)) - 1 / signed)
-    return min(1.0, max(0.0, tail))
-
-
-def _moments(values: Iterable[tuple[float, float]], tilt: float) -> tuple[float, float, float]:
-    """The cumulant generating function of the sum at a tilt, and its first two derivatives."""
-    log = mean = spread = 0.0
-    for value, chance in values:
-        power = tilt * value
-        grown = chance * math.exp(power)
-        all_of_it = 1 - chance + grown
-        share = grown / all_of_it
-        log += math.log(all_of_it) - chance * power
-        mean += value * (share - chance)
-        spread += value * value * share * (1 - share)
-    return log, mean, spread
-
-
-def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Adjusted so that of all that is at most 0.05, about 5% is expected to be chance."""
-    adjusted, least = [1.0] * len(p_values), 1.0
-    order = sorted(range(len(p_values)), key=lambda place: -p_values[place])
-    for rank, place in zip(range(len(p_values), 0, -1), order, strict=True):
-        least = min(least, p_values[place] * len(p_values) / rank)
-        adjusted[place] = least
-    return adjusted
+    reach = NORMAL.inv_cdf((1 + LEVEL) / 2) * error if error > _SAME else math.inf
+    p = p_value(terms) if untested.testable else 1.0
+    return replace(untested, estimate=estimate, low=estimate - reach, high=estimate + reach, p=p)

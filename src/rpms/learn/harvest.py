@@ -15,7 +15,7 @@ from rpms.core.episode import Ending, Episode, Step
 from rpms.core.facts import Atom, Truth
 from rpms.core.memory import CriticalFailure, Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema, merge
 from rpms.core.rules import ActiveRules, Instance, RuleManual
-from rpms.learn.wording import in_words, schema_effects, template_of
+from rpms.learn.in_words import in_words, schema_effects, template_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from rpms.core.arbitration import object_to
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
-from rpms.core.memory import CriticalFailure, Entry, Kind, VerifiedSchema, canonical
+from rpms.core.memory import CriticalFailure, Entry, Kind, SuccessSnippet, VerifiedSchema, canonical
 from rpms.core.recall import Retrieval
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.learn.audit import exposures_of
@@ -92,16 +92,17 @@ def _hand(entry: Entry) -> str:
 
 
 def _below(entries: Iterable[Entry], retrieval: Retrieval) -> Iterator[Remark]:
-    """Entries that as many others as a prompt shows always precede, since their goal and hand are the same."""
-    groups: defaultdict[tuple[Kind, str, str, str], list[Entry]] = defaultdict(list)
+    """Entries that as many others as a prompt shows precede, since their goal, sub-goal and hand are the same."""
+    groups: defaultdict[tuple[Kind, str, str, str, str], list[Entry]] = defaultdict(list)
     for entry in entries:
         if not isinstance(entry, VerifiedSchema):  # of these, what matters now comes first
             stage = "".join(entry.state_signature.get("progress") or ())
-            groups[entry.kind, _goal(entry), _hand(entry), stage].append(entry)
+            sub_goal = entry.sub_goal_type if isinstance(entry, SuccessSnippet) else ""
+            groups[entry.kind, _goal(entry), sub_goal, _hand(entry), stage].append(entry)
     for (kind, *_), group in groups.items():
         most = retrieval.top.get(kind, 0)
         for entry in sorted(group, key=lambda each: (-each.strength, each.id))[most:]:
-            yield Remark(entry, Junk.BELOW, f"{most} entries of the same goal and hand have more evidence")
+            yield Remark(entry, Junk.BELOW, f"{most} entries of the same goal, sub-goal and hand have more evidence")
 
 
 def _unused(entries: Iterable[Entry], runs: Sequence[Path]) -> Iterator[Remark]:

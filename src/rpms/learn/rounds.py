@@ -28,25 +28,24 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
-from rpms.learn.audit import audit
+from rpms.learn.audit import Audit, audit
 from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
 from rpms.learn.harvest import harvest
 from rpms.learn.lessons import Wording
 from rpms.learn.quarantine import harmful, set_aside
 from rpms.models.accounting import Price
-from rpms.models.base import Decoding, Model
+from rpms.models.base import Model
 from rpms.play.limits import Meter
-from rpms.play.methods import METHODS, REACT, Method
-from rpms.play.plan import OpenModel, RunPlan, plan_run
+from rpms.play.plan import OpenModel, RunPlan
 from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.setup import manual_of
-from rpms.play.sources import ManualChoice, Sources
+from rpms.play.sources import ManualChoice
 from rpms.play.threads import Threads
 from rpms.store.files import read_text, remove_leftovers, write_whole
 from rpms.store.memories import parse_memory, record, write_memory
 from rpms.store.quarantine import Quarantined, read_quarantine, write_quarantine
 from rpms.store.runs import RunFolder, RunSummary
-from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.base import World
 
 EXPERIENCE = "experience"
 """The folder of a run that holds what each episode taught: one memory an episode, possibly an empty one."""
@@ -83,24 +82,17 @@ class Harvester:
 class LearningPlan:
     """What is to be learned from. The same plan learns the same, however often it is interrupted."""
 
-    world: World
-    model_name: str
-    open_model: OpenModel
+    play: RunPlan
+    """The tasks of every round, who plays them and on what terms; its condition and its memory are the rounds' own.
+
+    With a temperature above 0, the seed of its decoding grows by one from round to round. Each round is one attempt:
+    what other methods carry from trial to trial, rounds carry in their memory.
+    """
     rounds: int = 3
-    split: str | None = None
-    tasks: tuple[Task, ...] | None = None
-    """Those to learn from; the whole split by default."""
-    limit: int | None = None
-    setting: Setting = field(default_factory=Setting)
-    decoding: Decoding | None = None
-    """With a temperature above 0, its seed grows by one from round to round."""
-    step_budget: int | None = None
-    seed: int = 0
     first: Condition = RULES_ONLY
     """The condition of the first round: Rules-only, with what else is switched."""
     later: Condition = FULL
     """The condition of the rounds after it. A model too weak to win where nothing is enforced teaches only failures."""
-    sources: Sources = field(default_factory=Sources)
     start: EpisodicMemory | None = None
     """A memory to go on from; an empty one by default."""
     before: int = 0
@@ -111,30 +103,24 @@ class LearningPlan:
     """Whether what turns out harmful is set aside after each round that plays with a memory and hides some of it."""
     words: OpenModel | None = None
     """Opens the model that words lessons; none: they are put together from what was seen."""
-    method: Method = METHODS[REACT]
-    """How it plays. Each round is one attempt: what others carry from trial to trial, rounds carry in their memory."""
+
+    @property
+    def world(self) -> World:
+        return self.play.world
 
     def run_plan(self, number: int, memory: EpisodicMemory) -> RunPlan:
         """The run of one round, counted from 1, with the memory of the rounds before it."""
-        decoding = self.decoding
-        if decoding is not None and decoding.temperature and decoding.seed is not None:
-            decoding = replace(decoding, seed=decoding.seed + number - 1)
-        return plan_run(
-            self.world,
-            self.model_name,
-            self.open_model,
-            split=self.split,
-            tasks=self.tasks,
-            limit=self.limit,
-            condition=self.later if number > 1 else self.first,
-            memory=memory,
-            setting=self.setting,
+        play, after = self.play, number - 1
+        decoding = play.decoding
+        if decoding.temperature and decoding.seed is not None:
+            decoding = replace(decoding, seed=decoding.seed + after)
+        return replace(
+            play.remembering(memory),
+            condition=self.later if after else self.first,
             decoding=decoding,
-            step_budget=self.step_budget,
-            sources=self.sources,
-            seed=self.seed + (number - 1 if self.sources.recalling.mask else 0),
-            keep={EXPERIENCE: Harvester(self.world, self.sources.manual, self.words)},
-            method=self.method,
+            seed=play.seed + (after if play.sources.recalling.mask else 0),
+            keep={EXPERIENCE: Harvester(play.world, play.sources.manual, self.words)},
+            method=play.method.once("learning plays each task once a round"),
         )
 
 
@@ -153,6 +139,8 @@ class Round:
     """Episodes that taught exactly what they taught in an earlier round."""
     aside: int = 0
     """Entries that were set aside so far."""
+    audited: str = ""
+    """What the audit found, in a line; nothing where none was made."""
 
     @property
     def entries(self) -> int:
@@ -204,12 +192,14 @@ def learn(
         listening = listener(number) if listener is not None else None
         summary = run(round_plan, folder, workers, listening, engine=engine, price=price, meter=meter)
         fresh, repeated = _experience(RunFolder(folder), number, plan.world, known)
-        reasons = _harmful(plan, out, number, round_plan) if plan.audit else {}
+        audited = _audit(plan, out, number, round_plan) if plan.audit else None
+        reasons = harmful(audited) if audited is not None else {}
         entries, aside = set_aside(merge(memory.entries, *fresh), reasons, aside)
         memory = EpisodicMemory(entries, plan.world.name)
         if not memory.entries and not empty:
             raise InputError(f"nothing was learned from {folder}: {_NOTHING}")
-        result = _snapshot(snapshot_file(out, number), memory, aside, number, summary, repeated)
+        found = audited.summary if audited is not None else ""
+        result = _snapshot(snapshot_file(out, number), memory, aside, number, summary, repeated, found)
         results.append(result)
         if after is not None:
             after(result)
@@ -220,13 +210,13 @@ def learn(
     return tuple(results)
 
 
-def _harmful(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> dict[str, str]:
-    """What the rounds so far that hid some of their memory show to be harmful, by id, with the reason."""
-    if not (played.condition.memory and played.memory.entries and plan.sources.recalling.mask):
-        return {}
+def _audit(plan: LearningPlan, out: Path, number: int, played: RunPlan) -> Audit | None:
+    """What the rounds so far that hid some of their memory tell of it; nothing after a round that hid none."""
+    if not (played.condition.memory and played.memory.entries and played.sources.recalling.mask):
+        return None
     folders = [round_folder(out, each) for each in range(plan.before + 1, number + 1)]
     with_memory = [each for each in folders if RunFolder(each).protocol.settings.get("retrieval")]
-    return harmful(audit(with_memory))
+    return audit(with_memory)
 
 
 def continued(plan: LearningPlan, out: Path) -> LearningPlan:
@@ -293,20 +283,23 @@ def _snapshot(
     number: int,
     summary: RunSummary,
     repeated: int,
+    audited: str,
 ) -> Round:
     if aside:
         write_quarantine(file, aside, memory.world)
     write_memory(file, memory.entries, memory.world)
     counts = Counter(entry.kind for entry in memory.entries)
-    return Round(number, summary, file, counts, freeze(file), repeated, len(aside))
+    return Round(number, summary, file, counts, freeze(file), repeated, len(aside), audited)
 
 
 def learned(results: Sequence[Round]) -> Iterator[str]:
-    """Rounds in words, a line each."""
+    """Rounds in words, a line each, and another for an audit."""
     for result in results:
         counts = [f"{result.counts[kind]} {kind.value.replace('_', ' ')}" for kind in Kind if result.counts[kind]]
-        again = f", {result.repeated} episodes as before" if result.repeated else ""
+        again = f", {result.repeated} as before" if result.repeated else ""
         won = f"{result.summary.won} of {result.summary.done} won"
         told = f"{result.entries} entries ({', '.join(counts)})" if counts else f"nothing was learned: {_NOTHING}"
         aside = f"; {result.aside} set aside" if result.aside else ""
         yield f"round {result.number}: {won}{again}; {told}{aside}"
+        if result.audited:
+            yield f"audit: {result.audited}"

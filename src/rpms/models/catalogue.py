@@ -82,7 +82,7 @@ def open_model(
 def _open_llm(name: ModelName, options: ModelOptions) -> Model:
     provider = name.provider
     if provider.backend is Backend.HF:
-        from rpms.models.local_hf import HFModel  # noqa: PLC0415  an extra
+        from rpms.models.hf.model import HFModel  # noqa: PLC0415  an extra
 
         return HFModel(str(name), name.rest, most_prompts=options.batch)
     if provider.backend is Backend.GGUF:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rpms.core.prompt import Budget, Layout, Part, build, make_block
 from rpms.models.accounting import Price, cost, price_of
-from rpms.models.answers import ParsedAnswer, parse_answer
 from rpms.models.base import Answer, Decoding, Model, Request
+from rpms.models.parsing import ParsedAnswer, parse_answer
 
 if TYPE_CHECKING:
     from rpms.core.prompt import Prompt

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.rules import PARAMETER
-from rpms.models.answers import LONGEST_ACTION, parse_answer
+from rpms.models.parsing import LONGEST_ACTION, parse_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,7 +33,7 @@ Fields = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ConstraintForm:
     """One way to tell a server the actions."""
 
     name: str
@@ -159,12 +159,12 @@ def _response_format(shapes: tuple[Shape, ...], _max_tokens: int) -> Fields:
     return {"response_format": {"type": "json_schema", "json_schema": described}}
 
 
-STRUCTURED_OUTPUTS = Form("structured_outputs", lambda s, n: {"structured_outputs": {"regex": regex(s, n)}})
+STRUCTURED_OUTPUTS = ConstraintForm("structured_outputs", lambda s, n: {"structured_outputs": {"regex": regex(s, n)}})
 """vLLM since 0.11."""
-GUIDED_REGEX = Form("guided_regex", lambda s, n: {"guided_regex": regex(s, n)})
+GUIDED_REGEX = ConstraintForm("guided_regex", lambda s, n: {"guided_regex": regex(s, n)})
 """vLLM up to 0.11; later versions overlook it, as earlier ones do its successor."""
-GRAMMAR = Form("grammar", lambda s, n: {"grammar": grammar(s, n)})
-RESPONSE_FORMAT = Form("response_format", _response_format, takes_templates=False)
+GRAMMAR = ConstraintForm("grammar", lambda s, n: {"grammar": grammar(s, n)})
+RESPONSE_FORMAT = ConstraintForm("response_format", _response_format, takes_templates=False)
 
 VLLM = (STRUCTURED_OUTPUTS, GUIDED_REGEX, RESPONSE_FORMAT)
 LLAMACPP = (GRAMMAR, RESPONSE_FORMAT)

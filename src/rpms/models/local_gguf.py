@@ -12,6 +12,7 @@ from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Answer, Usage
 from rpms.models.caller import cut_at_stop
 from rpms.models.constraint import grammar, shapes_of
+from rpms.models.providers import BUILDS_LLAMA
 from rpms.models.secrets import excerpt
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class GGUFModel:
             llama_cpp: Any = importlib.import_module("llama_cpp")
             formats: Any = importlib.import_module("llama_cpp.llama_chat_format")
         except (ImportError, OSError):
-            raise ModelUnavailable(f"{name} needs llama-cpp-python: pip install 'rpms[local]'") from None
+            raise ModelUnavailable(f"{name} needs llama-cpp-python: pip install 'rpms[local]'{BUILDS_LLAMA}") from None
         try:
             self._llama: Any = llama_cpp.Llama(
                 model_path=str(path), n_ctx=context, n_batch=min(512, context), n_gpu_layers=-1, verbose=False

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from rapidfuzz import process
 
 from rpms.core.errors import InputError
-from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, Form
+from rpms.models.constraint import LLAMACPP, OPENAI, VLLM, ConstraintForm
 from rpms.models.secrets import check_base_url, is_loopback, shown_url
 
 
@@ -32,6 +32,7 @@ class Backend(Enum):
     HUMAN = auto()
 
 
+BUILDS_LLAMA = " (compiles llama.cpp: it takes some minutes and needs a C++ compiler)"
 FROM_MENU = frozenset({Backend.MENU_RANDOM, Backend.MENU_FIRST, Backend.MENU_BEST})
 NO_LLM = frozenset({Backend.PLANNER, Backend.SCRIPTED, Backend.REPLAY, Backend.HUMAN}) | FROM_MENU
 """What reads no tokens and costs nothing."""
@@ -51,9 +52,11 @@ class Provider:
     key_variable: str | None = None
     key_needed: bool = True
     extra: str | None = None
+    builds: str = ""
+    """What installing the extra does that takes long, in words."""
     package: str | None = None
     """The module that the extra brings."""
-    forms: tuple[Form, ...] = ()
+    forms: tuple[ConstraintForm, ...] = ()
     """How the action can be held to choices, tried in this order."""
     rest_optional: bool = False
 
@@ -148,7 +151,15 @@ PROVIDERS: dict[str, Provider] = {
             key_needed=False,
             forms=OPENAI,
         ),
-        Provider("gguf", "a GGUF file, in this process", Backend.GGUF, "PATH", extra="local", package="llama_cpp"),
+        Provider(
+            "gguf",
+            "a GGUF file, in this process",
+            Backend.GGUF,
+            "PATH",
+            extra="local",
+            package="llama_cpp",
+            builds=BUILDS_LLAMA,
+        ),
         Provider("hf", "transformers, in this process", Backend.HF, "PATH-or-NAME", extra="hf", package="transformers"),
         Provider("planner", "no LLM: the world's own planner", Backend.PLANNER, ""),
         Provider("scripted", "no LLM: answers from a file, line after line", Backend.SCRIPTED, "FILE"),
@@ -218,7 +229,7 @@ def available(  # noqa: PLR0911  a list of what may be missing
 ) -> Availability:
     """Say what a provider needs and whether it is there now. Only addresses on this machine are tried."""
     if provider.package and importlib.util.find_spec(provider.package) is None:
-        return Availability(provider, ready=False, why=f"needs pip install 'rpms[{provider.extra}]'")
+        return Availability(provider, ready=False, why=f"needs pip install 'rpms[{provider.extra}]'{provider.builds}")
     if provider.key_variable and provider.key_needed and not os.environ.get(provider.key_variable, "").strip():
         return Availability(provider, ready=False, why=f"needs the environment variable {provider.key_variable}")
     if provider.base_url_variable is None:

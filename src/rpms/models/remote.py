@@ -11,11 +11,11 @@ from rpms.core.errors import ModelError
 from rpms.core.prompt import Message
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import MOST_TOKENS
-from rpms.models.answers import parse_answer
 from rpms.models.base import Answer, CannotHold, Usage
 from rpms.models.caller import Caller
 from rpms.models.constraint import NOT_HELD, THOUGHT, held, shapes_of
 from rpms.models.failures import Endpoint, error_for, understand_body
+from rpms.models.parsing import parse_answer
 from rpms.models.patience import Clock, Patience, TryAgain
 from rpms.models.secrets import shown_url, url_secrets
 from rpms.models.tool_calls import called, tool_fields
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rpms.models.base import Decoding, Request
-    from rpms.models.constraint import Fields, Form
+    from rpms.models.constraint import ConstraintForm, Fields
 
 _LOG = logging.getLogger("rpms")
 
@@ -69,7 +69,7 @@ class RemoteModel:
         key_variable: str | None = None,
         patience: Patience | None = None,
         clock: Clock | None = None,
-        forms: tuple[Form, ...] = (),
+        forms: tuple[ConstraintForm, ...] = (),
     ) -> None:
         """`name`: as the user wrote it; `model`: as the endpoint knows it. The key is held by the SDK alone.
 
@@ -94,7 +94,7 @@ class RemoteModel:
         self._caller = Caller(endpoint, (openai.OpenAIError,), ADAPTABLE, patience, clock, own=CARRIERS)
         self._forms = forms
         self._finding = threading.Lock()
-        self._heeds: frozenset[Form] | None = None
+        self._heeds: frozenset[ConstraintForm] | None = None
 
     @property
     def name(self) -> str:
@@ -134,7 +134,7 @@ class RemoteModel:
             notes += (f"{NOT_HELD}: this server did not heed {form.name} here",)
         return replace(answer, notes=notes)
 
-    def _heeded(self, decoding: Decoding) -> frozenset[Form]:
+    def _heeded(self, decoding: Decoding) -> frozenset[ConstraintForm]:
         """The forms that the server heeds, from the first one on; asked of it once.
 
         Many servers overlook a parameter that they do not know instead of refusing it. So each form in turn is sent
@@ -143,7 +143,7 @@ class RemoteModel:
         """
         with self._finding:
             if self._heeds is None:
-                found: set[Form] = set()
+                found: set[ConstraintForm] = set()
                 for form in self._forms:
                     answer = self._ask(_PROBE, decoding, form.fields(_PROBED, decoding.max_tokens))
                     if held(answer.text, _PROBED):

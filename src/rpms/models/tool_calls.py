@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rpms.foreign.calls import NotACall, from_fields
 from rpms.foreign.shown import one_line
-from rpms.models.answers import parse_answer
+from rpms.models.parsing import parse_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,9 +15,9 @@ from rpms.core.usage import Usage
 from rpms.core.verdict import Fate
 from rpms.core.voice import HEADINGS
 from rpms.foreign.calls import Tool, narrowed
-from rpms.models.answers import ParsedAnswer, parse_answer
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, can_call_tools, can_constrain
 from rpms.models.constraint import NOT_HELD
+from rpms.models.parsing import ParsedAnswer, parse_answer
 from rpms.worlds.base import Command, World
 
 NO_ACTION = Refusal("there was no action in your answer; write one after `Action:`", "")

@@ -1,23 +1,19 @@
-"""One episode: the loop around `decide`."""
+"""One episode: steps in a game until it ends."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from rpms.core.advise import turn_state
-from rpms.core.decide import Mind, decide
-from rpms.core.enforcement import GuardMode
+from rpms.core.decide import Mind
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable, WorldError
 from rpms.core.mask import Mask
-from rpms.core.prompt import Turn
-from rpms.core.usage import Usage
 from rpms.models.base import Decoding, Model
-from rpms.play.asking import Asker
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.reflecting import NOTHING, Reflection
-from rpms.worlds.base import Command, Game, Outcome, Task, World
+from rpms.play.step import Player
+from rpms.worlds.base import Game, Outcome, Task, World
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
 """What a model is told when its answer names no action."""
@@ -42,7 +38,6 @@ class Play:
     method: Method = METHODS[REACT]
     brought: Reflection = NOTHING
     """What is carried from earlier attempts; what asking for it took is counted with the first step."""
-    steps: list[Step] = field(default_factory=list)
     ending: Ending | None = None
     error: str = ""
 
@@ -58,74 +53,42 @@ class Play:
         carried = (*self.brought.carried, *self.method.opening(self.goal, self.task.id))
         if carried:
             self.mind = replace(self.mind, carried=carried)
-        self._belief = self.world.start(self.goal)
-        self._command: str | None = None
-        self._history: list[Turn] = []
-        self._advice = ""
-        mind = self.mind
-        self._asker = Asker(self.world, self.model, self.decoding, mind.enforcement, mind.repair, mind.calls)
+        self._player = Player(self.world, self.mind, self.model, self.decoding, self.method)
+        self._course = self._player.begin(self.goal)
 
     def _stop(self, ending: Ending, error: str = "") -> None:
         self.ending, self.error = ending, error
 
     @property
+    def steps(self) -> tuple[Step, ...]:
+        return self._course.steps
+
+    @property
     def told(self) -> str:
         """What the player is told now: the observation, and why the last command failed where the guard advises."""
-        observation = self._outcome.observation
-        return f"{observation} ({self._advice})" if self._advice else observation
+        return self._course.told(self._outcome.observation)
 
     def step(self) -> None:
         """Decide, ask, act. ModelUnavailable passes through: the run is to stop, this episode to be done again."""
-        observation, told = self._outcome.observation, self.told
-        decision = decide(self.mind, self.goal, self._belief, self._command, observation, self._history, told)
         try:
-            asked = self._asker.ask(decision, self.episode_id or self.task.id)
+            move = self._player.choose(self._course, self._outcome.observation, self.episode_id or self.task.id)
         except ModelUnavailable:
             raise
         except ModelError as error:
             self._stop(Ending.MODEL_ERROR, str(error))
             return
         try:
-            drift = self.world.contradictions(decision.belief, self.game)
-            outcome = self._act(asked.command)
+            drift = self.world.contradictions(move.decision.belief, self.game)
+            self._outcome = self._act(move.command)
         except WorldError as error:
             self._stop(Ending.WORLD_ERROR, str(error))
             return
-        command, parsed = asked.command, asked.parsed
-        first = NOTHING if self.steps else self.brought
-        infeasible = not command.text or self.world.infeasible(outcome.observation)
-        step = Step(
-            number=len(self.steps) + 1,
-            observation=observation,
-            decision=decision,
-            answer=asked.text,
-            thought=parsed.thought,
-            action=parsed.action,
-            command=command.text,
-            repairs=(*parsed.repairs, *command.repairs),
-            result=outcome.observation,
-            score=outcome.score,
-            infeasible=infeasible,
-            objection=asked.refusal.text if asked.refusal is not None else "",
-            contradictions=drift,
-            usage=first.usage + asked.usage,
-            refusals=asked.refused,
-            forbidden=asked.forbidden,
-            replaced=asked.replaced,
-            notes=(*((first.note,) if first.note else ()), *asked.notes),
-        )
-        self.steps.append(step)
-        state = turn_state(decision.belief, decision.progress)
-        thought, said = self.method.words(parsed.thought)
-        self._history.append(Turn(told, command.text, thought, state, infeasible, said))
-        self._belief, self._command, self._outcome = decision.belief, command.text, outcome
-        advise = self.mind.enforcement.guard is GuardMode.ADVISE and bool(decision.rules.environment)
-        self._advice = step.advice if advise else ""
-        self._judge_end(outcome)
+        self._course = self._player.after(self._course, move, self._outcome, drift, self.brought)
+        self._judge_end(self._outcome)
 
-    def _act(self, command: Command) -> Outcome:
-        if command.text:
-            return self.game.step(command.text)
+    def _act(self, command: str) -> Outcome:
+        if command:
+            return self.game.step(command)
         return Outcome(NO_ACTION, self._outcome.score)
 
     def _judge_end(self, outcome: Outcome) -> None:
@@ -149,18 +112,15 @@ class Play:
 
     def episode(self) -> Episode:
         """The episode so far."""
-        usage = Usage()
-        for step in self.steps:
-            usage = usage + step.usage
         return Episode(
             task=self.task.id,
             type=self.task.type,
             goal=self.goal.text,
             ending=self.ending or Ending.OUT_OF_STEPS,
             score=self.steps[-1].score if self.steps else 0.0,
-            steps=tuple(self.steps),
+            steps=self.steps,
             error=self.error,
-            usage=usage,
+            usage=self._course.usage,
         )
 
 

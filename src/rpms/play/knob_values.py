@@ -6,9 +6,12 @@ A reader takes any value; a ValueError says what to write instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
 
 from rpms.core.condition import named_condition
 from rpms.core.enforcement import PARTS, Enforcement, preset, with_part
@@ -17,6 +20,7 @@ from rpms.core.memory import Kind
 from rpms.core.names import nearest
 from rpms.core.prompt import Layout
 from rpms.core.rules import Tier
+from rpms.foreign.shown import excerpt
 
 Read = Callable[[Any], Any]
 
@@ -45,40 +49,31 @@ def one_of(values: Iterable[Enum | str]) -> Read:
 
 def number(least: float, most: float | None = None) -> Read:
     """A number in a range."""
-
-    def read(value: Any) -> float:
-        try:
-            found = float(value)
-        except (TypeError, ValueError):
-            found = float("nan")
-        if isinstance(value, bool) or not least <= found <= (float("inf") if most is None else most):
-            raise ValueError(
-                f"{value!r}: write a number "
-                + (f"of {least:g} or more" if most is None else f"from {least:g} to {most:g}")
-            )
-        return found
-
-    return read
+    words = f"of {least:g} or more" if most is None else f"from {least:g} to {most:g}"
+    return _typed(Annotated[float, Field(ge=least, le=most, allow_inf_nan=False)], f"a number {words}")
 
 
 def whole(least: int, most: int = 10_000_000) -> Read:
     """A whole number in a range."""
+    return _typed(Annotated[int, Field(ge=least, le=most)], f"a whole number of {least} or more")
 
-    def read(value: Any) -> int:
-        text = str(value)
-        if isinstance(value, bool) or not text.removeprefix("-").isdecimal() or not least <= int(text) <= most:
-            raise ValueError(f"{value!r}: write a whole number of {least} or more")
-        return int(text)
+
+def _typed(kind: Any, words: str) -> Read:
+    """What pydantic takes for a type, whether written as text or given as it is; a truth value is no number."""
+    adapter = TypeAdapter[Any](kind)
+
+    def read(value: Any) -> Any:
+        if kind is bool or not isinstance(value, bool):
+            with suppress(ValueError):
+                return adapter.validate_python(value)
+        shown = repr(excerpt(value)) if isinstance(value, str) else excerpt(value)
+        raise ValueError(f"{shown}: write {words}")
 
     return read
 
 
-def switch(value: Any) -> bool:
-    """On or off."""
-    known = {"on": True, "true": True, "yes": True, "off": False, "false": False, "no": False}
-    if str(value).lower() not in known:
-        raise ValueError(f"{value!r}: write on or off")
-    return known[str(value).lower()]
+switch = _typed(bool, "on or off")
+"""On or off."""
 
 
 def pairs(keys: Iterable[str], each: Read, example: str, one_for_all: bool = False) -> Read:

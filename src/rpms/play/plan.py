@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from enum import Enum, StrEnum
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from rpms.core.condition import FULL, Condition, Knowledge
 from rpms.core.episode import Episode
@@ -25,7 +25,7 @@ from rpms.play.sources import Sources, retrieval_settings
 from rpms.play.tasks import limited
 from rpms.store.memories import memory_hash
 from rpms.store.prompts import prompts_hash
-from rpms.store.runs import Protocol
+from rpms.store.protocol import Protocol
 from rpms.worlds.base import Setting, Task, World
 
 OpenModel = Callable[[], Model]
@@ -69,6 +69,12 @@ class RunPlan:
         """The folders of all that is kept beside an episode."""
         return (*self.keep, *((CARRIED,) if self.trial else ()))
 
+    def remembering(self, memory: EpisodicMemory) -> RunPlan:
+        """The same plan with another memory; one of another world is an InputError."""
+        if memory.world and memory.world != self.world.name:
+            raise InputError(f"this is a memory of {memory.world}, not of {self.world.name}")
+        return replace(self, memory=memory)
+
     def protocol(self) -> Protocol:
         """Everything in this plan that decides its results."""
         remembering = self.condition.memory
@@ -110,6 +116,19 @@ class RunPlan:
         return dict(self.world.edition(self.tasks, self.setting))
 
 
+class Terms(TypedDict, total=False):
+    """On what terms tasks are played. What is left out, or None, is the world's own default."""
+
+    condition: Condition
+    memory: EpisodicMemory | None
+    decoding: Decoding | None
+    step_budget: int | None
+    sources: Sources | None
+    stuck_after: int
+    seed: int
+    method: Method
+
+
 def plan_run(
     world: World,
     model_name: str,
@@ -118,18 +137,11 @@ def plan_run(
     split: str | None = None,
     tasks: Sequence[Task] | None = None,
     limit: int | None = None,
-    condition: Condition = FULL,
-    memory: EpisodicMemory | None = None,
     setting: Setting | None = None,
-    decoding: Decoding | None = None,
-    step_budget: int | None = None,
-    sources: Sources | None = None,
-    stuck_after: int = 0,
-    seed: int = 0,
     keep: Mapping[str, Keep] | None = None,
-    method: Method = METHODS[REACT],
+    **terms: Unpack[Terms],
 ) -> RunPlan:
-    """Make a plan; what is left out is the world's own default. What cannot be run is an InputError here."""
+    """Make a plan: which tasks, who plays them, and on what terms. What cannot be run is an InputError here."""
     setting = setting or Setting()
     split = split or world.splits[0]
     chosen = tuple(world.tasks(split, setting) if tasks is None else tasks)
@@ -141,44 +153,43 @@ def plan_run(
         raise InputError(f"the task {twice[0]!r} is listed more than once")
     if setting.engine not in world.engines:
         raise InputError(f"{world.name} has no engine {setting.engine!r}; choose one of {', '.join(world.engines)}")
-    memory = memory if memory is not None else EpisodicMemory(world=world.name)
-    if memory.world and memory.world != world.name:
-        raise InputError(f"this is a memory of {memory.world}, not of {world.name}")
-    budget = world.step_budget if step_budget is None else step_budget
-    if budget < 1:
-        raise InputError(f"a budget of {budget} steps leaves nothing to do")
-    decoding = decoding or Decoding(max_tokens=world.max_tokens)
-    _check_ranges(decoding, budget, seed, stuck_after)
-    return RunPlan(
+    budget = terms.get("step_budget")
+    plan = RunPlan(
         world=world,
         split=split,
         tasks=chosen,
         model_name=model_name,
         open_model=open_model,
-        condition=condition,
-        memory=memory,
+        condition=terms.get("condition", FULL),
+        memory=EpisodicMemory(world=world.name),
         setting=setting,
-        decoding=decoding,
-        step_budget=budget,
-        sources=sources or Sources(),
-        stuck_after=stuck_after,
-        seed=seed,
+        decoding=terms.get("decoding") or Decoding(max_tokens=world.max_tokens),
+        step_budget=world.step_budget if budget is None else budget,
+        sources=terms.get("sources") or Sources(),
+        stuck_after=terms.get("stuck_after", 0),
+        seed=terms.get("seed", 0),
         keep=keep or {},
-        method=method,
+        method=terms.get("method", METHODS[REACT]),
     )
+    _check_ranges(plan)
+    memory = terms.get("memory")
+    return plan if memory is None else plan.remembering(memory)
 
 
-def _check_ranges(decoding: Decoding, budget: int, seed: int, stuck_after: int) -> None:
+def _check_ranges(plan: RunPlan) -> None:
     """Refuse numbers that a protocol could not be read back with."""
+    decoding = plan.decoding
+    if plan.step_budget < 1:
+        raise InputError(f"a budget of {plan.step_budget} steps leaves nothing to do")
     if not 0 <= decoding.temperature < math.inf:
         raise InputError(f"a temperature of {decoding.temperature}: give 0 or more")
     if not 0 < decoding.top_p <= 1:
         raise InputError(f"a top_p of {decoding.top_p}: give a number above 0, at most 1")
     if decoding.max_tokens < 1:
         raise InputError(f"{decoding.max_tokens} new tokens are no answer; give 1 or more")
-    if stuck_after < 0:
-        raise InputError(f"stuck after {stuck_after} failures: give 1 or more, or 0 for never")
-    for number in (decoding.max_tokens, budget, seed, stuck_after, decoding.seed or 0):
+    if plan.stuck_after < 0:
+        raise InputError(f"stuck after {plan.stuck_after} failures: give 1 or more, or 0 for never")
+    for number in (decoding.max_tokens, plan.step_budget, plan.seed, plan.stuck_after, decoding.seed or 0):
         if abs(number) > LONGEST_NUMBER:
             raise InputError(f"{excerpt(number, 40)} is beyond what can be recorded; give a smaller number")
 

@@ -22,7 +22,7 @@ from rpms.store.episodes import EpisodeRow
 _MINUTE, _HOUR = 60, 3600
 
 
-class Tally:
+class RunTally:
     """Counts a run as it goes."""
 
     def __init__(self, price: Price | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -105,7 +105,7 @@ class Lines(Listener):
     ) -> None:
         """`every` is the least number of seconds between two lines."""
         self._write = write
-        self._tally = Tally(price, clock)
+        self._tally = RunTally(price, clock)
         self._every = every
         self._next = 0.0
 
@@ -138,7 +138,7 @@ class Display(Listener):
 
     def __init__(self, console: Console, price: Price | None = None) -> None:
         self._console = console
-        self._tally = Tally(price)
+        self._tally = RunTally(price)
         self._bar = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=None),

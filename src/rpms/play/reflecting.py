@@ -15,8 +15,8 @@ from rpms.core.prompt import Budget, Form, Layout, Part, Prompt, Turn, build, ma
 from rpms.core.usage import Usage
 from rpms.foreign.json_text import NotJson, Text, loads
 from rpms.foreign.shown import excerpt, one_line
-from rpms.models.answers import LONGEST_TEXT
 from rpms.models.base import Decoding, Model, Request
+from rpms.models.parsing import LONGEST_TEXT
 from rpms.play.methods import Method
 from rpms.store.episodes import EpisodeRecord
 

@@ -22,6 +22,7 @@ from rpms.core.rules import Tier
 from rpms.models.base import Decoding
 from rpms.play import knob_values as reads
 from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.plan import Terms
 from rpms.play.sources import COMPLETE_MANUAL, MANUALS, PAPER_MANUAL, WEIGHTS, Recalling, Sources, choose_manual
 from rpms.play.tasks import drawn, first_of_each_type, limited, tasks_named
 from rpms.store.experience import read_experience
@@ -53,31 +54,34 @@ def knob(read: reads.Read, doc: str, values: str = "", *, tasks: bool = False) -
 class Settings:
     """The knobs. None is not given."""
 
-    condition: str | None = knob(reads.condition_name, f"What of RPMS is on: {', '.join(CONDITIONS)}.", "NAME")
+    condition: str | None = knob(reads.condition_name, f"Which parts of RPMS are on: {', '.join(CONDITIONS)}.", "NAME")
     preset: str | None = knob(
         reads.one_of(("paper", "strict")),
-        "Where all else begins: paper (its manual, prompt and belief, nothing enforced) or strict.",
+        "Defaults for all other settings: paper (its manual, prompt and belief, nothing enforced) or strict.",
         "NAME",
     )
     enforce: Mapping[str, Any] | None = knob(
         reads.parts,
-        f"One part of the enforcement, NAME=VALUE such as menu=5: {', '.join(PARTS)}. Their values are in docs, "
-        "enforcement.md.",
+        f"One part of the enforcement, such as menu=5: {', '.join(PARTS)}. docs/enforcement.md lists their values.",
         "NAME=VALUE",
     )
     arbitration: Arbitration | None = knob(
         reads.one_of(Arbitration),
-        f"How memories that conflict with rules are treated: {', '.join(Arbitration)}.",
+        f"What to do with memories that conflict with rules: {', '.join(Arbitration)}.",
         "MODE",
     )
-    state_filter: bool | None = knob(reads.switch, "Whether memories are filtered by state: on or off.", "on|off")
-    theta: float | None = knob(reads.number(0, 1), "θ: how alike a memory's goal must be, from 0 to 1.", "NUMBER")
+    state_filter: bool | None = knob(
+        reads.switch, "Leave out memories that were learned in another state than the present one.", "on|off"
+    )
+    theta: float | None = knob(
+        reads.number(0, 1), "θ: how similar a memory's goal must be to this one, from 0 to 1.", "NUMBER"
+    )
     k: Mapping[Kind, int] | None = knob(
         reads.kinds, f"How many memories a prompt shows, for all kinds or by kind: {', '.join(Kind)}.", "KIND=N,…"
     )
     weights: Mapping[str, float] | None = knob(
         reads.pairs(WEIGHTS, reads.number(0, 1), "type=0.5,object=0.3,destination=0.2"),
-        f"What fields of a goal weigh in recall, together 1: {', '.join(WEIGHTS)}.",
+        f"How much each field of a goal counts in recall; they add up to 1: {', '.join(WEIGHTS)}.",
         "FIELD=N,…",
     )
     mask: float | None = knob(
@@ -88,52 +92,60 @@ class Settings:
     manual: str | Path | None = knob(
         reads.file_or(*MANUALS), "Rules: paper, complete, or a file with tiers 2 and 3.", "paper|complete|FILE"
     )
-    tiers: tuple[Tier, ...] | None = knob(
-        reads.tiers, f"Tiers of the manual that are used: {','.join(Tier)}.", "TIER,…"
-    )
+    tiers: tuple[Tier, ...] | None = knob(reads.tiers, f"Tiers of the manual to use: {','.join(Tier)}.", "TIER,…")
     prompts: Path | None = knob(
-        lambda value: Path(value).expanduser(), "A file with an instruction, example and headings of your own.", "FILE"
+        lambda value: Path(value).expanduser(), "A file with your own instruction, example and headings.", "FILE"
     )
     layout: Layout | None = knob(reads.one_of(Layout), "Order of the prompt's blocks: paper or cached.", "NAME")
-    form: Form | None = knob(reads.one_of(Form), "How it is sent: chat (a message a turn) or single.", "NAME")
+    form: Form | None = knob(
+        reads.one_of(Form), "How the prompt is sent: chat (one message per turn) or single.", "NAME"
+    )
     belief: BeliefShown | None = knob(
         reads.one_of(BeliefShown), "How much of the belief is shown: paper or extended.", "NAME"
     )
-    repair: Repair | None = knob(reads.one_of(Repair), "What is forgiven in an action: off, form or belief.", "NAME")
+    repair: Repair | None = knob(
+        reads.one_of(Repair), "What to correct in the way an action is written: off, form or belief.", "NAME"
+    )
     calls: Calls | None = knob(
-        reads.one_of(Calls), "How tools are called, in a world of tools: text, or native tool calls.", "text|native"
+        reads.one_of(Calls), "How tools are called, where actions are tool calls: as text, or natively.", "text|native"
     )
     memory: str | Path | None = knob(
         reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
     )
     agent: str | None = knob(
         reads.one_of(METHODS),
-        f"The method: {', '.join(METHODS)}. Without a condition, all but react play the baseline; docs, methods.md.",
+        f"The method: {', '.join(METHODS)}. All but react play the baseline where no condition is given; "
+        "docs/methods.md.",
         "NAME",
     )
     trials: int | None = knob(
-        reads.whole(1, 100), "Attempts at a task at most, for reflexion and clin; the papers' 12 and 5 by default.", "N"
+        reads.whole(1, 100),
+        "At most N attempts at a task, for reflexion and clin; by default 12 and 5, as in their papers.",
+        "N",
     )
     insights: Path | None = knob(
-        lambda value: Path(value).expanduser(), "What expel plays with; `rpms insights` gathers it.", "FILE"
+        lambda value: Path(value).expanduser(), "The file that expel plays with; `rpms insights` writes it.", "FILE"
     )
     context: int | None = knob(
-        reads.whole(256), "Tokens of the model's context window; known or asked by default.", "TOKENS"
+        reads.whole(256), "The model's context window; by default looked up, or asked of its server.", "TOKENS"
     )
-    max_tokens: int | None = knob(reads.whole(1), "New tokens an answer may have.", "TOKENS")
-    temperature: float | None = knob(reads.number(0), "0, the default, is greedy.", "NUMBER")
+    max_tokens: int | None = knob(reads.whole(1), "The most new tokens in an answer.", "TOKENS")
+    temperature: float | None = knob(reads.number(0), "Sampling temperature; the default, 0, is greedy.", "NUMBER")
     seed: int | None = knob(
-        reads.whole(0, 2**63), "For a sample of tasks, hidden memories and models that sample; recorded.", "NUMBER"
+        reads.whole(0, 2**63), "Seed for drawing tasks, hiding memories and sampling models; recorded.", "NUMBER"
     )
-    split: str | None = knob(str, "The split; the world's own first one by default.", "NAME", tasks=True)
+    split: str | None = knob(str, "The split of tasks; by default the world's first.", "NAME", tasks=True)
     task: tuple[str, ...] | None = knob(
-        reads.texts, "Only these tasks, by type, name or id; with commas between, or given again.", "NAME,…", tasks=True
+        reads.texts,
+        "Only these tasks, by type, name or id; several with commas, or repeat the option.",
+        "NAME,…",
+        tasks=True,
     )
     per_task: int | None = knob(reads.whole(1), "Only the first N tasks of each type.", "N", tasks=True)
     sample: int | None = knob(reads.whole(1), "Only N tasks, drawn at random with the seed.", "N", tasks=True)
-    limit: int | None = knob(reads.whole(1), "Only N tasks, of all types in turn.", "N", tasks=True)
+    limit: int | None = knob(reads.whole(1), "Only N tasks, taken from all types in turn.", "N", tasks=True)
     steps: int | None = knob(
-        reads.whole(1), "Steps an episode may take; the world's own number by default.", "N", tasks=True
+        reads.whole(1), "The most steps in an episode; by default the world's own limit.", "N", tasks=True
     )
     simplifications: str | None = knob(
         lambda value: "" if str(value) == "none" else ",".join(reads.texts(value)),
@@ -236,6 +248,17 @@ class Settings:
             max_tokens=self.max_tokens or world.max_tokens,
             temperature=self.temperature or 0.0,
             seed=seed if self.temperature else None,
+        )
+
+    def terms(self, world: World, context: int = 0) -> Terms:
+        """On what terms they have tasks played; a memory is the caller's to read. `context`: as in `sources`."""
+        return Terms(
+            condition=self.condition_value(),
+            decoding=self.decoding(world),
+            step_budget=self.steps,
+            sources=self.sources(world, context),
+            seed=self.seed or 0,
+            method=self.method(world),
         )
 
     def setting(self, world: World, base: Setting) -> Setting:

@@ -27,7 +27,8 @@ from rpms.play.reflecting import CARRIED, Earlier, read_carried
 from rpms.play.run import Listener, MakeEngine, run
 from rpms.play.threads import Threads
 from rpms.store.episodes import EpisodeRow
-from rpms.store.runs import EPISODES, PROTOCOL, Protocol, RunFolder, RunSummary, Timing, open_run
+from rpms.store.protocol import Protocol
+from rpms.store.runs import EPISODES, PROTOCOL, RunFolder, RunSummary, Timing, open_run
 
 
 @dataclass(frozen=True)

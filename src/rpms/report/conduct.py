@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from rpms.core.episode import Ending
 from rpms.report import published
 from rpms.report.contrasts import contrasts, omissions
+from rpms.report.labels import condition_label
 from rpms.report.numbers import Best, p_value, points, range_of
-from rpms.report.outcomes import MISSING, Comparison, Results, Row, condition_label
-from rpms.report.table import DASH, Cell, Line, Table, groups, line
+from rpms.report.outcomes import MISSING, Comparison, Results, Row
+from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
 
 
 def efficiency_table(comparison: Comparison, *, with_published: bool = False) -> Table:
@@ -67,7 +68,7 @@ def failure_table(comparison: Comparison, *, with_published: bool = False) -> Ta
     shown = {ending: row for ending, row in counts.items() if any(row) or ending == Ending.OUT_OF_STEPS}
     measured = [line(_FAILURE_LABELS[ending], *map(str, row)) for ending, row in shown.items()]
     total = [line("Total failed", *(str(len(results) - results.won) for results in comparison))]
-    printed: list[Line] = []
+    printed: list[TableLine] = []
     if with_published:
         for mode, failures in published.FAILURES.items():
             cells = [str(failures[results.name]) if results.name in failures else DASH for results in comparison]
@@ -165,7 +166,7 @@ def significance_table(comparison: Comparison, *, with_published: bool = False) 
                 points(gain.estimate, scale) if contrast.pairs else DASH,
                 range_of(gain, scale) if contrast.pairs else DASH,
                 p_value(contrast.test.exact),
-                Cell(p_value(contrast.adjusted), strong=contrast.significant),
+                TableCell(p_value(contrast.adjusted), strong=contrast.significant),
                 p_value(contrast.test.corrected),
             )
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rpms.report.outcomes import Comparison, Results, Row, paired
 from rpms.report.statistics import (
@@ -105,37 +107,59 @@ def interaction_of(comparison: Comparison, *, by_score: bool = False) -> Interva
     return interaction(a, b, c, d)
 
 
+class _Note(NamedTuple):
+    """What is to be known of one condition. Notes with the same words are one note."""
+
+    name: str
+    how_many: str
+    words: str
+    detail: str = ""
+
+
 def omissions(comparison: Comparison) -> tuple[str, ...]:
     """Everything that a reader of the numbers must know: what is missing, crashed, damaged or not counted."""
-    notes: list[str] = []
+    alike: dict[str, list[_Note]] = defaultdict(list)
     for results in comparison:
-        name, total = results.label, len(results)
-        if results.best_of:
-            notes.append(
-                f"{name}: the best of up to {results.best_of} attempts at each task; steps and tokens are of that one"
-            )
-        if results.going:
-            notes.append(
-                f"{name}: partial, {len(results.played)} of {_counted(total, 'episode')} so far; still being played"
-            )
-        elif results.missing:
-            count = f"{len(results.missing)} of {_counted(total, 'episode')}"
-            notes.append(f"{name}: {count} missing, counted as lost: {_listed(results.missing)}")
-        if results.crashed:
-            crashed = [f"{row.task} ({row.ending})" for row in results.crashed]
-            count = f"{len(crashed)} of {_counted(total, 'episode')}"
-            notes.append(f"{name}: {count} crashed, counted as lost: {_listed(crashed)}")
-        if results.damaged:
-            count = _counted(len(results.damaged), "damaged file")
-            notes.append(f"{name}: {count} skipped: {_listed(list(results.damaged))}")
-        if replaced := sum(row.replaced for row in results):
-            steps = sum(row.steps for row in results)
-            notes.append(f"{name}: {replaced} of {steps} actions were not the model's own (`replace` or `unstick`)")
-        notes.extend(f"{name}: {words}" for words in lack_of_room(results))
-        if results.stray:
-            count = _counted(len(results.stray), "episode")
-            notes.append(f"{name}: {count} of other tasks not counted: {_listed(results.stray)}")
-    return tuple(map(plain, notes))
+        for note in _notes(results):
+            alike[note.words].append(note)
+    return tuple(plain(_in_one(notes)) for notes in alike.values())
+
+
+def _in_one(notes: Sequence[_Note]) -> str:
+    """One line for notes that say the same of several conditions."""
+    if len({(note.how_many, note.detail) for note in notes}) == 1:
+        one = notes[0]
+        text = f"{', '.join(note.name for note in notes)}: {one.how_many} {one.words}"
+        return f"{text}: {one.detail}" if one.detail else text
+    each = "; ".join(f"{note.name} {note.how_many.rstrip(';')}" for note in notes)
+    return f"{notes[0].words}: {each}"
+
+
+def _notes(results: Results) -> Iterator[_Note]:
+    name, total = results.label, _counted(len(results), "episode")
+    if results.best_of:
+        words = "attempts at each task; steps and tokens are of that one"
+        yield _Note(name, f"the best of up to {results.best_of}", words)
+    if results.going:
+        yield _Note(name, f"partial, {len(results.played)} of {total} so far;", "still being played")
+    elif results.missing:
+        count = f"{len(results.missing)} of {total}"
+        yield _Note(name, count, "missing, counted as lost", _listed(results.missing))
+    if results.crashed:
+        crashed = [f"{row.task} ({row.ending})" for row in results.crashed]
+        yield _Note(name, f"{len(crashed)} of {total}", "crashed, counted as lost", _listed(crashed))
+    if results.damaged:
+        count = _counted(len(results.damaged), "damaged file")
+        yield _Note(name, count, "skipped", _listed(list(results.damaged)))
+    if replaced := sum(row.replaced for row in results):
+        steps = sum(row.steps for row in results)
+        yield _Note(name, f"{replaced} of {steps}", "actions were not the model's own (`replace` or `unstick`)")
+    for words in lack_of_room(results):
+        count, _, rest = words.partition(" prompts ")
+        yield _Note(name, count, f"prompts {rest}")
+    if results.stray:
+        count = _counted(len(results.stray), "episode")
+        yield _Note(name, count, "of other tasks not counted", _listed(results.stray))
 
 
 def lack_of_room(rows: Iterable[Row]) -> tuple[str, ...]:

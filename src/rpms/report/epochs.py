@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from rpms.report.labels import condition_label
 from rpms.report.numbers import percent
-from rpms.report.outcomes import Comparison, condition_label
+from rpms.report.outcomes import Comparison
 from rpms.report.table import DASH, Table, groups, line
 
 

@@ -12,14 +12,9 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from rpms.report.outcomes import (
-    Comparison,
-    Results,
-    Round,
-    condition_label,
-    rounds,
-    type_label,
-)
+from rpms.report.labels import condition_label, type_label
+from rpms.report.learning_curve import LearningRound, rounds
+from rpms.report.outcomes import Comparison, Results
 from rpms.report.statistics import additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
 
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
@@ -39,6 +34,10 @@ _STYLE: Any = {
     "axes.spines.right": False,
     "axes.axisbelow": True,
     "axes.edgecolor": "#444444",
+    "axes.labelcolor": "#222222",
+    "text.color": "#222222",
+    "xtick.color": "#222222",
+    "ytick.color": "#222222",
     "hatch.linewidth": 0.6,
     "text.parse_math": False,
     "svg.hashsalt": "rpms",
@@ -47,6 +46,9 @@ _STYLE: Any = {
     "savefig.facecolor": "white",
 }
 _DPI = 200
+_ON_DARK = {b"#222222": b"#e4e7eb", b"#444444": b"#a6afba", b"#dddddd": b"#2d333b", b"#ffffff": b"#1b1f25"}
+"""Ink, edges, grid and paper in the dark theme: the colours of the page's style sheet. Those of the data stay."""
+_COLOUR = re.compile(rb"#[0-9a-f]{6}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,11 @@ class Picture:
     caption: str
     svg: bytes
     png: bytes
+
+    @property
+    def dark(self) -> bytes:
+        """The drawing for a dark page."""
+        return _COLOUR.sub(lambda found: _ON_DARK.get(found[0], found[0]), self.svg)
 
 
 def _save(name: str, caption: str, figure: Figure) -> Picture:
@@ -120,9 +127,13 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
     """The 2x2 as bars, one panel a comparison (the paper has two), with the additive expectation dotted."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(3.6 * len(comparisons) + 0.3, 3.0), layout="constrained")
+        panels: dict[bool, list[Any]] = {}
         for place, comparison in enumerate(comparisons, start=1):
             axes = figure.add_subplot(1, len(comparisons), place)
             _ablation_panel(axes, comparison)
+            panels.setdefault(comparison.scored, []).append(axes)
+        for scored, alike in panels.items():
+            _share_scale(alike, most=None if scored else 100)
         caption = "2×2 ablation of rules and memory; dotted: what both would reach if their gains added up"
         return _save("ablation", caption, figure)
 
@@ -149,9 +160,17 @@ def _ablation_panel(axes: Any, comparison: Comparison) -> None:
     top = max([high for _, _, high in measured.values()] + [expected])
     bottom = min([low for _, low, _ in measured.values()] + [0])
     axes.set_ylim(bottom, max(top * 1.24, 10))
-    if not comparison.scored:  # there is room for the legend above 100, but no such percentage
-        axes.set_yticks([tick for tick in axes.get_yticks() if bottom <= tick <= min(100, axes.get_ylim()[1])])
     _grid(axes)
+
+
+def _share_scale(panels: Sequence[Any], most: float | None) -> None:
+    """One scale for panels of the same measure, so that bars can be compared; no tick above the most there can be."""
+    bottom = min(axes.get_ylim()[0] for axes in panels)
+    top = max(axes.get_ylim()[1] for axes in panels)
+    for axes in panels:
+        axes.set_ylim(bottom, top)
+        if most is not None:  # there is room for the legend above 100, but no such percentage
+            axes.set_yticks([tick for tick in axes.get_yticks() if bottom <= tick <= min(most, top)])
 
 
 def type_figure(comparison: Comparison) -> Picture:
@@ -181,7 +200,7 @@ def type_figure(comparison: Comparison) -> Picture:
         return _save("types", "Success by task type; whiskers: 95 % Wilson intervals", figure)
 
 
-def learning_figure(points: Sequence[Round]) -> Picture:
+def learning_figure(points: Sequence[LearningRound]) -> Picture:
     """Success against the size of memory, one line a series."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(4.2, 3.0), layout="constrained")
@@ -202,7 +221,7 @@ def learning_figure(points: Sequence[Round]) -> Picture:
         axes.set_xticks(range(len(points)), labels)
         axes.set_xlabel("Round, and entries in memory")
         axes.set_ylabel("Success (%)")
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 104)
         _grid(axes)
         figure.legend(loc="outside upper center", ncols=min(4, len(names)), frameon=False)
         return _save("learning", "Learning curve; bands: 95 % Wilson intervals", figure)

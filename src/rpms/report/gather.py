@@ -16,7 +16,8 @@ from rpms.foreign.files import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 from rpms.play.epochs import Agreement, agreement, epoch_folders, won_by_task
-from rpms.report.outcomes import ENFORCED, Comparison, Results, Row, called
+from rpms.report.labels import ENFORCED
+from rpms.report.outcomes import Comparison, Results, Row, called
 from rpms.store.episodes import read_row
 from rpms.store.lock import LOCK
 from rpms.store.runs import EPISODES, PRICE, PROTOCOL, RunFolder
@@ -29,7 +30,7 @@ UNKNOWN_TYPE = "unknown"
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Gathered:
     """A comparison, and the run folders it was read from."""
 
     comparison: Comparison
@@ -39,7 +40,7 @@ class Evidence:
     """The title of the study that it is a part of."""
 
 
-def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Evidence, ...]:
+def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Gathered, ...]:
     """Read runs and studies: run folders make one comparison for each model, each study those it names.
 
     A study is a folder with `study.json`: `{"title": …, "about": …, "tables": […], "varies": […], "groups": [{"title":
@@ -47,7 +48,7 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Evid
     are relative to it. Mixed protocols are refused.
     """
     folders: list[Path] = []
-    found: list[Evidence] = []
+    found: list[Gathered] = []
     for path in inputs:
         if is_there(path / INDEX):
             found.extend(_study(path / INDEX, varies))
@@ -62,7 +63,7 @@ _OF_A_MODEL = ("model", "context", "decoding")
 """What may differ from model to model in one report."""
 
 
-def _by_model(runs: Sequence[RunFolder], varies: Sequence[str]) -> list[Evidence]:
+def _by_model(runs: Sequence[RunFolder], varies: Sequence[str]) -> list[Gathered]:
     """A comparison of run folders for each model; those of several models must be alike in all else."""
     models: dict[str, list[RunFolder]] = {}
     for run in runs:
@@ -115,13 +116,13 @@ def compare(
     about: str = "",
     tables: Sequence[str] = (),
     model: str = "",
-) -> Evidence:
+) -> Gathered:
     """Read runs as the conditions of one comparison, in the order given."""
     _refuse_mixed(runs, varies)
     results = {name: read_results(name, run) for name, run in runs.items()}
     types = {row.task: row.type for each in results.values() for row in each if row.type != UNKNOWN_TYPE}
     conditions = {name: _typed(each, types) for name, each in results.items()}
-    return Evidence(Comparison(conditions, title, about, tuple(tables), model), runs)
+    return Gathered(Comparison(conditions, title, about, tuple(tables), model), runs)
 
 
 def read_results(name: str, run: RunFolder) -> Results:
@@ -249,7 +250,7 @@ def _refuse_mixed(runs: Mapping[str, RunFolder], varies: Sequence[str]) -> None:
             )
 
 
-def _study(file: Path, varies: Sequence[str]) -> list[Evidence]:
+def _study(file: Path, varies: Sequence[str]) -> list[Gathered]:
     study = read_study_index(file)
     allowed = [*varies, *study.varies]
     found = []

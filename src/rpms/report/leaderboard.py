@@ -12,10 +12,11 @@ from rpms.foreign.shown import excerpt
 from rpms.report import pages
 from rpms.report.contrasts import omissions
 from rpms.report.gather import read_results, runs_in
+from rpms.report.labels import condition_label
 from rpms.report.numbers import Best, p_value, percent, rate_range
-from rpms.report.outcomes import Comparison, Results, condition_label
+from rpms.report.outcomes import Comparison, Results
 from rpms.report.statistics import holm, mcnemar_of
-from rpms.report.table import DASH, Cell, Table, groups, line
+from rpms.report.table import DASH, Table, TableCell, groups, line
 from rpms.store.swap import folder_beside
 
 _TERMS = ("world", "engine", "edition", "options", "split", "step_budget", "tasks_hash")
@@ -61,7 +62,7 @@ def _board(found: Mapping[str, Results], number: int) -> Table:
     tests = {str(place): _against(first, other) for place, other in enumerate(others, start=1)}
     p_values = [DASH, *map(p_value, holm(tests).values())]
     best = Best(results.rate for results in ranked)
-    measured: dict[str, Sequence[str | Cell]] = {
+    measured: dict[str, Sequence[str | TableCell]] = {
         "Succ. (%)": [best.cell(results.rate, percent(results.rate)) for results in ranked],
         "95% interval": [rate_range(results.won, len(results)) for results in ranked],
         **_where_known(ranked),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rpms.report.statistics import Interval, success_rate
-from rpms.report.table import Cell
+from rpms.report.table import TableCell
 
 
 def percent(fraction: float) -> str:
@@ -42,5 +42,5 @@ class Best:
         known = [value for value in values if value is not None]
         self._best = (min(known) if lowest else max(known)) if len(set(known)) > 1 else None
 
-    def cell(self, value: float | None, text: str) -> Cell:
-        return Cell(text, strong=value is not None and value == self._best)
+    def cell(self, value: float | None, text: str) -> TableCell:
+        return TableCell(text, strong=value is not None and value == self._best)

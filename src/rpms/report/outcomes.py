@@ -16,6 +16,7 @@ from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS
 from rpms.core.episode import Ending
 from rpms.play.epochs import Agreement
+from rpms.report.labels import ARBITRATION_LABELS, TYPE_LABELS
 from rpms.store.episodes import EpisodeRow
 
 CRASHES = (Ending.MODEL_ERROR, Ending.WORLD_ERROR)
@@ -243,7 +244,7 @@ class Comparison:
     @property
     def ablation(self) -> tuple[Results, Results, Results, Results] | None:
         """(A), (B), (C), (D): the four cells of the 2x2, if all are here; (C) and (D) with the same memory."""
-        for alike in _alike(self):
+        for alike in comparable(self):
             a, b, c, d = ([results for results in alike if _is_cell(results, name)] for name in CONDITIONS)
             pairs = [(one, two) for one in c for two in d if _memory(one) == _memory(two)]
             if a and b and pairs:
@@ -253,7 +254,7 @@ class Comparison:
     @property
     def soft_pairs(self) -> tuple[tuple[Results, Results], ...]:
         """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against the other three cells."""
-        for alike in _alike(self):
+        for alike in comparable(self):
             soft = next((each for each in alike if _is_soft(each)), None)
             cells = {name: next((each for each in alike if _is_cell(each, name)), None) for name in CONDITIONS}
             base, rules, memory = (cells[name] for name in ("baseline", "rules-only", "memory-only"))
@@ -267,7 +268,7 @@ class Comparison:
         """Conditions that differ in nothing but the state filter: with it, and without."""
         return tuple(
             (one, two)
-            for alike in _alike(self)
+            for alike in comparable(self)
             for one in alike
             for two in alike
             if one.switches.get("state_filter") and {**one.switches, "state_filter": False} == two.switches
@@ -277,7 +278,7 @@ class Comparison:
     @property
     def arbitrations(self) -> Mapping[str, Results]:
         """Conditions with rules and memory that differ in arbitration alone, by mode, the paper's order."""
-        for alike in _alike(self):
+        for alike in comparable(self):
             both = [r for r in alike if r.switches.get("rules") and r.switches.get("memory")]
             modes = {str(r.switches.get("arbitration", "")): r for r in both if r.switches.get("state_filter", True)}
             ordered = [mode for mode in ARBITRATION_LABELS if mode in modes]
@@ -286,50 +287,11 @@ class Comparison:
         return {}
 
 
-TYPE_LABELS: Mapping[str, str] = {
-    "look_at_obj_in_light": "Look",
-    "pick_and_place_simple": "Place",
-    "pick_clean_then_place_in_recep": "Clean",
-    "pick_cool_then_place_in_recep": "Cool",
-    "pick_heat_then_place_in_recep": "Heat",
-    "pick_two_obj_and_place": "Two",
-}
-"""ALFWorld's task types in the order and with the names of the paper's table."""
-
-CONDITION_LABELS: Mapping[str, str] = {
-    "baseline": "Baseline",
-    "memory-only": "Memory-only",
-    "rules-only": "Rules-only",
-    "full": "Full RPMS",
-}
-ARBITRATION_LABELS: Mapping[str, str] = {
-    "none": "None",
-    "soft": "Soft-only",
-    "hard": "Hard-only",
-    "hard+soft": "Hard+Soft",
-}
-
-
-ENFORCED = " + "
-"""Stands between a condition of the paper and what is enforced beyond it."""
-
-
-def type_label(kind: str) -> str:
-    """A task type as tables name it."""
-    return TYPE_LABELS.get(kind, kind)
-
-
-def condition_label(name: str) -> str:
-    """A condition as tables name it."""
-    base, plus, rest = name.partition(ENFORCED)
-    return CONDITION_LABELS.get(base, base) + plus + rest
-
-
 _FACTORS = ("rules", "memory", "arbitration", "state_filter")
 """The switches that the paper's tables vary."""
 
 
-def _alike(comparison: Comparison) -> Iterator[list[Results]]:
+def comparable(comparison: Comparison) -> Iterator[list[Results]]:
     """Conditions by what else is switched in them, so that a table varies its own factor and nothing more."""
     groups: dict[str, list[Results]] = {}
     for results in comparison:
@@ -361,46 +323,6 @@ def _is_cell(results: Results, name: str) -> bool:
         switches.get("state_filter", True) and (not cell.rules or switches.get("arbitration") == cell.arbitration)
     )
     return same and plain
-
-
-@dataclass(frozen=True, slots=True)
-class Round:
-    """A point of the learning curve."""
-
-    name: str
-    entries: int
-    results: Mapping[str, Results]
-    """By series, such as Mem-only and Rules+Mem."""
-
-
-MEMORY_SERIES = "Mem-only"
-RULES_SERIES = "Rules+Mem"
-
-
-def rounds(comparison: Comparison) -> tuple[Round, ...]:
-    """The learning curve in a comparison: its plain conditions by how much memory each had.
-
-    Empty unless some condition was run with two memories of different size. Round 0 is the same without memory.
-    """
-    for alike in _alike(comparison):
-        points: dict[int, dict[str, Results]] = {}
-        for results in alike:
-            switches = results.switches
-            if results.memory_entries is None or not switches.get("state_filter", True):
-                continue
-            series = RULES_SERIES if switches.get("rules") else MEMORY_SERIES
-            entries = results.memory_entries if switches.get("memory") else 0
-            points.setdefault(entries, {}).setdefault(series, results)
-        if len([entries for entries in points if entries]) > 1:
-            return _numbered(points)
-    return ()
-
-
-def _numbered(points: Mapping[int, Mapping[str, Results]]) -> tuple[Round, ...]:
-    return tuple(
-        Round("R0 (no mem)" if not entries else f"R{number}", entries, points[entries])
-        for number, entries in enumerate(sorted(points), start=0 if 0 in points else 1)
-    )
 
 
 def paired(first: Results, second: Results) -> Sequence[tuple[Row, Row]]:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
+from rpms.core.episode import Happening
 from rpms.core.prompt import SHARED
-from rpms.report.outcomes import Comparison, Row, condition_label, type_label
+from rpms.report.labels import condition_label, type_label
+from rpms.report.outcomes import Comparison, Row
 from rpms.report.verdicts import ENTRIES_IN_A_FILE
+from rpms.store.episode_form import TEXTS
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, StepRecord
 
 CHUNK = 1_000
@@ -34,7 +37,7 @@ def episode_path(condition: int, task: int) -> str:
 
 
 @dataclass(frozen=True)
-class Index:
+class TaskIndex:
     """The task list as the pages see it."""
 
     comparison: Comparison
@@ -140,20 +143,18 @@ def _step(record: EpisodeRecord, step: StepRecord, texts: _Texts) -> dict[str, A
         "unlisted": step.unlisted,
         "prompt": [[str(block.part), block.tokens, [place(item) for item in block.items]] for block in prompt.blocks],
         "cut": [[str(part), place(item)] for part, item in prompt.cut],
-        "answer": place(step.answer),
-        "thought": place(step.thought),
-        "action": step.action,
-        "command": step.command,
-        "repairs": list(step.repairs),
-        "result": place(step.result),
-        "score": step.score,
-        "infeasible": step.infeasible,
-        "objection": step.objection,
-        "contradictions": list(step.contradictions),
+        **{name: place(value) if name in TEXTS else value for name, value in _done(step)},
         "tokens": [step.usage.prompt_tokens, step.usage.cached_tokens, step.usage.completion_tokens],
         "extras": dict(step.extras),
         **({"left_out": place("\n".join(step.left_out))} if step.left_out else {}),
     }
+
+
+def _done(step: StepRecord) -> Iterator[tuple[str, Any]]:
+    """What the model answered and what came of it, by the names that the step has for it."""
+    for each in fields(Happening):
+        if each.name not in ("number", "observation", "usage"):
+            yield each.name, getattr(step, each.name)
 
 
 def _candidates(candidates: Sequence[CandidateRecord], texts: _Texts) -> list[list[Any]]:

@@ -17,9 +17,10 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, unreadable
 from rpms.report.contrasts import omissions
 from rpms.report.figures import Picture, ablation_figure, all_figures
-from rpms.report.gather import VARIES, Evidence, gather
-from rpms.report.outcomes import Comparison, condition_label
-from rpms.report.page_data import Index, episode_data, episode_path, script
+from rpms.report.gather import VARIES, Gathered, gather
+from rpms.report.labels import condition_label
+from rpms.report.outcomes import Comparison
+from rpms.report.page_data import TaskIndex, episode_data, episode_path, script
 from rpms.report.statistics import success_rate
 from rpms.report.table import Table, comma_separated, latex, markdown
 from rpms.report.tables import all_tables, left_out, main_table, methods_table
@@ -130,7 +131,7 @@ def _environment() -> Environment:
     )
 
 
-def _write_groups(folder: Path, evidence: Sequence[Evidence], title: str, with_published: bool) -> int:
+def _write_groups(folder: Path, evidence: Sequence[Gathered], title: str, with_published: bool) -> int:
     """Several comparisons: a page that leads to each, with what they have in common."""
     count = 0
     links = []
@@ -149,7 +150,7 @@ def _write_groups(folder: Path, evidence: Sequence[Evidence], title: str, with_p
     _write(
         folder / "index.html",
         page.render(
-            title=title or evidence[0].study or "Study",
+            title=title or evidence[0].study or "Comparisons",
             about=comparisons[0].about,
             root="",
             groups=links,
@@ -176,13 +177,14 @@ def _write_extras(folder: Path, tables: Sequence[Table], pictures: Sequence[Pict
             _write(folder / "tables" / f"{table.name}.{ending}", form(table))
     for picture in pictures:
         (folder / "figures" / f"{picture.name}.svg").write_bytes(picture.svg)
+        (folder / "figures" / f"{picture.name}.dark.svg").write_bytes(picture.dark)
         (folder / "figures" / f"{picture.name}.png").write_bytes(picture.png)
 
 
 class _Writer:
     """Writes the pages of one comparison."""
 
-    def __init__(self, folder: Path, evidence: Evidence, title: str, with_published: bool, home: str = "") -> None:
+    def __init__(self, folder: Path, evidence: Gathered, title: str, with_published: bool, home: str = "") -> None:
         self._folder = folder
         self._evidence = evidence
         self._comparison = evidence.comparison
@@ -196,7 +198,7 @@ class _Writer:
         _write(self._folder / "data" / "memory.js", script("memory", book.overview()))
         for number, rows in enumerate(book.chunks()):
             _write(self._folder / "data" / f"entries-{number}.js", script(f"entries-{number}", rows))
-        index = Index(self._comparison, goals)
+        index = TaskIndex(self._comparison, goals)
         _write(self._folder / "data" / "meta.js", script("meta", index.meta(self._title)))
         for number, chunk in enumerate(index.chunks()):
             _write(self._folder / "data" / f"tasks-{number}.js", script(f"tasks-{number}", chunk))

@@ -13,7 +13,7 @@ SOURCE = "RPMS: Enhancing LLM-Based Embodied Planning through Rule-Augmented Mem
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class PublishedMethod:
     """One line of Tables 9 and 10: a method as its own authors reported it."""
 
     name: str
@@ -88,26 +88,32 @@ DISCORDANT: Mapping[tuple[str, str], tuple[int, int, float]] = {
 """n01, n10 and the printed p-value, which is called exact and is the continuity-corrected one."""
 
 ALFWORLD_METHODS = (
-    Method("BUTLER8", "Trained policy (IL / seq2seq)", "Trained", "best-of-8", "Shridhar et al. 2020", "37"),
-    Method("ReAct", "PaLM-540B / text-davinci-002", "Prompt-only", "single-run", "Yao et al. 2023", "70.9/78.4"),
-    Method("Reflexion", "GPT-3.5", "Prompt-only (iterative reflection)", "11 iter.", "Shinn et al. 2023", "97"),
-    Method("RAFA", "GPT-4", "Prompt-only (iterative replanning)", "8 iter.", "Liu et al. 2023", "99"),
-    Method("A3T", "Trained (self-training)", "Trained", "single-run", "Yang et al. 2024", "86–96"),
-    Method("RPMS (paper)", "Llama-3.1-8B", "Prompt-only (rule+mem)", "single-run", "the paper", "59.7"),
-    Method("RPMS (paper)", "Llama-3.1-70B", "Prompt-only (rule+mem)", "single-run", "the paper", "88.1"),
-    Method("RPMS (paper)", "Claude Sonnet 4.5", "Prompt-only (rule+mem)", "single-run", "the paper", "98.5"),
+    PublishedMethod("BUTLER8", "Trained policy (IL / seq2seq)", "Trained", "best-of-8", "Shridhar et al. 2020", "37"),
+    PublishedMethod(
+        "ReAct", "PaLM-540B / text-davinci-002", "Prompt-only", "single-run", "Yao et al. 2023", "70.9/78.4"
+    ),
+    PublishedMethod(
+        "Reflexion", "GPT-3.5", "Prompt-only (iterative reflection)", "11 iter.", "Shinn et al. 2023", "97"
+    ),
+    PublishedMethod("RAFA", "GPT-4", "Prompt-only (iterative replanning)", "8 iter.", "Liu et al. 2023", "99"),
+    PublishedMethod("A3T", "Trained (self-training)", "Trained", "single-run", "Yang et al. 2024", "86–96"),
+    PublishedMethod("RPMS (paper)", "Llama-3.1-8B", "Prompt-only (rule+mem)", "single-run", "the paper", "59.7"),
+    PublishedMethod("RPMS (paper)", "Llama-3.1-70B", "Prompt-only (rule+mem)", "single-run", "the paper", "88.1"),
+    PublishedMethod("RPMS (paper)", "Claude Sonnet 4.5", "Prompt-only (rule+mem)", "single-run", "the paper", "98.5"),
 )
 """Table 9: success rate in per cent."""
 SCIENCEWORLD_METHODS = (
-    Method("SwiftSage: ReAct", "GPT-4", "Prompt-only (few-shot)", "30 tasks", "Lin et al. 2023", "36.4"),
-    Method(
+    PublishedMethod("SwiftSage: ReAct", "GPT-4", "Prompt-only (few-shot)", "30 tasks", "Lin et al. 2023", "36.4"),
+    PublishedMethod(
         "SwiftSage: Reflexion", "GPT-4", "Prompt-only (iterative reflection)", "30 tasks", "Lin et al. 2023", "45.3"
     ),
-    Method("Retrospex: IL-T5", "Flan-T5-large", "Trained (IL)", "30 tasks", "Xiang et al. 2024", "48.8"),
-    Method("Retrospex", "Flan-T5-large + RL", "Trained (IL+RL)", "30 tasks", "Xiang et al. 2024", "56.0"),
-    Method("CLIN", "GPT-4", "Continual memory update", "30 tasks", "Majumder et al. 2024", "59.8"),
-    Method("SwiftSage", "SWIFT + SAGE (GPT-4)", "Hybrid (BC + prompting)", "30 tasks", "Lin et al. 2023", "84.7"),
-    Method(
+    PublishedMethod("Retrospex: IL-T5", "Flan-T5-large", "Trained (IL)", "30 tasks", "Xiang et al. 2024", "48.8"),
+    PublishedMethod("Retrospex", "Flan-T5-large + RL", "Trained (IL+RL)", "30 tasks", "Xiang et al. 2024", "56.0"),
+    PublishedMethod("CLIN", "GPT-4", "Continual memory update", "30 tasks", "Majumder et al. 2024", "59.8"),
+    PublishedMethod(
+        "SwiftSage", "SWIFT + SAGE (GPT-4)", "Hybrid (BC + prompting)", "30 tasks", "Lin et al. 2023", "84.7"
+    ),
+    PublishedMethod(
         "RPMS (paper)",
         "GPT-4",
         "Prompt-only (rule+mem)",

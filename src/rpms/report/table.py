@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console
 from rich.table import Table as RichTable
@@ -18,7 +18,7 @@ DASH = "—"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """What a cell says, and whether it is the best of its kind."""
 
     text: str
@@ -26,10 +26,10 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TableLine:
     """One row of a table."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
     published: bool = False
     """Printed by others, not measured here. Every form of the table says so in this row."""
 
@@ -41,30 +41,37 @@ class Table:
     name: str
     caption: str
     columns: tuple[str, ...]
-    groups: tuple[tuple[Line, ...], ...]
+    groups: tuple[tuple[TableLine, ...], ...]
     notes: tuple[str, ...] = ()
     words: int = 1
     """How many columns at the left hold words; the others hold numbers and are aligned to the right."""
 
     @property
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self) -> tuple[TableLine, ...]:
         return tuple(line for group in self.groups for line in group)
 
 
-def line(*cells: str | Cell, published: bool = False) -> Line:
+def line(*cells: str | TableCell, published: bool = False) -> TableLine:
     """Make a line; plain text becomes a cell."""
-    return Line(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in cells), published)
+    return TableLine(tuple(cell if isinstance(cell, TableCell) else TableCell(cell) for cell in cells), published)
 
 
-def groups(*parts: Iterable[Line]) -> tuple[tuple[Line, ...], ...]:
+def groups(*parts: Iterable[TableLine]) -> tuple[tuple[TableLine, ...], ...]:
     """Groups of lines, the empty ones left out."""
     return tuple(part for part in map(tuple, parts) if part)
 
 
-def _marked(entry: Line) -> tuple[Cell, ...]:
+def without_notes(table: Table, told: set[str]) -> Table:
+    """A table without the notes that stand below one before it; `told` is what was told so far, to which it adds."""
+    notes = tuple(note for note in table.notes if note not in told)
+    told.update(notes)
+    return replace(table, notes=notes)
+
+
+def _marked(entry: TableLine) -> tuple[TableCell, ...]:
     """The cells of a line, the first one marked where the line is published."""
     first, *rest = entry.cells
-    return (Cell(f"{first.text} (published)", first.strong) if entry.published else first, *rest)
+    return (TableCell(f"{first.text} (published)", first.strong) if entry.published else first, *rest)
 
 
 # ── terminal ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -129,7 +136,7 @@ def markdown(table: Table) -> str:
     return f"**{_md(table.caption)}**\n\n{body}\n{notes}"
 
 
-def _md_cell(cell: Cell) -> str:
+def _md_cell(cell: TableCell) -> str:
     return f"**{_md(cell.text)}**" if cell.strong and cell.text else _md(cell.text)
 
 
@@ -193,7 +200,7 @@ def _tex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in _HYPHENS.sub("-\0", plain(text)))
 
 
-def _tex_cell(cell: Cell, published: bool) -> str:
+def _tex_cell(cell: TableCell, published: bool) -> str:
     text = _tex(cell.text)
     if cell.strong and text:
         text = rf"\textbf{{{text}}}"

@@ -11,23 +11,13 @@ from rpms.report import published
 from rpms.report.conduct import action_table, efficiency_table, failure_table, significance_table
 from rpms.report.contrasts import interaction_of, omissions
 from rpms.report.epochs import epochs_table
+from rpms.report.labels import ARBITRATION_LABELS, CONDITION_LABELS, ENFORCED, condition_label, type_label
+from rpms.report.learning_curve import MEMORY_SERIES, RULES_SERIES, rounds
 from rpms.report.numbers import Best, percent, points, range_of, rate_range
-from rpms.report.outcomes import (
-    ARBITRATION_LABELS,
-    CONDITION_LABELS,
-    ENFORCED,
-    MEMORY_SERIES,
-    RULES_SERIES,
-    Comparison,
-    Results,
-    Row,
-    condition_label,
-    rounds,
-    type_label,
-)
+from rpms.report.outcomes import Comparison, Results, Row
 from rpms.report.published import SETTINGS
 from rpms.report.statistics import additive_expectation
-from rpms.report.table import DASH, Cell, Line, Table, groups, line
+from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
 from rpms.report.verdicts import verdict_table
 
 CELL_LETTERS = {"baseline": "A", "rules-only": "B", "memory-only": "C", "full": "D"}
@@ -35,7 +25,7 @@ CELL_LETTERS = {"baseline": "A", "rules-only": "B", "memory-only": "C", "full": 
 
 def main_table(comparisons: Sequence[Comparison], *, with_published: bool = False) -> Table:
     """Baseline and full system, one group a model: the paper's Table 1."""
-    parts: list[list[Line]] = []
+    parts: list[list[TableLine]] = []
     for comparison in comparisons:
         conditions = list(comparison)
         cells = comparison.ablation
@@ -56,7 +46,7 @@ def main_table(comparisons: Sequence[Comparison], *, with_published: bool = Fals
     )
 
 
-def _published_main(row: published.MainResult) -> list[Line]:
+def _published_main(row: published.MainResult) -> list[TableLine]:
     gain = f"{row.full - row.baseline:+.1f}"
     return [
         line(row.model, "ReAct (Baseline)", f"{row.baseline:.1f}", "", DASH, published=True),
@@ -64,7 +54,7 @@ def _published_main(row: published.MainResult) -> list[Line]:
     ]
 
 
-def _main_line(results: Results, base: Results | None, best: Best) -> Line:
+def _main_line(results: Results, base: Results | None, best: Best) -> TableLine:
     return line(
         results.model or DASH,
         condition_label(results.name),
@@ -88,7 +78,7 @@ def type_table(comparison: Comparison, *, with_published: bool = False) -> Table
         )
         for results in comparison
     ]
-    printed: list[Line] = []
+    printed: list[TableLine] = []
     if with_published:
         for name, rates in published.PER_TYPE.items():
             cells = [f"{rates[label]:.1f}" if (label := type_label(kind)) in rates else DASH for kind in types]
@@ -108,7 +98,7 @@ def _rate(rows: Sequence[Row]) -> float | None:
     return sum(row.won for row in rows) / len(rows) if rows else None
 
 
-def _rate_cell(rows: Sequence[Row], best: Best) -> Cell:
+def _rate_cell(rows: Sequence[Row], best: Best) -> TableCell:
     rate = _rate(rows)
     return best.cell(rate, DASH if rate is None else percent(rate))
 

@@ -27,7 +27,7 @@ SUFFIX = ".decisions.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ReviewDecision:
     """A person's word on one line. `at`, `key` and `text` are those of its claim."""
 
     at: tuple[str, ...]
@@ -48,7 +48,7 @@ class Reviewed(NamedTuple):
     """A claim, and what was decided of it."""
 
     claim: Claim
-    decision: Decision | None
+    decision: ReviewDecision | None
 
     @property
     def stands(self) -> bool:
@@ -83,12 +83,12 @@ def decisions_file(manual: Path) -> Path:
     return manual.with_suffix("").with_name(manual.with_suffix("").name + SUFFIX)
 
 
-def decisions_on(manual: Path) -> tuple[Decision, ...]:
+def decisions_on(manual: Path) -> tuple[ReviewDecision, ...]:
     """The decisions on a manual, none where there is no such file; a mistake in it is a FileError with its line."""
     file = decisions_file(manual)
     if not is_there(file):
         return ()
-    found: dict[tuple[str, ...], Decision] = {}
+    found: dict[tuple[str, ...], ReviewDecision] = {}
     headed = False
     for number, line in enumerate(read_text(file, LARGEST_MEMORY).splitlines(), 1):
         try:
@@ -103,7 +103,7 @@ def decisions_on(manual: Path) -> tuple[Decision, ...]:
         except ValidationError as error:
             raise FileError(file, number, f"is no decision: {first_mistake(error)}") from None
         form.pop("type")
-        decision = Decision(**form)
+        decision = ReviewDecision(**form)
         try:
             _check(decision)
         except ValueError as error:
@@ -116,7 +116,7 @@ def decisions_on(manual: Path) -> tuple[Decision, ...]:
     return tuple(found.values())
 
 
-def _check(decision: Decision) -> None:
+def _check(decision: ReviewDecision) -> None:
     """Raise a ValueError for what no line of a manual can say."""
     if not decision.at:
         raise ValueError("it does not say what it is about")
@@ -129,7 +129,7 @@ def _check(decision: Decision) -> None:
         parse_clause(decision.text)
 
 
-def write_decisions(manual: Path, decisions: Iterable[Decision]) -> None:
+def write_decisions(manual: Path, decisions: Iterable[ReviewDecision]) -> None:
     """Write the file, whole or not at all."""
     rows: list[dict[str, object]] = [{"type": "decisions", "version": 1}]
     for decision in decisions:
@@ -138,7 +138,7 @@ def write_decisions(manual: Path, decisions: Iterable[Decision]) -> None:
     write_whole(decisions_file(manual), "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def reviewed(evidence: Evidence, decisions: Iterable[Decision]) -> list[Reviewed]:
+def reviewed(evidence: Evidence, decisions: Iterable[ReviewDecision]) -> list[Reviewed]:
     """Every claim with what was decided of it."""
     known = {decision.line: decision for decision in decisions}
     return [Reviewed(claim, known.get(about(claim.at, claim.key, claim.text))) for claim in evidence.claims]

@@ -64,13 +64,13 @@ def _shown_extras(extras: dict[str, Any]) -> dict[str, Any]:
     return extras
 
 
-class Form(BaseModel):
+class FilePiece(BaseModel):
     """A piece of the file."""
 
     model_config = ConfigDict(frozen=True)
 
 
-class TokensForm(Form):
+class TokensForm(FilePiece):
     """A usage, less what differs from one time to the next."""
 
     prompt_tokens: Count = 0
@@ -82,7 +82,7 @@ class TokensForm(Form):
         return Usage(self.prompt_tokens, self.cached_tokens, self.completion_tokens, written_tokens=self.written_tokens)
 
 
-class MetricsForm(Form):
+class MetricsForm(FilePiece):
     """What tables count."""
 
     steps: Count
@@ -97,7 +97,7 @@ class MetricsForm(Form):
     usage: TokensForm
 
 
-class HeadForm(Form):
+class HeadForm(FilePiece):
     """The first line of a file, which is all that a table needs."""
 
     version: Literal[1]
@@ -113,7 +113,7 @@ class HeadForm(Form):
     metrics: MetricsForm
 
 
-class CandidateForm(Form):
+class CandidateForm(FilePiece):
     """A candidate; its wording is the index of a text."""
 
     entry: Text
@@ -127,7 +127,7 @@ class CandidateForm(Form):
     fact: Text = ""
 
 
-class BlockForm(Form):
+class BlockForm(FilePiece):
     """A block of a prompt; its text is the index of one."""
 
     part: Part
@@ -135,7 +135,7 @@ class BlockForm(Form):
     text: Count
 
 
-class HistoryForm(Form):
+class HistoryForm(FilePiece):
     """A history: how many turns after the opening one the budget dropped, or else the index of its text."""
 
     tokens: Count
@@ -145,7 +145,7 @@ class HistoryForm(Form):
     text: Count | None = None
 
 
-class BeliefForm(Form):
+class BeliefForm(FilePiece):
     """What changed since the step before; None for what is no longer there."""
 
     location: Text | None = None
@@ -156,8 +156,15 @@ class BeliefForm(Form):
     signature: Text = ""
 
 
-class StepForm(Form):
-    """A step; whole numbers that stand for a text, candidate or block are indices."""
+TEXTS = frozenset({"observation", "answer", "thought", "result"})
+"""The fields of a step that are long, and so stand once an episode: a step has the index of each."""
+
+
+class StepForm(FilePiece):
+    """A step; whole numbers that stand for a text, candidate or block are indices.
+
+    It is written in the order of these fields, less those that are optional and have nothing to say.
+    """
 
     number: Count
     observation: Count
@@ -190,8 +197,12 @@ class StepForm(Form):
     def text_places(self) -> list[int]:
         """Where the texts of this step stand."""
         kept = (self.left_out, self.turn, self.history.text if self.history is not None else None)
-        said = [self.observation, self.answer, self.thought, self.result, *self.belief.lines]
-        return said + [place for _, place in self.cut] + [place for place in kept if place is not None]
+        said = [getattr(self, name) for name in TEXTS]
+        return (
+            [*said, *self.belief.lines]
+            + [place for _, place in self.cut]
+            + [place for place in kept if place is not None]
+        )
 
 
 class FileForm(HeadForm):

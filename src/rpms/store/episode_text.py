@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rpms.core.belief import Belief
@@ -13,7 +13,7 @@ from rpms.core.prompt import Block, Part, Prompt
 from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate
 from rpms.core.voice import memory_line
-from rpms.store.episode_form import HISTORY_HERE, seal
+from rpms.store.episode_form import HISTORY_HERE, TEXTS, StepForm, seal
 from rpms.store.episodes import usual_turns
 
 _NOTHING: Mapping[str, Any] = {}
@@ -146,38 +146,33 @@ class _Scribe:
                 self._told[number - 1] = {"turn": self.texts.place(shown), "spoken": history.spoken[-1]}
 
     def step(self, step: Step) -> dict[str, Any]:
-        """One step as JSON."""
+        """One step as JSON: what its form asks for, in that order, which is also the order that texts are placed in."""
         decision, text = step.decision, self.texts.place
         progress = decision.progress
         history, told = self._history(step)
+        retold = self._told.get(step.number - 1, {})
         cut = [[str(part), text(item)] for part, item in decision.prompt.cut if told or part is not Part.HISTORY]
-        return {
-            "number": step.number,
-            "observation": text(step.observation),
-            "belief": self._belief(decision),
-            "progress": [progress.sub_goal, progress.target, progress.done, progress.total],
-            **_filled(
-                candidates=[self._candidate(candidate) for candidate in decision.candidates],
-                unlisted=decision.unlisted,
-            ),
-            "prompt": [self._block(block) for block in decision.prompt.blocks],
-            **_filled(history=history, cut=cut),
-            **({"left_out": text("\n".join(decision.left_out))} if decision.left_out else {}),
-            "answer": text(step.answer),
-            "thought": text(step.thought),
-            **({} if step.action is None else {"action": step.action}),
-            **_filled(command=step.command, repairs=list(step.repairs)),
-            "result": text(step.result),
-            **self._told.get(step.number - 1, {}),
-            **_filled(
-                score=step.score,
-                infeasible=step.infeasible,
-                objection=step.objection,
-                contradictions=list(step.contradictions),
-                usage=_tokens(step.usage),
-                extras=step.extras,
-            ),
+        known: Mapping[str, Callable[[], Any]] = {
+            "belief": lambda: self._belief(decision),
+            "progress": lambda: [progress.sub_goal, progress.target, progress.done, progress.total],
+            "candidates": lambda: [self._candidate(candidate) for candidate in decision.candidates],
+            "unlisted": lambda: decision.unlisted,
+            "prompt": lambda: [self._block(block) for block in decision.prompt.blocks],
+            "history": lambda: history or None,
+            "cut": lambda: cut,
+            "left_out": lambda: text("\n".join(decision.left_out)) if decision.left_out else None,
+            "turn": lambda: retold.get("turn"),
+            "spoken": lambda: retold.get("spoken"),
+            "usage": lambda: _tokens(step.usage),
         }
+        written: dict[str, Any] = {}
+        for name, form in StepForm.model_fields.items():
+            value = known[name]() if name in known else getattr(step, name)
+            value = text(value) if name in TEXTS else value
+            says = bool(value) if form.default is not None else value is not None
+            if form.is_required() or says or name in retold:
+                written[name] = value
+        return written
 
     def _history(self, step: Step) -> tuple[dict[str, int], bool]:
         """What the steps before do not tell of a history, and whether its text had to be kept after all."""

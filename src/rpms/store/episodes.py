@@ -8,21 +8,21 @@ steps before it say the same. The last field is a checksum of all that is before
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from rpms.core.episode import Ending, Episode
+from rpms.core.episode import Ending, Episode, Happening
 from rpms.core.errors import FileError
 from rpms.core.goal import Progress
 from rpms.core.prompt import Block, Layout, Part, Prompt, Turn, transcript
 from rpms.core.prompt import Form as PromptForm
 from rpms.core.usage import Usage
 from rpms.foreign.json_text import NotJson, first_mistake, loads
-from rpms.store.episode_form import HISTORY_HERE, FileForm, HeadForm, StepForm, sound_bytes
+from rpms.store.episode_form import HISTORY_HERE, TEXTS, FileForm, HeadForm, StepForm, sound_bytes
 
 _Value = TypeVar("_Value")
 
@@ -126,27 +126,14 @@ class BeliefRecord:
     signature: str
 
 
-@dataclass(frozen=True, slots=True)
-class StepRecord:
-    """One step, as `core.episode.Step` had it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRecord(Happening):
+    """One step, as its file tells it."""
 
-    number: int
-    observation: str
     belief: BeliefRecord
     progress: Progress
     candidates: tuple[CandidateRecord, ...]
     unlisted: int
-    answer: str
-    thought: str
-    action: str | None
-    command: str
-    repairs: tuple[str, ...]
-    result: str
-    score: float
-    infeasible: bool
-    objection: str
-    contradictions: tuple[str, ...]
-    usage: Usage
     extras: Mapping[str, Any] = field(default_factory=dict)
     """What features beyond the paper recorded, by their names."""
     left_out: tuple[str, ...] = ()
@@ -280,9 +267,11 @@ def _step(
     last_seen: Mapping[str, str],
 ) -> StepRecord:
     belief = step.belief
+    happened = {each.name: getattr(step, each.name) for each in fields(Happening)}
+    happened |= {name: texts[happened[name]] for name in TEXTS}
+    happened["usage"] = step.usage.usage()
     return StepRecord(
-        number=step.number,
-        observation=texts[step.observation],
+        **happened,
         belief=BeliefRecord(
             belief.location,
             belief.holding,
@@ -294,17 +283,6 @@ def _step(
         progress=Progress(*step.progress),
         candidates=tuple(candidates[place] for place in step.candidates),
         unlisted=step.unlisted,
-        answer=texts[step.answer],
-        thought=texts[step.thought],
-        action=step.action,
-        command=step.command,
-        repairs=step.repairs,
-        result=texts[step.result],
-        score=step.score,
-        infeasible=step.infeasible,
-        objection=step.objection,
-        contradictions=step.contradictions,
-        usage=step.usage.usage(),
         extras=step.extras,
         left_out=() if step.left_out is None else tuple(texts[step.left_out].split("\n")),
     )

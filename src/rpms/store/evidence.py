@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -62,16 +62,10 @@ class Witness(NamedTuple):
     """From 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One line of a learned manual, or one that did not make it into the manual, with what speaks for it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """What speaks for something that was learned, and against it."""
 
-    at: tuple[str, ...]
-    """The mapping where it stands, or would: `("environment", "heat")`, `("kinds", "heat_place")`."""
-    key: str
-    """What of it: `syntax`, `preconditions`, `plan`, `effects`, `observes`, `holds`, `yes`, `no`, `places`, `steps`."""
-    text: str
-    """As the manual writes it: `holding(object)`."""
     label: Label = Label.SEEN
     confirmed: int = 0
     """Steps that speak for it. Of a precondition: successes in which it was true."""
@@ -87,6 +81,22 @@ class Claim:
     """Some of the steps that speak against it."""
     note: str = ""
     """What else there is to say, in words."""
+
+    def claim(self, at: tuple[str, ...], key: str, text: str) -> Claim:
+        """The line of a manual for which this speaks."""
+        return Claim(at, key, text, **{each.name: getattr(self, each.name) for each in fields(Support)})
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Support):
+    """One line of a learned manual, or one that did not make it into the manual, with what speaks for it."""
+
+    at: tuple[str, ...]
+    """The mapping where it stands, or would: `("environment", "heat")`, `("kinds", "heat_place")`."""
+    key: str
+    """What of it: `syntax`, `preconditions`, `plan`, `effects`, `observes`, `holds`, `yes`, `no`, `places`, `steps`."""
+    text: str
+    """As the manual writes it: `holding(object)`."""
 
     @property
     def place(self) -> str:
@@ -202,7 +212,8 @@ def write_evidence(file: Path, evidence: Evidence) -> None:
 
 def _told(claim: Claim) -> dict[str, object]:
     """A claim without what it does not say."""
-    return {name: value for name, value in asdict(claim).items() if value or name in ("at", "key", "text")}
+    said = {name: value for name, value in asdict(claim).items() if value}
+    return {"at": claim.at, "key": claim.key, "text": claim.text} | said
 
 
 def read_evidence(file: Path) -> Evidence:

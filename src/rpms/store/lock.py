@@ -9,23 +9,20 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import ModuleType
 from typing import Any
+
+from filelock import lock_descriptor
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import open_regular
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 
-fcntl: ModuleType | None
-try:
-    import fcntl
-except ImportError:  # a system without POSIX locks
-    fcntl = None
-
 LOCK = "lock"
-_TAKEN = {errno.EACCES, errno.EAGAIN, errno.EWOULDBLOCK}
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
+"""What a system or a file system without locks answers, such as NFS without its lock service."""
+_POLL = 0.005
+"""Seconds between attempts: whoever is waited for holds a lock for less."""
 
 
 @contextmanager
@@ -42,9 +39,7 @@ def locked(folder: Path) -> Iterator[None]:
         why = error.problem.removeprefix("cannot be read: ")
         raise InputError(f"{folder}: cannot be written: {why}; nothing was changed") from None
     try:
-        by_system = _take(handle, folder)
-        if not by_system:
-            _take_by_name(handle, folder)
+        _take_folder(handle, folder)
         _write(handle, {"pid": os.getpid(), "host": socket.gethostname()})
         try:
             yield
@@ -56,13 +51,15 @@ def locked(folder: Path) -> Iterator[None]:
 
 def hold(handle: int) -> bool:
     """Mark an open file or folder as in use until it is closed; False where another process uses it."""
-    if fcntl is None:
-        return True
+    return take(handle) is not False
+
+
+def take(handle: int) -> bool | None:
+    """As `hold`; None where there are no locks, so that nobody can tell whether another process uses it."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno in _NO_LOCKS
-    return True
+        return _lock(handle)
+    except OSError:
+        return False
 
 
 @contextmanager
@@ -70,30 +67,31 @@ def waiting_lock(folder: Path) -> Iterator[None]:
     """Hold a folder for a moment, after whoever else does. Leaves no file behind; nothing where there are no locks."""
     handle = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     try:
-        if fcntl is not None:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX)
-            except OSError as error:
-                if error.errno not in _NO_LOCKS:
-                    raise
+        _lock(handle, wait=True)
         yield
     finally:
         os.close(handle)
 
 
-def _take(handle: int, folder: Path) -> bool:
-    """Take the system's lock; False where there is no such thing."""
-    if fcntl is None:
-        return False
+def _lock(handle: int, *, wait: bool = False) -> bool | None:
+    """Take the system's lock on what is open; False where another process has it, None where there are no locks."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return lock_descriptor(handle, blocking=wait, poll_interval=_POLL)
     except OSError as error:
-        if error.errno in _TAKEN:
-            raise InputError(_taken(folder, _read(handle))) from None
         if error.errno in _NO_LOCKS:
-            return False
+            return None
+        raise
+
+
+def _take_folder(handle: int, folder: Path) -> None:
+    try:
+        taken = _lock(handle)
+    except OSError as error:
         raise InputError(f"{folder}: cannot be locked: {error.strerror or error}") from None
-    return True
+    if taken is False:
+        raise InputError(_taken(folder, _read(handle)))
+    if taken is None:
+        _take_by_name(handle, folder)
 
 
 def _take_by_name(handle: int, folder: Path) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import Field, field_validator
-
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
-from rpms.core.facts import Atom, Clause, Kinds, Literal, parse_clause, parse_literal
+from rpms.core.facts import Clause, Kinds, parse_literal
 from rpms.core.rules import (
     ANYTHING,
     PARAMETER,
@@ -25,26 +23,33 @@ from rpms.core.rules import (
     Revelation,
     Rule,
     RuleManual,
-    Step,
+    Stage,
     Tier,
 )
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
+from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ClauseReader, bare_words
 from rpms.store.files import read_text
-from rpms.store.pages import Page, PageKind, plain, read_page
-from rpms.store.sections import SectionReader, Strict, entries_at, listed, validate
+from rpms.store.manual_forms import (
+    ActionForm,
+    ForbidsForm,
+    GoalForm,
+    KindsForm,
+    PredicateForm,
+    ProcedureForm,
+    ProcessForm,
+    RuleForm,
+)
+from rpms.store.sections import entries_at, validate
+from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
 
 _TIERS = tuple(tier.value for tier in Tier)
 _LORE = ("processes", "facts", "kinds", "always", "localities")
 _KEYS = ("world", "alone", "predicates", "goals", "procedures", *_LORE, *_TIERS)
-MANUAL = PageKind("a manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
+MANUAL = YamlKind("a manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
 ID = re.compile(r"[A-Z][A-Z0-9]*(?:-[A-Z0-9]+)+")
 NAME = re.compile(r"[a-z][a-z_]*")
-_CONSTANT_PLACES = {("kind", 1), ("goal_state", 0), ("goal_type", 0)}
-"""Where the goal's predicates take a plain word that names no parameter."""
 _GOAL_FIELDS = ("object", "state", "destination")
-_PARAMETER, _VARIABLE = "parameter of this action", "variable of its `over`"
-"""What the arguments of a condition are, in messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,101 +63,31 @@ class ManualText:
     and predicates in place of those of the same name."""
 
 
-class _Forbids(Strict):
-    action: str
-    when: list[str] = Field(default_factory=list)
-
-
-class _Rule(Strict):
-    text: str = Field(min_length=1)
-    goals: list[str] = Field(default_factory=list)
-    when: list[str] = Field(default_factory=list)
-    forbids: list[_Forbids] = Field(default_factory=list)
-    category: str = ""
-    objects: list[str] = Field(default_factory=list)
-    places: list[str] = Field(default_factory=list)
-
-
-class _Action(Strict):
-    syntax: list[str] = Field(min_length=1)
-    preconditions: list[str] = Field(default_factory=list)
-    effects: list[str] = Field(default_factory=list)
-    critical: list[str] = Field(default_factory=list)
-    id: str = ""
-    observes: list[str] = Field(default_factory=list)
-    plan: list[str] = Field(default_factory=list)
-    steps: float = Field(default=1.0, gt=0, le=1_000)
-
-    _lists = field_validator("syntax", "critical", mode="before")(listed)
-
-
-class _Process(Strict):
-    command: str
-    needs: list[str] = Field(default_factory=list)
-    effects: list[str] = Field(default_factory=list)
-    observes: list[str] = Field(default_factory=list)
-    steps: float = Field(default=1.0, gt=0, le=1_000)
-
-
-class _Kinds(Strict):
-    yes: list[str] | dict[str, list[str]] = Field(default_factory=dict)
-    no: list[str] | dict[str, list[str]] = Field(default_factory=dict)
-
-
-class _Goal(Strict):
-    over: dict[str, str]
-    holds: list[str] = Field(min_length=1)
-
-
-class _Procedure(Strict):
-    goals: list[str] = Field(min_length=1)
-    objects: list[str] = Field(default_factory=list)
-    over: dict[str, str] = Field(default_factory=dict)
-    each: dict[str, str] = Field(default_factory=dict)
-    steps: list[dict[str, str | list[str]]] = Field(min_length=1)
-
-
-class _Predicate(Strict):
-    args: list[str] = Field(default_factory=list)
-    yes: str = ""
-    no: str = ""
-    exclusive: str = ""
-    lasting: bool = False
-
-
-def _bare_words(text: str) -> Iterator[str]:
-    """The arguments of a condition that stand for something: all that are not in quotes."""
-    for inside in re.findall(r"\(([^()]*)\)", text):
-        yield from (arg.strip() for arg in inside.split(",") if arg.strip() and not arg.strip().startswith('"'))
-
-
-def _give_way(pages: Sequence[Page], own: Page) -> None:
-    """Take out of a world's pages what a user's own page brings instead: all but tier 1 where it stands alone."""
-    for page in pages:
+def _give_way(yamls: Sequence[YamlFile], own: YamlFile) -> None:
+    """Take out of a world's files what a user's own file brings instead: all but tier 1 where it stands alone."""
+    for yaml in yamls:
         if own.tree.get("alone") is True:
-            for key in [key for key in page.tree if key not in (Tier.UNIVERSAL.value, "world")]:
-                page.tree.pop(key)
+            for key in [key for key in yaml.tree if key not in (Tier.UNIVERSAL.value, "world")]:
+                yaml.tree.pop(key)
         for tier in (Tier.UNIVERSAL.value, Tier.DOMAIN.value):
             if tier in own.tree:
-                page.tree.pop(tier, None)
+                yaml.tree.pop(tier, None)
         for section in ("predicates", "goals", "procedures", Tier.ENVIRONMENT.value):
-            theirs, mine = page.tree.get(section), own.tree.get(section)
+            theirs, mine = yaml.tree.get(section), own.tree.get(section)
             for name in mine if isinstance(theirs, Mapping) and isinstance(mine, Mapping) else ():
                 theirs.pop(name, None)
 
 
 @dataclass
-class _Reader(SectionReader):
-    """Builds one manual out of several pages."""
+class _Reader(ClauseReader):
+    """Builds one manual out of several files."""
 
     world: str = ""
-    predicates: dict[str, Predicate] = field(default_factory=dict)
     rules: list[Rule] = field(default_factory=list)
     actions: dict[str, ActionSchema] = field(default_factory=dict)
     purposes: list[Purpose] = field(default_factory=list)
     processes: list[ActionSchema] = field(default_factory=list)
     facts: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
-    kinds: dict[str, Kinds] = field(default_factory=dict)
     always: list[Clause] = field(default_factory=list)
     localities: dict[str, tuple[str, ...]] = field(default_factory=dict)
     syntax: dict[str, str] = field(default_factory=dict)
@@ -160,26 +95,26 @@ class _Reader(SectionReader):
 
     def read(self, sources: Sequence[ManualText]) -> RuleManual:
         """Predicates first, then actions, then the rules, which may speak of both."""
-        pages: list[Page] = []
+        yamls: list[YamlFile] = []
         for source in sources:
             with self.noting():
-                pages.append(read_page(source.name, source.text, MANUAL))
+                yamls.append(read_yaml(source.name, source.text, MANUAL))
                 if source.own:
-                    _give_way(pages[:-1], pages[-1])
-        for page in pages:
+                    _give_way(yamls[:-1], yamls[-1])
+        for yaml in yamls:
             with self.noting():
-                self._check_keys(page)
-        self._declare(pages)
-        for page, name, value in self.entries(pages, Tier.ENVIRONMENT):
+                self._check_keys(yaml)
+        self._declare(yamls)
+        for yaml, name, value in self.entries(yamls, Tier.ENVIRONMENT):
             with self.noting(name):
-                self._action(page, name, value)
-        self._lore(pages)
-        self._purposes(pages)
+                self._action(yaml, name, value)
+        self._lore(yamls)
+        self._purposes(yamls)
         for tier in (Tier.UNIVERSAL, Tier.DOMAIN):
-            for page, group, _ in self.entries(pages, tier):
-                for _, name, value in self.entries([page], tier, group):
+            for yaml, group, _ in self.entries(yamls, tier):
+                for _, name, value in self.entries([yaml], tier, group):
                     with self.noting():
-                        self._rule(page, tier, group, name, value)
+                        self._rule(yaml, tier, group, name, value)
         return RuleManual(
             tuple(self.rules),
             tuple(self.actions.values()),
@@ -189,75 +124,75 @@ class _Reader(SectionReader):
             Lore(tuple(self.processes), self.facts, tuple(self.always), self.localities, self.kinds),
         )
 
-    def _declare(self, pages: Sequence[Page]) -> None:
+    def _declare(self, yamls: Sequence[YamlFile]) -> None:
         """Read which facts there are, and which of them are told of kinds."""
-        predicates = list(self.entries(pages, "predicates"))
-        for page, name, value in predicates:
+        predicates = list(self.entries(yamls, "predicates"))
+        for yaml, name, value in predicates:
             with self.noting(name):
-                self._predicate(page, name, value)
-        for page, name, _ in predicates:
+                self._predicate(yaml, name, value)
+        for yaml, name, _ in predicates:
             with self.noting():
-                self._check_exclusive(page, self.predicates.get(name, Predicate(name)))
-        for page, name, value in self.entries(pages, "kinds"):
+                self._check_exclusive(yaml, self.predicates.get(name, Predicate(name)))
+        for yaml, name, value in self.entries(yamls, "kinds"):
             with self.noting(name):
-                self._kinds(page, name, value)
+                self._kinds(yaml, name, value)
 
-    def _check_keys(self, page: Page) -> None:
-        for key in page.tree:
+    def _check_keys(self, yaml: YamlFile) -> None:
+        for key in yaml.tree:
             if key not in _KEYS:
-                raise page.error((key,), f"unknown tier or key {excerpt(key)!r}; a manual has {', '.join(_KEYS)}")
-        world = page.tree.get("world")
+                raise yaml.error((key,), f"unknown tier or key {excerpt(key)!r}; a manual has {', '.join(_KEYS)}")
+        world = yaml.tree.get("world")
         if world is not None and not isinstance(world, str):
-            raise page.error(("world",), "`world` must be a text")
-        if not isinstance(page.tree.get("alone", False), bool):
-            raise page.error(("alone",), "`alone` must be true or false")
+            raise yaml.error(("world",), "`world` must be a text")
+        if not isinstance(yaml.tree.get("alone", False), bool):
+            raise yaml.error(("alone",), "`alone` must be true or false")
         if world and self.world and str(world) != self.world:
-            raise page.error(("world",), f"this is a manual of {world}, not of {self.world}")
+            raise yaml.error(("world",), f"this is a manual of {world}, not of {self.world}")
         self.world = str(world) if world else self.world
 
-    def _predicate(self, page: Page, name: str, value: object) -> None:
+    def _predicate(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("predicates", name)
-        read = validate(page, _Predicate, value if value is not None else {}, path)
+        read = validate(yaml, PredicateForm, value if value is not None else {}, path)
         if not NAME.fullmatch(name) or name in GOAL_PREDICATES:
-            raise page.error(path, f"{name!r} cannot name a predicate")
-        self.claim(page, path, name)
+            raise yaml.error(path, f"{name!r} cannot name a predicate")
+        self.claim(yaml, path, name)
         self.predicates[name] = Predicate(name, tuple(read.args), read.yes, read.no, read.exclusive, read.lasting)
 
-    def _check_exclusive(self, page: Page, predicate: Predicate) -> None:
+    def _check_exclusive(self, yaml: YamlFile, predicate: Predicate) -> None:
         together = self.predicates.get(predicate.exclusive)
         paired = together is not None and len(together.args) == 2 and len(predicate.args) == 1
         if predicate.exclusive and predicate.exclusive != "always" and not paired:
-            raise page.error(
+            raise yaml.error(
                 ("predicates", predicate.name, "exclusive"),
                 f"exclusive: {predicate.exclusive!r} is neither `always` nor a predicate of two such arguments",
             )
 
-    def _action(self, page: Page, name: str, value: object) -> None:
+    def _action(self, yaml: YamlFile, name: str, value: object) -> None:
         path = (Tier.ENVIRONMENT.value, name)
-        read = validate(page, _Action, value, path)
+        read = validate(yaml, ActionForm, value, path)
         for place, syntax in enumerate(read.syntax):
-            self._claim_syntax(page, (*path, "syntax", place), syntax, name)
+            self._claim_syntax(yaml, (*path, "syntax", place), syntax, name)
             names_in_order = PARAMETER.findall(syntax)
             if len(set(names_in_order)) < len(names_in_order):
-                raise page.error(
+                raise yaml.error(
                     (*path, "syntax", place), f"a parameter stands twice in `{syntax}`; give each its own name"
                 )
         if read.id and not ID.fullmatch(read.id):
-            raise page.error((*path, "id"), f"{read.id!r} is no id; write it like E-HEAT-001")
+            raise yaml.error((*path, "id"), f"{read.id!r} is no id; write it like E-HEAT-001")
         schema = ActionSchema(name, tuple(read.syntax), warnings=tuple(read.critical), id=read.id)
-        self.claim(page, path, schema.id)
+        self.claim(yaml, path, schema.id)
         names = schema.parameters
         needs = [
-            self._clause(page, (*path, "preconditions", place), text, names)
+            self._clause(yaml, (*path, "preconditions", place), text, names)
             for place, text in enumerate(read.preconditions)
         ]
-        gives = [self._literal(page, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
-        self._check_agreement(page, (*path, "preconditions"), needs)
-        self._check_agreement(page, (*path, "effects"), [Clause((literal,)) for literal in gives])
+        gives = [self._literal(yaml, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
+        self._check_agreement(yaml, (*path, "preconditions"), needs)
+        self._check_agreement(yaml, (*path, "effects"), [Clause((literal,)) for literal in gives])
         observes = [
-            self._revelation(page, (*path, "observes", place), text, names) for place, text in enumerate(read.observes)
+            self._revelation(yaml, (*path, "observes", place), text, names) for place, text in enumerate(read.observes)
         ]
-        plan = [self._clause(page, (*path, "plan", place), text, names) for place, text in enumerate(read.plan)]
+        plan = [self._clause(yaml, (*path, "plan", place), text, names) for place, text in enumerate(read.plan)]
         self.actions[name] = replace(
             schema,
             preconditions=tuple(needs),
@@ -267,122 +202,122 @@ class _Reader(SectionReader):
             steps=read.steps,
         )
 
-    def _revelation(self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Revelation:
+    def _revelation(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Revelation:
         """Read `in(_, place)` or `in(_, place) if not closed(place)`. Names that are no parameters stand for any."""
         seen, _, given = text.partition(" if ")
         try:
             free = frozenset(parse_literal(seen).atom.args)
         except ValueError as error:
-            raise page.error(path, str(error)) from None
-        literal = self._literal(page, path, seen, names | free)
+            raise yaml.error(path, str(error)) from None
+        literal = self._literal(yaml, path, seen, names | free)
         if literal.negated:
-            raise page.error(path, "an action reveals whether a fact holds; leave out `not`")
-        clauses = [self._clause(page, path, piece, names | free) for piece in given.split(" and ") if piece.strip()]
+            raise yaml.error(path, "an action reveals whether a fact holds; leave out `not`")
+        clauses = [self._clause(yaml, path, piece, names | free) for piece in given.split(" and ") if piece.strip()]
         bound = {arg for clause in clauses for each in clause.literals for arg in each.atom.args}
         for name in sorted(free - names - bound - {ANYTHING}):
             if not name.startswith('"'):
                 choice = ", ".join(sorted(names)) or "none here"
-                raise page.error(path, f"{name!r} is no {_PARAMETER} ({choice}); write `_` for whatever there is")
+                raise yaml.error(path, f"{name!r} is no {AS_PARAMETER} ({choice}); write `_` for whatever there is")
         return Revelation(literal.atom, tuple(clauses))
 
-    def _lore(self, pages: Sequence[Page]) -> None:
-        for page, name, value in self.entries(pages, "processes"):
+    def _lore(self, yamls: Sequence[YamlFile]) -> None:
+        for yaml, name, value in self.entries(yamls, "processes"):
             with self.noting():
-                self._process(page, name, value)
-        for page, name, _ in self.entries(pages, "facts"):
+                self._process(yaml, name, value)
+        for yaml, name, _ in self.entries(yamls, "facts"):
             with self.noting():
-                self._lasting_facts(page, name)
-        for page, name, value in self.entries(pages, "localities"):
+                self._lasting_facts(yaml, name)
+        for yaml, name, value in self.entries(yamls, "localities"):
             with self.noting():
-                self.localities[name] = self._names(page, ("localities", name), value)
-        for page in pages:
+                self.localities[name] = self._names(yaml, ("localities", name), value)
+        for yaml in yamls:
             with self.noting():
-                texts = self._names(page, ("always",), page.tree.get("always") or [])
+                texts = self._names(yaml, ("always",), yaml.tree.get("always") or [])
                 self.always += [
-                    self._clause(page, ("always", place), text, frozenset()) for place, text in enumerate(texts)
+                    self._clause(yaml, ("always", place), text, frozenset()) for place, text in enumerate(texts)
                 ]
 
-    def _names(self, page: Page, path: tuple[object, ...], value: object) -> tuple[str, ...]:
+    def _names(self, yaml: YamlFile, path: tuple[object, ...], value: object) -> tuple[str, ...]:
         names = plain(value)
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise page.error(path, f"`{path[-1]}` must be a list of texts")
+            raise yaml.error(path, f"`{path[-1]}` must be a list of texts")
         return tuple(names)
 
-    def _lasting_facts(self, page: Page, predicate: str) -> None:
+    def _lasting_facts(self, yaml: YamlFile, predicate: str) -> None:
         path = ("facts", predicate)
         declared = self.predicates.get(predicate)
         if declared is None or len(declared.args) != 2:
-            raise page.error(path, f"{predicate!r} is no predicate of two arguments")
-        rows = {name: frozenset(self._names(page, (*path, name), others)) for name, others in entries_at(page, path)}
+            raise yaml.error(path, f"{predicate!r} is no predicate of two arguments")
+        rows = {name: frozenset(self._names(yaml, (*path, name), others)) for name, others in entries_at(yaml, path)}
         self.facts[predicate] = {**self.facts.get(predicate, {}), **rows}
 
-    def _kinds(self, page: Page, predicate: str, value: object) -> None:
+    def _kinds(self, yaml: YamlFile, predicate: str, value: object) -> None:
         """Read for which kinds a fact holds (`yes`) and for which it does not (`no`); of all others, it is unknown."""
         path = ("kinds", predicate)
         declared = self.predicates.get(predicate)
         if declared is None or len(declared.args) not in (1, 2):
-            raise page.error(path, f"{predicate!r} is no predicate of one or two arguments")
-        read = validate(page, _Kinds, value, path)
+            raise yaml.error(path, f"{predicate!r} is no predicate of one or two arguments")
+        read = validate(yaml, KindsForm, value, path)
         tables = []
         for name, table in (("yes", read.yes), ("no", read.no)):
             if table and isinstance(table, dict) is not (len(declared.args) == 2):
                 form = "a list of kinds" if len(declared.args) == 1 else "a mapping of each kind to a list of kinds"
-                raise page.error((*path, name), f"of a predicate of {len(declared.args)} argument(s), write {form}")
+                raise yaml.error((*path, name), f"of a predicate of {len(declared.args)} argument(s), write {form}")
             rows = {one: [(other,) for other in table[one]] for one in table} if isinstance(table, dict) else {}
             tables.append(frozenset((one, *other) for one in table for other in rows.get(one, [()])))
         if both := sorted(tables[0] & tables[1]):
-            raise page.error(path, f"contradicts itself: {', '.join(both[0])} stands under both yes and no")
+            raise yaml.error(path, f"contradicts itself: {', '.join(both[0])} stands under both yes and no")
         self.kinds[predicate] = Kinds(*tables)
 
-    def _process(self, page: Page, name: str, value: object) -> None:
+    def _process(self, yaml: YamlFile, name: str, value: object) -> None:
         """Read what a command is good for in particular. Every bare word in its facts is a variable."""
         path = ("processes", name)
-        read = validate(page, _Process, value, path)
-        free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in _bare_words(text))
+        read = validate(yaml, ProcessForm, value, path)
+        free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in bare_words(text))
         names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
-        needs = [self._clause(page, (*path, "needs", place), text, names) for place, text in enumerate(read.needs)]
-        gives = [self._literal(page, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
+        needs = [self._clause(yaml, (*path, "needs", place), text, names) for place, text in enumerate(read.needs)]
+        gives = [self._literal(yaml, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
         observes = [
-            self._revelation(page, (*path, "observes", place), text, names) for place, text in enumerate(read.observes)
+            self._revelation(yaml, (*path, "observes", place), text, names) for place, text in enumerate(read.observes)
         ]
         if not gives and not observes:
-            raise page.error(path, f"{name}: write what it brings about, as `effects` or `observes`")
+            raise yaml.error(path, f"{name}: write what it brings about, as `effects` or `observes`")
         others = tuple(word for word in free if f"<{word}>" not in read.command)
         process = ActionSchema(name, (read.command,), tuple(needs), tuple(gives), steps=read.steps, others=others)
         self.processes.append(replace(process, observes=tuple(observes)))
 
-    def _purposes(self, pages: Sequence[Page]) -> None:
+    def _purposes(self, yamls: Sequence[YamlFile]) -> None:
         for section in ("procedures", "goals"):
-            for page, name, value in self.entries(pages, section):
+            for yaml, name, value in self.entries(yamls, section):
                 with self.noting():
-                    self._purpose(page, section, name, value)
+                    self._purpose(yaml, section, name, value)
 
-    def _purpose(self, page: Page, section: str, name: str, value: object) -> None:
+    def _purpose(self, yaml: YamlFile, section: str, name: str, value: object) -> None:
         """Read what goals of a type want: the facts of `goals`, or the stages of `procedures`."""
         path = (section, name)
-        self.claim(page, path, f"{section.removesuffix('s')} {name}")
+        self.claim(yaml, path, f"{section.removesuffix('s')} {name}")
         if section == "goals":
-            goal = validate(page, _Goal, value, path)
+            goal = validate(yaml, GoalForm, value, path)
             holds = [
-                self._clause(page, (*path, "holds", place), text, frozenset(goal.over), _VARIABLE)
+                self._clause(yaml, (*path, "holds", place), text, frozenset(goal.over), AS_VARIABLE)
                 for place, text in enumerate(goal.holds)
             ]
-            self._check_variables(page, path, goal.over, holds)
-            self._check_agreement(page, (*path, "holds"), holds)
-            steps = tuple(Step("", (clause,)) for clause in holds)
+            self._check_variables(yaml, path, goal.over, holds)
+            self._check_agreement(yaml, (*path, "holds"), holds)
+            steps = tuple(Stage("", (clause,)) for clause in holds)
             self.purposes.append(Purpose(name, goal.over, steps, frozenset({name})))
             return
-        read = validate(page, _Procedure, value, path)
+        read = validate(yaml, ProcedureForm, value, path)
         variables = frozenset((*read.over, *read.each))
         stages = []
         for place, step in enumerate(read.steps):
             if not step or not all(step.values()):
-                raise page.error((*path, "steps", place), "a step is a name and what ends it: `fetch: holding(x)`")
+                raise yaml.error((*path, "steps", place), "a step is a name and what ends it: `fetch: holding(x)`")
             for title, until in step.items():
                 here = (*path, "steps", place, title)
                 texts = [until] if isinstance(until, str) else until
-                ends = [self._clause(page, here, text, variables, _VARIABLE) for text in texts]
-                stages.append(Step(title, tuple(ends)))
+                ends = [self._clause(yaml, here, text, variables, AS_VARIABLE) for text in texts]
+                stages.append(Stage(title, tuple(ends)))
         self.purposes.append(
             Purpose(
                 name,
@@ -396,111 +331,50 @@ class _Reader(SectionReader):
         )
 
     def _check_variables(
-        self, page: Page, path: tuple[object, ...], over: Mapping[str, str], holds: Sequence[Clause]
+        self, yaml: YamlFile, path: tuple[object, ...], over: Mapping[str, str], holds: Sequence[Clause]
     ) -> None:
         """Report a variable of a goal that nothing binds, or that nothing is wanted of."""
         used = {arg for clause in holds for literal in clause.literals for arg in literal.atom.args}
         for name, source in over.items():
             if source not in _GOAL_FIELDS:
                 choice = ", ".join(_GOAL_FIELDS)
-                raise page.error((*path, "over", name), f"{source!r} is no field of a goal; choose one of {choice}")
+                raise yaml.error((*path, "over", name), f"{source!r} is no field of a goal; choose one of {choice}")
             if name not in used:
-                raise page.error((*path, "over", name), f"{name!r} stands in none of the facts that are to hold")
+                raise yaml.error((*path, "over", name), f"{name!r} stands in none of the facts that are to hold")
 
-    def _claim_syntax(self, page: Page, path: tuple[object, ...], syntax: str, action: str) -> None:
+    def _claim_syntax(self, yaml: YamlFile, path: tuple[object, ...], syntax: str, action: str) -> None:
         """Two schemas of one command would contradict each other wherever they differ."""
         command = PARAMETER.sub("<>", syntax)
         other = self.syntax.setdefault(command, action)
         if other != action:
-            raise page.error(path, f"`{syntax}` is a command of {other} already; a command has one schema")
+            raise yaml.error(path, f"`{syntax}` is a command of {other} already; a command has one schema")
 
-    def _check_agreement(self, page: Page, path: tuple[object, ...], clauses: Sequence[Clause]) -> None:
-        """Report a list of which not all can hold: a fact and its negation, or two facts that exclude each other."""
-        certain: dict[Atom, bool] = {}
-        alone: dict[str, Atom] = {}
-        for place, clause in sorted(enumerate(clauses), key=lambda item: len(item[1].literals)):
-            against = [
-                literal for literal in clause.literals if certain.get(literal.atom, literal.negated) != literal.negated
-            ]
-            if len(against) == len(clause.literals):
-                atom = against[0].atom
-                raise page.error((*path, place), f"contradicts itself: both {atom} and not {atom}")
-            literal, *others = clause.literals
-            if others:
-                continue
-            certain[literal.atom] = literal.negated
-            declared = self.predicates.get(literal.atom.predicate)
-            if declared is not None and declared.exclusive == "always" and not literal.negated:
-                other = alone.setdefault(declared.name, literal.atom)
-                if other != literal.atom:
-                    problem = f"contradicts itself: {other} and {literal.atom} exclude each other"
-                    raise page.error((*path, place), problem)
-
-    def _rule(self, page: Page, tier: Tier, group: str, id_: str, value: object) -> None:
+    def _rule(self, yaml: YamlFile, tier: Tier, group: str, id_: str, value: object) -> None:
         path = (tier.value, group, id_)
-        read = validate(page, _Rule, {"text": value} if isinstance(value, str) else value, path)
+        read = validate(yaml, RuleForm, {"text": value} if isinstance(value, str) else value, path)
         if not ID.fullmatch(id_):
-            raise page.error(path, f"{id_!r} is no rule id; write it like D-HEAT-001")
-        self.claim(page, path, id_)
+            raise yaml.error(path, f"{id_!r} is no rule id; write it like D-HEAT-001")
+        self.claim(yaml, path, id_)
         when = tuple(
-            self._clause(page, (*path, "when", place), text, frozenset()) for place, text in enumerate(read.when)
+            self._clause(yaml, (*path, "when", place), text, frozenset()) for place, text in enumerate(read.when)
         )
-        forbids = [self._prohibition(page, (*path, "forbids", place), item) for place, item in enumerate(read.forbids)]
+        forbids = [self._prohibition(yaml, (*path, "forbids", place), item) for place, item in enumerate(read.forbids)]
         locality = Locality(read.category, tuple(read.objects), tuple(read.places)) if read.places else None
         text = " ".join(read.text.split())
         self.rules.append(Rule(id_, tier, group, text, frozenset(read.goals), when, tuple(forbids), locality))
 
-    def _prohibition(self, page: Page, path: tuple[object, ...], read: _Forbids) -> Prohibition:
+    def _prohibition(self, yaml: YamlFile, path: tuple[object, ...], read: ForbidsForm) -> Prohibition:
         action = self.actions.get(read.action)
         if action is None and read.action in self.broken:
             return Prohibition(read.action, ())
         if action is None:
-            raise page.error(
+            raise yaml.error(
                 (*path, "action"), f"no action is called {read.action!r}; known: {', '.join(self.actions)}"
             )
         when = [
-            self._clause(page, (*path, "when", place), text, action.parameters) for place, text in enumerate(read.when)
+            self._clause(yaml, (*path, "when", place), text, action.parameters) for place, text in enumerate(read.when)
         ]
         return Prohibition(read.action, tuple(when))
-
-    def _clause(
-        self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str], role: str = _PARAMETER
-    ) -> Clause:
-        try:
-            clause = parse_clause(text)
-        except ValueError as error:
-            raise page.error(path, str(error)) from None
-        return Clause(tuple(self._checked(page, path, literal, names, role) for literal in clause.literals))
-
-    def _literal(self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Literal:
-        try:
-            literal = parse_literal(text)
-        except ValueError as error:
-            raise page.error(path, str(error)) from None
-        return self._checked(page, path, literal, names)
-
-    def _checked(
-        self, page: Page, path: tuple[object, ...], literal: Literal, names: frozenset[str], role: str = _PARAMETER
-    ) -> Literal:
-        """The literal, if its predicate is known and its arguments are parameters or quoted names."""
-        predicate, args = literal.atom.predicate, literal.atom.args
-        declared = self.predicates.get(predicate)
-        wanted = len(declared.args) if declared else GOAL_PREDICATES.get(predicate)
-        if predicate in self.broken:
-            return literal
-        if wanted is None:
-            known = ", ".join(sorted((*self.predicates, *GOAL_PREDICATES)))
-            raise page.error(path, f"unknown predicate {predicate!r}; known: {known}")
-        if len(args) != wanted:
-            raise page.error(path, f"{predicate} takes {wanted} argument(s), not {len(args)}")
-        plain = []
-        for place, arg in enumerate(args):
-            quoted = len(arg) > 2 and arg[0] == arg[-1] == '"'
-            if not quoted and arg not in names and (predicate, place) not in _CONSTANT_PLACES:
-                choice = ", ".join(sorted(names)) or "none here"
-                raise page.error(path, f"{arg!r} is no {role} ({choice}); put a fixed name in double quotes")
-            plain.append(arg[1:-1] if quoted else arg)
-        return Literal(Atom(predicate, tuple(plain)), literal.negated, self.kinds.get(predicate))
 
 
 def read_manual(*sources: ManualText) -> RuleManual:

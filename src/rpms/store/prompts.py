@@ -17,10 +17,10 @@ from rpms.core.names import nearest
 from rpms.core.prompt import SHARED, Part
 from rpms.core.voice import Voice
 from rpms.store.files import read_text
-from rpms.store.pages import Page, PageKind, read_page
+from rpms.store.yaml_files import YamlFile, YamlKind, read_yaml
 
 _KEYS = ("instruction", "example", "headings")
-PROMPTS = PageKind("a file of prompts", 200_000, 16, f"the keys {', '.join(_KEYS)}")
+PROMPTS = YamlKind("a file of prompts", 200_000, 16, f"the keys {', '.join(_KEYS)}")
 _HEADED = {str(part).removeprefix("rules."): part for part in Part if part not in SHARED}
 """The blocks that have headings, by their names in the file."""
 
@@ -53,30 +53,30 @@ def prompts_hash(voice: Voice) -> str:
 
 def read_prompts(file: Path) -> Prompts:
     """Read a file of prompts; the first mistake is a FileError with its line."""
-    page = read_page(str(file), read_text(file), PROMPTS)
-    for key in page.tree:
+    yaml = read_yaml(str(file), read_text(file), PROMPTS)
+    for key in yaml.tree:
         if key not in _KEYS:
-            raise page.error((key,), f"{key}: is not a known field; {nearest(str(key), _KEYS)}")
-    given = page.tree.get("headings") or {}
+            raise yaml.error((key,), f"{key}: is not a known field; {nearest(str(key), _KEYS)}")
+    given = yaml.tree.get("headings") or {}
     if not isinstance(given, Mapping):
-        raise page.error(("headings",), "headings: write a mapping of blocks to texts")
+        raise yaml.error(("headings",), "headings: write a mapping of blocks to texts")
     headings: dict[Part, str] = {}
     for name in given:
         part = _HEADED.get(str(name).removeprefix("rules."))
         if part is None:
-            raise page.error(
+            raise yaml.error(
                 ("headings", name), f"headings.{name}: no block is called so; {nearest(str(name), _HEADED)}"
             )
-        headings[part] = _text(page, "headings", name) or ""
-    return Prompts(_text(page, "instruction"), _text(page, "example"), headings)
+        headings[part] = _text(yaml, "headings", name) or ""
+    return Prompts(_text(yaml, "instruction"), _text(yaml, "example"), headings)
 
 
-def _text(page: Page, *path: str) -> str | None:
-    value: object = page.tree
+def _text(yaml: YamlFile, *path: str) -> str | None:
+    value: object = yaml.tree
     for step in path:
         value = value.get(step) if isinstance(value, Mapping) else None
     if value is None:
         return None
     if not isinstance(value, str):
-        raise page.error(path, f"{'.'.join(path)}: must be a text")
+        raise yaml.error(path, f"{'.'.join(path)}: must be a text")
     return str(value).rstrip("\n")

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rpms.core.errors import FileError
 from rpms.foreign.shown import excerpt
-from rpms.store.pages import Page, plain
+from rpms.store.yaml_files import YamlFile, plain
 
 
 class Strict(BaseModel):
@@ -28,22 +28,22 @@ def listed(value: object) -> object:
 _Model = TypeVar("_Model", bound=Strict)
 
 
-def entries_at(page: Page, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+def entries_at(yaml: YamlFile, path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
     """The entries of a mapping at a place; an error if it is none."""
-    node: Any = page.tree
+    node: Any = yaml.tree
     for step in path:
         node = node[step]
     if node is None:
         return
     if not isinstance(node, Mapping):
-        raise page.error(path, f"`{path[-1]}` must be a mapping of names to entries")
+        raise yaml.error(path, f"`{path[-1]}` must be a mapping of names to entries")
     for key in node:
         if not isinstance(key, str):
-            raise page.error((*path, key), f"{excerpt(key)!r} must be a text")
+            raise yaml.error((*path, key), f"{excerpt(key)!r} must be a text")
         yield key, node[key]
 
 
-def validate(page: Page, model: type[_Model], value: object, path: tuple[object, ...]) -> _Model:
+def validate(yaml: YamlFile, model: type[_Model], value: object, path: tuple[object, ...]) -> _Model:
     """An entry in its form; what does not fit is an error at its line."""
     try:
         return model.model_validate(plain(value))
@@ -55,25 +55,25 @@ def validate(page: Page, model: type[_Model], value: object, path: tuple[object,
             if first["type"] == "extra_forbidden"
             else first["msg"][:1].lower() + first["msg"][1:]
         )
-        raise page.error((*path, *first["loc"]), f"{path[-1]}: {place or 'entry'}: {problem}") from None
+        raise yaml.error((*path, *first["loc"]), f"{path[-1]}: {place or 'entry'}: {problem}") from None
 
 
 @dataclass
 class SectionReader:
-    """Reads one thing out of several pages, and goes on after a mistake, so that the others are found as well."""
+    """Reads one thing out of several files, and goes on after a mistake, so that the others are found as well."""
 
     ids: dict[str, str] = field(default_factory=dict)
     mistakes: list[FileError] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
     """What has a mistake of its own: whoever names it has made none."""
 
-    def entries(self, pages: Sequence[Page], *path: str) -> Iterator[tuple[Page, str, Any]]:
-        """The entries of one section on all pages."""
-        for page in pages:
-            if str(path[0]) in page.tree:
+    def entries(self, yamls: Sequence[YamlFile], *path: str) -> Iterator[tuple[YamlFile, str, Any]]:
+        """The entries of one section in all files."""
+        for yaml in yamls:
+            if str(path[0]) in yaml.tree:
                 with self.noting():
-                    for name, value in entries_at(page, tuple(map(str, path))):
-                        yield page, name, value
+                    for name, value in entries_at(yaml, tuple(map(str, path))):
+                        yield yaml, name, value
 
     @contextmanager
     def noting(self, name: str = "") -> Iterator[None]:
@@ -84,9 +84,9 @@ class SectionReader:
             self.mistakes.append(mistake)
             self.broken.add(name)
 
-    def claim(self, page: Page, path: tuple[str, ...], id_: str) -> None:
+    def claim(self, yaml: YamlFile, path: tuple[str, ...], id_: str) -> None:
         """Report a name that is used twice."""
-        line = page.line(path)
+        line = yaml.line(path)
         if id_ in self.ids:
-            raise FileError(page.name, line, f"{id_} is already used at {self.ids[id_]}; give this one another name")
-        self.ids[id_] = f"{page.name}:{line}"
+            raise FileError(yaml.name, line, f"{id_} is already used at {self.ids[id_]}; give this one another name")
+        self.ids[id_] = f"{yaml.name}:{line}"

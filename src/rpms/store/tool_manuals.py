@@ -10,8 +10,6 @@ from datetime import date, datetime
 from pathlib import Path as FilePath
 from typing import Any
 
-from pydantic import Field, field_validator
-
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
 from rpms.core.readings import COMPARISONS, Path, Reading, Take, Which, moment_of, now_and
@@ -19,134 +17,63 @@ from rpms.core.rules import Predicate, Rule, Tier
 from rpms.core.tools import (
     GIVEN,
     RESULT,
-    Effect,
-    Fact,
     OnUnknown,
     Policy,
     RecordKind,
-    Tool,
+    ToolEffect,
+    ToolFact,
     ToolManual,
+    ToolSchema,
 )
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.store.files import read_text
 from rpms.store.manuals import ID, NAME
-from rpms.store.pages import Page, PageKind, plain, read_page
-from rpms.store.sections import SectionReader, Strict, listed, validate
+from rpms.store.sections import SectionReader, validate
+from rpms.store.tool_forms import ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
+from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
 _SECTIONS = ("records", "facts", "tools", "policies")
 _KEYS = (*_SETTINGS, *_SECTIONS)
-TOOL_MANUAL = PageKind("a guard's manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
+TOOL_MANUAL = YamlKind("a guard's manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COMPARED_TO_NUMBER = ("at_least", "at_most", "above", "below")
 _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
 
 
-def _word(value: object) -> object:
-    """What a rule does where a fact is unknown, as strict forms take it."""
-    try:
-        return OnUnknown(value) if isinstance(value, str) else value
-    except ValueError:
-        raise ValueError(f"{excerpt(value)!r} is none of pass, warn, refuse") from None
-
-
-class _Settings(Strict):
-    guard: str = ""
-    now: str = ""
-    unknown: OnUnknown = OnUnknown.REFUSE
-    errors: str = Field(default="closed", pattern="^(closed|open)$")
-    others: OnUnknown = OnUnknown.PASS
-    repeats: OnUnknown = OnUnknown.REFUSE
-    circles: OnUnknown = OnUnknown.WARN
-    fails: list[str] = Field(default_factory=lambda: ["Error"])
-
-    _lists = field_validator("fails", mode="before")(listed)
-    _words = field_validator("unknown", "others", "repeats", "circles", mode="before")(_word)
-
-
-class _Record(Strict):
-    tools: list[str] = Field(min_length=1, alias="from")
-    key: list[str] = Field(min_length=1)
-    each: str = ""
-    at: str = ""
-    ask: str = ""
-
-    _lists = field_validator("tools", "key", mode="before")(listed)
-
-
-class _Fact(Strict):
-    args: list[str] = Field(default_factory=list)
-    yes: str = ""
-    no: str = ""
-    of: str = ""
-    path: str = ""
-    count: str = ""
-    sum: str = ""
-    which: str = "any"
-    python: str = ""
-    initially: bool | None = None
-    compared: dict[str, Any] = Field(default_factory=dict)
-
-
-class _Tool(Strict):
-    args: list[str] = Field(default_factory=list)
-    needs: list[str] = Field(default_factory=list)
-    effects: list[str] = Field(default_factory=list)
-    forgets: list[str] = Field(default_factory=list)
-    unknown: OnUnknown | None = None
-
-    _lists = field_validator("needs", "effects", "forgets", mode="before")(listed)
-    _words = field_validator("unknown", mode="before")(_word)
-
-
-class _Policy(Strict):
-    text: str = Field(min_length=1)
-    tools: list[str] = Field(min_length=1)
-    when: list[str] = Field(default_factory=list)
-    requires: list[str] = Field(default_factory=list)
-    each: dict[str, str] = Field(default_factory=dict)
-    unknown: OnUnknown | None = None
-    instead: str = ""
-    warns: bool = False
-    sets: dict[str, Any] = Field(default_factory=dict)
-
-    _lists = field_validator("tools", "when", "requires", mode="before")(listed)
-    _words = field_validator("unknown", mode="before")(_word)
-
-
 @dataclass
 class _Reader(SectionReader):
-    """Builds one manual out of one or more pages: facts, then tools, then policies, which speak of both."""
+    """Builds one manual out of one or more files: facts, then tools, then policies, which speak of both."""
 
-    facts: dict[str, Fact] = field(default_factory=dict)
+    facts: dict[str, ToolFact] = field(default_factory=dict)
     records: dict[str, RecordKind] = field(default_factory=dict)
-    tools: dict[str, Tool] = field(default_factory=dict)
+    tools: dict[str, ToolSchema] = field(default_factory=dict)
     policies: list[Policy] = field(default_factory=list)
-    settings: _Settings = field(default_factory=_Settings)
+    settings: ToolSettingsForm = field(default_factory=ToolSettingsForm)
     doubts: list[FileError] = field(default_factory=list)
     """What may be meant, and more likely is a mistake."""
 
     def read(self, sources: Iterable[tuple[str, str]]) -> ToolManual:
-        pages: list[Page] = []
+        yamls: list[YamlFile] = []
         for name, text in sources:
             with self.noting():
-                pages.append(read_page(name, text, TOOL_MANUAL))
+                yamls.append(read_yaml(name, text, TOOL_MANUAL))
         now: datetime | None = None
-        for page in pages:
+        for yaml in yamls:
             with self.noting():
-                now = self._set(page) or now
+                now = self._set(yaml) or now
         for section, read in (
             ("records", self._record),
             ("facts", self._fact),
             ("tools", self._tool),
             ("policies", self._policy),
         ):
-            for page, name, value in self.entries(pages, section):
+            for yaml, name, value in self.entries(yamls, section):
                 with self.noting(name):
-                    read(page, name, value)
-        for page, name, _ in () if self.mistakes else self.entries(pages, "records"):
-            self._doubt(page, name)
+                    read(yaml, name, value)
+        for yaml, name, _ in () if self.mistakes else self.entries(yamls, "records"):
+            self._doubt(yaml, name)
         chosen = self.settings
         return ToolManual(
             chosen.guard,
@@ -162,112 +89,112 @@ class _Reader(SectionReader):
             circles=chosen.circles,
         )
 
-    def _set(self, page: Page) -> datetime | None:
+    def _set(self, yaml: YamlFile) -> datetime | None:
         """Read what stands for the whole manual; the moment that is now for it, where it names one."""
-        for key in page.tree:
+        for key in yaml.tree:
             if key not in _KEYS:
-                raise page.error((key,), f"unknown key {excerpt(key)!r}; a guard's manual has {', '.join(_KEYS)}")
-        given = {name: page.tree[name] for name in _SETTINGS if name in page.tree}
+                raise yaml.error((key,), f"unknown key {excerpt(key)!r}; a guard's manual has {', '.join(_KEYS)}")
+        given = {name: yaml.tree[name] for name in _SETTINGS if name in yaml.tree}
         if isinstance(given.get("now"), date):
             given["now"] = given["now"].isoformat()
-        mine = validate(page, _Settings, given, ("settings",))
+        mine = validate(yaml, ToolSettingsForm, given, ("settings",))
         self.settings = self.settings.model_copy(update={name: getattr(mine, name) for name in given})
         now = moment_of(mine.now)
         if mine.now and now is None:
-            raise page.error(("now",), f"{excerpt(mine.now)!r} is no moment; write it like 2024-05-15T15:00:00")
+            raise yaml.error(("now",), f"{excerpt(mine.now)!r} is no moment; write it like 2024-05-15T15:00:00")
         return now
 
     # --- where facts are from ---
 
-    def _record(self, page: Page, name: str, value: object) -> None:
+    def _record(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("records", name)
-        read = validate(page, _Record, value, path)
+        read = validate(yaml, ToolRecordForm, value, path)
         if not NAME.fullmatch(name):
-            raise page.error(path, f"{name!r} cannot name a record; write it like `reservation`")
-        self.claim(page, path, f"record {name}")
+            raise yaml.error(path, f"{name!r} cannot name a record; write it like `reservation`")
+        self.claim(yaml, path, f"record {name}")
         heads = frozenset({"arguments", RESULT, *(["item"] if read.each else [])})
-        key = tuple(self._from(page, (*path, "key", place), text, heads) for place, text in enumerate(read.key))
-        each = self._from(page, (*path, "each"), read.each, heads - {"item"}) if read.each else None
-        at = self._from(page, (*path, "at"), read.at, heads) if read.at else None
+        key = tuple(self._from(yaml, (*path, "key", place), text, heads) for place, text in enumerate(read.key))
+        each = self._from(yaml, (*path, "each"), read.each, heads - {"item"}) if read.each else None
+        at = self._from(yaml, (*path, "at"), read.at, heads) if read.at else None
         self.records[name] = RecordKind(name, tuple(read.tools), key, each, at, read.ask or f"look up the {name}")
 
-    def _doubt(self, page: Page, name: str) -> None:
+    def _doubt(self, yaml: YamlFile, name: str) -> None:
         """Note where a record is from a tool that is not declared, though others are."""
         for tool in self.records[name].tools if self.tools and name in self.records else ():
             if tool not in self.tools and tool not in self.broken:
                 refused = "; it is refused, since `others` says so" if self.settings.others is OnUnknown.REFUSE else ""
                 problem = f"{name} is from {excerpt(tool)!r}, which is none of the `tools`{refused}"
-                self.doubts.append(page.error(("records", name, "from"), problem))
+                self.doubts.append(yaml.error(("records", name, "from"), problem))
 
-    def _from(self, page: Page, path: tuple[object, ...], text: str, heads: frozenset[str]) -> Path:
+    def _from(self, yaml: YamlFile, path: tuple[object, ...], text: str, heads: frozenset[str]) -> Path:
         """A path whose first word is one of a few."""
         head = re.split(r"[.\[]", text, maxsplit=1)[0]
         if head not in heads:
-            raise page.error(path, f"`{excerpt(text)}` must begin with {', '.join(sorted(heads))}")
-        return self._path(page, path, f"<{head}>{text[len(head) :]}")
+            raise yaml.error(path, f"`{excerpt(text)}` must begin with {', '.join(sorted(heads))}")
+        return self._path(yaml, path, f"<{head}>{text[len(head) :]}")
 
-    def _path(self, page: Page, place: tuple[object, ...], text: str) -> Path:
+    def _path(self, yaml: YamlFile, place: tuple[object, ...], text: str) -> Path:
         try:
             return Path.parse(text)
         except ValueError as error:
-            raise page.error(place, str(error)) from None
+            raise yaml.error(place, str(error)) from None
 
-    def _fact(self, page: Page, name: str, value: object) -> None:
+    def _fact(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("facts", name)
         given = dict(value) if isinstance(value, Mapping) else value
         compared = {}
         if isinstance(given, dict):
             compared = {key: plain(given.pop(key)) for key in COMPARISONS if key in given}
             given["compared"] = compared
-        read = validate(page, _Fact, given if given is not None else {}, path)
+        read = validate(yaml, ToolFactForm, given if given is not None else {}, path)
         if not NAME.fullmatch(name) or name == GIVEN:
-            raise page.error(path, f"{name!r} cannot name a fact; use small letters and `_`")
-        self.claim(page, path, name)
+            raise yaml.error(path, f"{name!r} cannot name a fact; use small letters and `_`")
+        self.claim(yaml, path, name)
         predicate = Predicate(name, tuple(read.args), read.yes, read.no)
         if read.of and read.of not in self.records:
             if read.of in self.broken:
                 return
-            raise page.error((*path, "of"), f"no record is called {read.of!r}; known: {', '.join(self.records)}")
+            raise yaml.error((*path, "of"), f"no record is called {read.of!r}; known: {', '.join(self.records)}")
         if read.of and len(self.records[read.of].key) > len(read.args):
-            raise page.error(path, f"the first of `args` must name the {read.of}")
-        reading = self._reading(page, path, read, compared)
+            raise yaml.error(path, f"the first of `args` must name the {read.of}")
+        reading = self._reading(yaml, path, read, compared)
         if read.python and (reading or read.initially is not None):
-            raise page.error(path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one")
-        self.facts[name] = Fact(predicate, reading, read.of, read.python, read.initially)
+            raise yaml.error(path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one")
+        self.facts[name] = ToolFact(predicate, reading, read.of, read.python, read.initially)
 
     def _reading(
-        self, page: Page, path: tuple[object, ...], read: _Fact, compared: Mapping[str, Any]
+        self, yaml: YamlFile, path: tuple[object, ...], read: ToolFactForm, compared: Mapping[str, Any]
     ) -> Reading | None:
         paths = {take: text for take, text in zip(Take, (read.path, read.count, read.sum), strict=True) if text}
         if not paths and not compared:
             if read.of and not read.python:
-                raise page.error(path, "say what is read: a `path`, `count` or `sum`, and a comparison")
+                raise yaml.error(path, "say what is read: a `path`, `count` or `sum`, and a comparison")
             return None
         if len(paths) != 1 or len(compared) != 1:
             choice = ", ".join(COMPARISONS)
-            raise page.error(path, f"a reading is one of `path`, `count` and `sum`, and one comparison: {choice}")
+            raise yaml.error(path, f"a reading is one of `path`, `count` and `sum`, and one comparison: {choice}")
         if read.initially is not None:
-            raise page.error((*path, "initially"), "what is read from a record is not so at first")
+            raise yaml.error((*path, "initially"), "what is read from a record is not so at first")
         (take, text), (compare, other) = next(iter(paths.items())), next(iter(compared.items()))
-        way = self._path(page, (*path, "path"), text)
+        way = self._path(yaml, (*path, "path"), text)
         if not way.head and not read.of:
-            raise page.error(path, "say of which record: `of: NAME`; or begin the path with an argument: `<items>.*`")
+            raise yaml.error(path, "say of which record: `of: NAME`; or begin the path with an argument: `<items>.*`")
         try:
             which = Which(read.which)
         except ValueError:
-            raise page.error((*path, "which"), f"{read.which!r} is none of {', '.join(Which)}") from None
-        other = self._other(page, (*path, compare), compare, other)
+            raise yaml.error((*path, "which"), f"{read.which!r} is none of {', '.join(Which)}") from None
+        other = self._other(yaml, (*path, compare), compare, other)
         used = way.parameters | (other.parameters if isinstance(other, Path) else frozenset())
         for name in sorted(used - set(read.args)):
-            raise page.error(path, f"<{name}> is none of the `args` of this fact")
+            raise yaml.error(path, f"<{name}> is none of the `args` of this fact")
         return Reading(way, compare, other, which, take, read.of)
 
-    def _other(self, page: Page, path: tuple[object, ...], compare: str, other: Any) -> Any:
+    def _other(self, yaml: YamlFile, path: tuple[object, ...], compare: str, other: Any) -> Any:
         """What is compared with, checked for what the comparison can use."""
         if isinstance(other, date):
             other = other.isoformat()
         if isinstance(other, str) and _MEANS_PATH.fullmatch(other):
-            return self._path(page, path, other.removeprefix("."))
+            return self._path(yaml, path, other.removeprefix("."))
         wrong = ""
         if compare in _COMPARED_TO_NUMBER and (isinstance(other, bool) or not isinstance(other, int | float)):
             wrong = "a number or an argument, `<limit>`"
@@ -279,115 +206,123 @@ class _Reader(SectionReader):
             known = isinstance(other, str) and (now_and(other, datetime.now().astimezone()) or moment_of(other))
             wrong = "" if known else "a moment: `now`, `now - 24h`, `now + 3d`, or 2024-05-15"
         if wrong:
-            raise page.error(path, f"`{compare}` takes {wrong}")
+            raise yaml.error(path, f"`{compare}` takes {wrong}")
         return other
 
     # --- what is done ---
 
-    def _tool(self, page: Page, name: str, value: object) -> None:
+    def _tool(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("tools", name)
-        read = validate(page, _Tool, {"args": plain(value)} if isinstance(value, list) else value or {}, path)
-        self.claim(page, path, f"tool {name}")
+        read = validate(yaml, ToolForm, {"args": plain(value)} if isinstance(value, list) else value or {}, path)
+        self.claim(yaml, path, f"tool {name}")
         for place, argument in enumerate(read.args):
             if not _ARGUMENT.fullmatch(argument) or argument == RESULT:
-                raise page.error((*path, "args", place), f"{excerpt(argument)!r} cannot be spoken of as an argument")
+                raise yaml.error((*path, "args", place), f"{excerpt(argument)!r} cannot be spoken of as an argument")
         names = frozenset(read.args)
-        needs = [self._clause(page, (*path, "needs", at), text, names) for at, text in enumerate(read.needs)]
-        effects = [self._effect(page, (*path, "effects", at), text, names) for at, text in enumerate(read.effects)]
-        forgets = [self._forgotten(page, (*path, "forgets", at), text, names) for at, text in enumerate(read.forgets)]
+        needs = [self._clause(yaml, (*path, "needs", at), text, names) for at, text in enumerate(read.needs)]
+        effects = [self._effect(yaml, (*path, "effects", at), text, names) for at, text in enumerate(read.effects)]
+        forgets = [self._forgotten(yaml, (*path, "forgets", at), text, names) for at, text in enumerate(read.forgets)]
         unknown = read.unknown or self.settings.unknown
-        self.tools[name] = Tool(name, names, tuple(needs), tuple(effects), tuple(forgets), unknown)
+        self.tools[name] = ToolSchema(name, names, tuple(needs), tuple(effects), tuple(forgets), unknown)
 
-    def _effect(self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Effect:
+    def _effect(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> ToolEffect:
         """Read `exchanged(order_id)`, or with a condition: `confirmed if agrees(text)`."""
         head, _, condition = text.partition(" if ")
-        literal = self._literal(page, path, head, names | {RESULT}, starred=True)
+        literal = self._literal(yaml, path, head, names | {RESULT}, starred=True)
         fact = self.facts.get(literal.atom.predicate)
         if fact is not None and not fact.told:
-            raise page.error(path, f"{literal.atom.predicate} is read from results; no call makes it so")
+            raise yaml.error(path, f"{literal.atom.predicate} is read from results; no call makes it so")
         given = [
-            self._clause(page, path, piece, names | {RESULT}) for piece in condition.split(" and ") if piece.strip()
+            self._clause(yaml, path, piece, names | {RESULT}) for piece in condition.split(" and ") if piece.strip()
         ]
-        return Effect(literal, tuple(given))
+        return ToolEffect(literal, tuple(given))
 
-    def _forgotten(self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Atom:
+    def _forgotten(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Atom:
         try:
             atom = parse_literal(text).atom
         except ValueError as error:
-            raise page.error(path, str(error)) from None
+            raise yaml.error(path, str(error)) from None
         kind = self.records.get(atom.predicate)
         if kind is None:
-            raise page.error(path, f"no record is called {atom.predicate!r}; known: {', '.join(self.records)}")
+            raise yaml.error(path, f"no record is called {atom.predicate!r}; known: {', '.join(self.records)}")
         if len(kind.key) != len(atom.args):
-            raise page.error(path, f"a {kind.name} has a key of {len(kind.key)}: write it like `{kind.name}(id)`")
-        args = [self._argument(page, path, arg, names | {RESULT}, starred=True) for arg in atom.args]
+            raise yaml.error(path, f"a {kind.name} has a key of {len(kind.key)}: write it like `{kind.name}(id)`")
+        args = [self._argument(yaml, path, arg, names | {RESULT}, starred=True) for arg in atom.args]
         return Atom(atom.predicate, tuple(args))
 
-    def _policy(self, page: Page, id_: str, value: object) -> None:
+    def _policy(self, yaml: YamlFile, id_: str, value: object) -> None:
         path = ("policies", id_)
-        read = validate(page, _Policy, value, path)
+        read = validate(yaml, ToolPolicyForm, value, path)
         if not ID.fullmatch(id_):
-            raise page.error(path, f"{excerpt(id_)!r} is no rule id; write it like P-CANCEL-001")
-        self.claim(page, path, id_)
+            raise yaml.error(path, f"{excerpt(id_)!r} is no rule id; write it like P-CANCEL-001")
+        self.claim(yaml, path, id_)
         names: frozenset[str] | None = None
         for place, tool in enumerate(read.tools):
             if tool in self.broken:
                 return
             if tool not in self.tools:
                 known = ", ".join(self.tools) or "none"
-                raise page.error((*path, "tools", place), f"no tool is called {excerpt(tool)!r}; known: {known}")
+                raise yaml.error((*path, "tools", place), f"no tool is called {excerpt(tool)!r}; known: {known}")
             names = self.tools[tool].arguments if names is None else names & self.tools[tool].arguments
         shared = names or frozenset()
         each = {}
         for variable, source in read.each.items():
-            way = self._path(page, (*path, "each", variable), self._argument(page, path, source, shared, starred=True))
+            way = self._path(yaml, (*path, "each", variable), self._argument(yaml, path, source, shared, starred=True))
             each[variable] = way if way.many else Path(way.head, (*way.steps, "*"))
         bound = shared | frozenset(each)
-        when = [self._clause(page, (*path, "when", at), text, bound) for at, text in enumerate(read.when)]
-        requires = [self._clause(page, (*path, "requires", at), text, bound) for at, text in enumerate(read.requires)]
+        when = [self._clause(yaml, (*path, "when", at), text, bound) for at, text in enumerate(read.when)]
+        requires = [self._clause(yaml, (*path, "requires", at), text, bound) for at, text in enumerate(read.requires)]
         rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
         unknown = read.unknown or self.settings.unknown
         conditions = (tuple(when), tuple(requires))
-        sets = self._sets(page, path, read, shared)
+        sets = self._sets(yaml, path, read, shared)
         self.policies.append(
             Policy(rule, tuple(read.tools), *conditions, each, unknown, read.instead, read.warns, sets)
         )
 
-    def _sets(self, page: Page, path: tuple[object, ...], read: _Policy, names: frozenset[str]) -> Mapping[str, Any]:
+    def _sets(
+        self, yaml: YamlFile, path: tuple[object, ...], read: ToolPolicyForm, names: frozenset[str]
+    ) -> Mapping[str, Any]:
         """What a call that breaks a policy is made with instead, as JSON."""
         if read.sets and read.warns:
-            raise page.error((*path, "sets"), "a rule either warns or `sets` arguments; choose one")
+            raise yaml.error((*path, "sets"), "a rule either warns or `sets` arguments; choose one")
         if read.sets and not (read.when or read.requires):
-            raise page.error((*path, "sets"), "say when they are set: `when` or `requires`")
+            raise yaml.error((*path, "sets"), "say when they are set: `when` or `requires`")
         sets = {}
         for name, value in read.sets.items():
             if name not in names:
                 choice = ", ".join(sorted(names)) or "none here"
-                raise page.error((*path, "sets", name), f"{excerpt(name)!r} is no argument of these tools ({choice})")
+                raise yaml.error((*path, "sets", name), f"{excerpt(name)!r} is no argument of these tools ({choice})")
             try:
                 sets[name] = json.loads(json.dumps(plain(value), allow_nan=False))
             except (TypeError, ValueError):
-                raise page.error((*path, "sets", name), "is not JSON; put a date in quotes") from None
+                raise yaml.error((*path, "sets", name), "is not JSON; put a date in quotes") from None
         return sets
 
-    def _clause(self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str]) -> Clause:
+    def _clause(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Clause:
         try:
             clause = parse_clause(text)
         except ValueError as error:
-            raise page.error(path, str(error)) from None
-        return Clause(tuple(self._checked(page, path, literal, names) for literal in clause.literals))
+            raise yaml.error(path, str(error)) from None
+        return Clause(tuple(self._checked(yaml, path, literal, names) for literal in clause.literals))
 
     def _literal(
-        self, page: Page, path: tuple[object, ...], text: str, names: frozenset[str], *, starred: bool = False
+        self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str], *, starred: bool = False
     ) -> Literal:
         try:
             literal = parse_literal(text)
         except ValueError as error:
-            raise page.error(path, str(error)) from None
-        return self._checked(page, path, literal, names, starred=starred)
+            raise yaml.error(path, str(error)) from None
+        return self._checked(yaml, path, literal, names, starred=starred)
 
     def _checked(
-        self, page: Page, path: tuple[object, ...], literal: Literal, names: frozenset[str], *, starred: bool = False
+        self,
+        yaml: YamlFile,
+        path: tuple[object, ...],
+        literal: Literal,
+        names: frozenset[str],
+        *,
+        starred: bool = False,
     ) -> Literal:
         """The literal with paths into the call in place of arguments, if its fact is known."""
         name, args = literal.atom.predicate, literal.atom.args
@@ -395,31 +330,31 @@ class _Reader(SectionReader):
             return literal
         fact = self.facts.get(name)
         if fact is None and name != GIVEN:
-            raise page.error(path, f"unknown fact {name!r}; known: {', '.join((*self.facts, GIVEN))}")
+            raise yaml.error(path, f"unknown fact {name!r}; known: {', '.join((*self.facts, GIVEN))}")
         wanted = len(fact.predicate.args) if fact is not None else 1
         if len(args) != wanted:
-            raise page.error(path, f"{name} takes {wanted} argument(s), not {len(args)}")
-        bound = [self._argument(page, path, arg, names, starred=starred) for arg in args]
+            raise yaml.error(path, f"{name} takes {wanted} argument(s), not {len(args)}")
+        bound = [self._argument(yaml, path, arg, names, starred=starred) for arg in args]
         if sum(arg.startswith("<") and Path.parse(arg).many for arg in bound) > 1:
-            raise page.error(path, "only one of the arguments may stand for many")
+            raise yaml.error(path, "only one of the arguments may stand for many")
         return Literal(Atom(name, tuple(bound)), literal.negated)
 
     def _argument(
-        self, page: Page, path: tuple[object, ...], arg: str, names: frozenset[str], *, starred: bool = False
+        self, yaml: YamlFile, path: tuple[object, ...], arg: str, names: frozenset[str], *, starred: bool = False
     ) -> str:
         """A fixed name without its quotes, or a path that begins with an argument of the call, as `<items>.*`."""
         if len(arg) > 2 and arg[0] == arg[-1] == '"':
             if arg[1] == "<":
-                raise page.error(path, "a fixed name cannot begin with `<`")
+                raise yaml.error(path, "a fixed name cannot begin with `<`")
             return arg[1:-1]
         head = re.split(r"[.\[]", arg, maxsplit=1)[0]
         if head not in names:
             choice = ", ".join(sorted(names)) or "none here"
             problem = f"{excerpt(arg)!r} is no argument of this tool ({choice}); put a fixed name in double quotes"
-            raise page.error(path, problem)
+            raise yaml.error(path, problem)
         text = f"<{head}>{arg[len(head) :]}"
-        if self._path(page, path, text).many and not starred:
-            raise page.error(path, f"`{excerpt(arg)}` stands for many; use `each` for that")
+        if self._path(yaml, path, text).many and not starred:
+            raise yaml.error(path, f"`{excerpt(arg)}` stands for many; use `each` for that")
         return text
 
 

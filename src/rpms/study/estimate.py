@@ -15,7 +15,7 @@ from rpms.models.accounting import Price, list_cost
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.plan import RunPlan
 from rpms.store.runs import RunFolder
-from rpms.study.run import Layout, Means, cases_of, finished, learner, plan_cell, plan_round, read_learned
+from rpms.study.run import Means, StudyLayout, cases_of, finished, learner, plan_cell, plan_round, read_learned
 from rpms.study.values import Case, Learning, Study
 
 STEPS = 0.65
@@ -50,7 +50,7 @@ class Estimate:
         return list_cost(self.usage, price) if self.left and self.usage != Usage() else 0.0
 
 
-def estimate_study(study: Study, models: Sequence[str], means: Means, layout: Layout) -> tuple[Estimate, ...]:
+def estimate_study(study: Study, models: Sequence[str], means: Means, layout: StudyLayout) -> tuple[Estimate, ...]:
     """Every run of a study, the learning rounds included, without asking a model or writing anything."""
     estimator = _Estimator(study, means, layout)
     return tuple(estimate for model in models for estimate in estimator.of(model))
@@ -60,7 +60,7 @@ def estimate_study(study: Study, models: Sequence[str], means: Means, layout: La
 class _Estimator:
     study: Study
     means: Means
-    layout: Layout
+    layout: StudyLayout
     seen: set[object] = field(default_factory=set)
     """Runs that are counted already."""
 

@@ -14,10 +14,10 @@ from rpms.core.names import nearest
 from rpms.foreign.limits import LARGEST_STUDY
 from rpms.play.settings import KNOBS, SettingError, Settings
 from rpms.store.files import read_text
-from rpms.store.pages import Page, PageKind, plain, read_page
-from rpms.study.values import Case, Choice, Learning, Part, Study
+from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
+from rpms.study.values import Case, Choice, Learning, Study, TaskPart
 
-STUDY = PageKind("a study", LARGEST_STUDY, 32, "`title`, `world`, `conditions` and more; this file is none")
+STUDY = YamlKind("a study", LARGEST_STUDY, 32, "`title`, `world`, `conditions` and more; this file is none")
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
 
@@ -41,7 +41,7 @@ class _Choice(_Strict):
     def choice(self, settings: Settings) -> Choice:
         number, _, of = self.part.partition("/")
         options = {name: str(value) for name, value in self.options.items()}
-        return Choice(settings.only(tasks=True), Part(int(number), int(of)), options)
+        return Choice(settings.only(tasks=True), TaskPart(int(number), int(of)), options)
 
 
 class _Learn(_Choice):
@@ -82,11 +82,11 @@ def read_study(file: Path) -> Study:
 
     A setting of the study holds for all its conditions and for learning, unless they have one of their own.
     """
-    page = read_page(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
-    reader = _Reader(page, file.parent)
-    form, common = reader.read(_Study, plain(page.tree, _key), (), without=("condition",))
+    yaml = read_yaml(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
+    reader = _Reader(yaml, file.parent)
+    form, common = reader.read(_Study, plain(yaml.tree, _key), (), without=("condition",))
     if common.memory and form.learn is not None:
-        raise page.error(
+        raise yaml.error(
             ("memory",), "`memory` and `learn` cannot both be given: one reads a memory, the other makes it"
         )
     shared = common.only(tasks=False)
@@ -103,7 +103,7 @@ def read_study(file: Path) -> Study:
         try:
             cases.append(_case(name, settings, case.round, learning))
         except InputError as error:
-            raise page.error(("conditions", name), f"{name}: {error}") from None
+            raise yaml.error(("conditions", name), f"{name}: {error}") from None
     return Study(
         title=form.title,
         about=" ".join(form.about.split()),
@@ -121,8 +121,8 @@ def read_study(file: Path) -> Study:
 class _Reader:
     """Reads the sections of one file: the fields that are a section's own, and the settings in it."""
 
-    def __init__(self, page: Page, folder: Path) -> None:
-        self._page, self._folder = page, folder
+    def __init__(self, yaml: YamlFile, folder: Path) -> None:
+        self._yaml, self._folder = yaml, folder
 
     def read(
         self, form: type[_Form], given: object, path: tuple[str, ...], without: Collection[str]
@@ -139,7 +139,7 @@ class _Reader:
             return read, Settings.read(knobs, self._folder)
         except SettingError as error:
             where = (*path, error.name, *((error.inner,) if error.inner else ()))
-            raise self._page.error(where, f"{'.'.join(where)}: {error.problem}") from None
+            raise self._yaml.error(where, f"{'.'.join(where)}: {error.problem}") from None
 
     def _mistake(self, error: ValidationError, path: tuple[str, ...], names: Collection[str]) -> FileError:
         first = error.errors(include_url=False)[0]
@@ -151,7 +151,7 @@ class _Reader:
             chooses = ": all conditions of a study play the same tasks" if where[-1] in _OF_TASKS else ""
             problem = f"is not a known field{chooses or '; ' + nearest(str(where[-1]), names)}"
         place = ".".join(map(str, where))
-        return self._page.error(where, f"{place}: {problem}" if place else problem)
+        return self._yaml.error(where, f"{place}: {problem}" if place else problem)
 
 
 def _steps(settings: Settings) -> Settings:

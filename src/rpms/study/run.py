@@ -100,7 +100,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Layout:
+class StudyLayout:
     """Where a study puts things."""
 
     out: Path
@@ -227,7 +227,7 @@ def run_study(
     study: Study,
     models: Sequence[str],
     means: Means,
-    layout: Layout,
+    layout: StudyLayout,
     before: Callable[[Cell, bool], None] | None = None,
 ) -> tuple[Result, ...]:
     """Run what is missing of a study, and write its index after each run, so that a report can be made at any time.
@@ -282,7 +282,7 @@ def _run(means: Means, what: str, plan: RunPlan, folder: Path) -> Trials:
     )
 
 
-def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: Layout) -> RunPlan:
+def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: StudyLayout) -> RunPlan:
     """A plan of expel with its experience: reflexion plays the tasks to learn from, and insights are drawn from it."""
     assert study.learning is not None
     assert means.gather is not None
@@ -304,7 +304,7 @@ class _Memories:
     """The memories of one model's conditions, each read once; what must be learned is learned when first wanted."""
 
     def __init__(
-        self, study: Study, model: str, means: Means, layout: Layout, given: Mapping[Path, EpisodicMemory]
+        self, study: Study, model: str, means: Means, layout: StudyLayout, given: Mapping[Path, EpisodicMemory]
     ) -> None:
         self._study, self._means, self._layout = study, means, layout
         self._learner = learner(study, model)
@@ -349,7 +349,7 @@ def _is_only_header(file: Path) -> bool:
         return False
 
 
-def write_index(study: Study, results: Sequence[Result], layout: Layout) -> None:
+def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) -> None:
     """Write `study.json`: where the run of each condition is, model by model.
 
     What the file names already and was not run now stays, as long as its folder does, after what was.
@@ -379,7 +379,7 @@ def write_index(study: Study, results: Sequence[Result], layout: Layout) -> None
     write_whole(layout.out / INDEX, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
-def read_index(layout: Layout) -> dict[str, dict[str, str]]:
+def read_index(layout: StudyLayout) -> dict[str, dict[str, str]]:
     """The run folders that `study.json` names, by model and condition, without those that are gone."""
     file = layout.out / INDEX
     if not is_there(file):

@@ -21,10 +21,10 @@ def results_table(results: Sequence[Result]) -> RenderableType:
     tables: list[RenderableType] = []
     for model in dict.fromkeys(result.cell.model for result in results):
         of_model = [result for result in results if result.cell.model == model]
-        table = Table(title=Text(model), title_justify="left", box=None, pad_edge=False)
+        table = Table(title=Text(model), title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0))
         table.add_column("condition", no_wrap=True)
         scored = any(row.score not in (0.0, 1.0) for result in of_model for row in result.summary.rows)
-        headings = ("rules", "mem.", "entries", "won", "success", "95% interval", "steps", "infeas.")
+        headings = ("rules", "mem.", "entries", "won", "success", "95% interval", "steps", "if won", "infeas.")
         for heading in (*headings, *(("score ≥ 0", "raw score") if scored else ())):
             table.add_column(heading, justify="right", no_wrap=True)
         for result in of_model:
@@ -51,6 +51,8 @@ def _cells(result: Result, *, scored: bool) -> Iterable[str]:
     yield f"{summary.won / summary.total:.1%}"
     yield f"{100 * low:.1f}–{100 * high:.1f}"
     yield f"{summary.steps / summary.done:.1f}" if summary.done else "-"
+    won = [row.steps for row in summary.rows if row.won]
+    yield f"{sum(won) / len(won):.1f}" if won else "-"
     yield f"{summary.infeasible / summary.steps:.1%}" if summary.steps else "-"
     if scored:
         yield f"{sum(max(row.score, 0.0) for row in summary.rows) / summary.total:.1f}"

@@ -16,7 +16,7 @@ from rpms.worlds.base import Setting, Task, World
 
 
 @dataclass(frozen=True)
-class Part:
+class TaskPart:
     """One of several parts that a task list is dealt into like cards, so that each part has every type."""
 
     number: int = 1
@@ -29,7 +29,7 @@ class Choice:
 
     settings: Settings = field(default_factory=Settings)
     """Those that choose tasks: split, task, per_task, sample, limit, steps, simplifications."""
-    part: Part = Part()
+    part: TaskPart = TaskPart()
     options: Mapping[str, str] = field(default_factory=dict)
     """The world's own options."""
 
@@ -153,6 +153,6 @@ class Study:
             self,
             title=f"{self.title} - rehearsal on {learned.split}",
             about=f"A rehearsal on {learned.split}, in place of {self.choice.split}, which is not here. {self.about}",
-            choice=replace(learned, part=Part(2, 2)),
-            learning=replace(self.learning, choice=replace(learned, part=Part(1, 2))),
+            choice=replace(learned, part=TaskPart(2, 2)),
+            learning=replace(self.learning, choice=replace(learned, part=TaskPart(1, 2))),
         )

@@ -179,6 +179,10 @@ class World(ABC):
         """The tools whose calls are its actions, for servers that take tools; none in a world of other actions."""
         return ()
 
+    def not_installed(self) -> str:
+        """What `open` needs and is not installed, with the command that installs it; nothing where all is here."""
+        return ""
+
     def embedded_memory(self) -> str:
         """A file with a memory that comes with the world; nothing if there is none."""
         return ""
@@ -211,3 +215,11 @@ _ATTRIBUTES: tuple[tuple[str, str, Callable[[World], bool]], ...] = (
     ("max_tokens", "a number above zero", lambda world: isinstance(world.max_tokens, int) and world.max_tokens > 0),
 )
 """The attributes of a World, and what each must be."""
+
+
+def by_verb(commands: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Commands grouped by their first word, so that a frequent one does not crowd out the rest."""
+    groups: dict[str, list[str]] = {}
+    for command in sorted(commands):
+        groups.setdefault(command.partition(" ")[0], []).append(command)
+    return tuple(map(tuple, groups.values()))

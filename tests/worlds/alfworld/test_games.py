@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from rpms.core.errors import InputError
 from rpms.worlds.alfworld.games import DIALECTS, TASK_TYPES, list_tasks, make_game, make_games
-from rpms.worlds.alfworld.games.goals import Goal
+from rpms.worlds.alfworld.games.goals import GameGoal
 from rpms.worlds.alfworld.games.problem import initial_facts
 from rpms.worlds.alfworld.games.prove import Unprovable, names, plan, replay
 from rpms.worlds.alfworld.games.tables import SCENES, tables
@@ -130,7 +130,7 @@ def test_every_goal_the_tables_name_can_be_made():
     for task_type, rooms in known.goals.items():
         for room, pairs in rooms.items():
             for pair in pairs:
-                goal = Goal(task_type, *pair.split(">"))
+                goal = GameGoal(task_type, *pair.split(">"))
                 facts = known.rooms[room]
                 places = facts.objects[goal.object].places
                 assert set(places) - {"floor", goal.forbidden}

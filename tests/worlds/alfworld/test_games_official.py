@@ -8,7 +8,7 @@ import pytest
 
 from rpms.worlds.alfworld.games import DIALECTS
 from rpms.worlds.alfworld.games.domain import domain
-from rpms.worlds.alfworld.games.goals import SENTENCES, Goal
+from rpms.worlds.alfworld.games.goals import SENTENCES, GameGoal
 from rpms.worlds.alfworld.games.grammar import grammar
 from rpms.worlds.alfworld.games.prove import plan
 from rpms.worlds.alfworld.games.tables import tables
@@ -43,9 +43,9 @@ def seen(shared):
         return [json.loads(row) for row in rows]
 
 
-def goal_of(row: dict, sentence: int = 0) -> Goal:
+def goal_of(row: dict, sentence: int = 0) -> GameGoal:
     task_type, thing, _, receptacle, _ = row["game"].split("/")[1].split("-")
-    return Goal(task_type, thing, receptacle, sentence)
+    return GameGoal(task_type, thing, receptacle, sentence)
 
 
 def facts_of(row: dict) -> list[tuple[str, ...]]:

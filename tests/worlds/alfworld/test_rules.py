@@ -18,8 +18,8 @@ from rpms.core.verdict import Fate
 from rpms.core.voice import rule_line, schema_lines, situation_lines
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.affordances import CATEGORIES, affordances, category
-from rpms.worlds.alfworld.belief import _ANSWERS
 from rpms.worlds.alfworld.goals import GOAL_TYPES
+from rpms.worlds.alfworld.predicates import PREDICATES
 
 KITCHEN = (
     "You are in the middle of a room. Looking quickly around you, you see a countertop 1, a fridge 1, a microwave 1, "
@@ -60,10 +60,10 @@ def test_every_action_of_the_engine_has_a_schema_in_both_dialects():
 
 def test_every_declared_predicate_is_answered_by_the_belief():
     for name, predicate in MANUAL.predicates.items():
-        assert _ANSWERS[name][0] == len(predicate.args), name
+        assert PREDICATES[name][0] == len(predicate.args), name
         assert predicate.yes, name
         assert predicate.no, name
-    assert set(MANUAL.predicates) == set(_ANSWERS)
+    assert set(MANUAL.predicates) == set(PREDICATES)
 
 
 @pytest.mark.parametrize("goal_type", GOAL_TYPES)

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from rpms.conformance import Status, check_world
 from rpms.core.advise import plan_for
 from rpms.core.belief import Situation
 from rpms.core.episode import Ending
@@ -16,7 +17,6 @@ from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.setup import manual_of
-from rpms.play.world_check import Status, check_world
 from rpms.worlds.base import Setting
 from tests.worlds.tau2_telecom.tickets import TASKS, followed, mind, opened, task_with, world
 

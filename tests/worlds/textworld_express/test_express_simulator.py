@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from rpms.conformance import Status, check_world
 from rpms.core.condition import compose, named_condition
 from rpms.core.episode import Ending
 from rpms.core.errors import InputError, WorldError
@@ -17,7 +18,6 @@ from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of
-from rpms.play.world_check import Status, check_world
 from rpms.worlds.base import Setting
 from rpms.worlds.jvm import process, program
 from rpms.worlds.textworld_express.games import FOLDS, GAMES, task_at

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rpms.conformance.walk import view
 from rpms.core.facts import Truth, parse_literal
 from rpms.core.goal import UNKNOWN_GOAL
-from rpms.play.world_walk import view
 from rpms.worlds.textworld_express import observations as said
 from rpms.worlds.textworld_express.goals import parse_goal
 from rpms.worlds.textworld_express.update import start, update

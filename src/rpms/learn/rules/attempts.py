@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.rules import ANYTHING, Predicate
-from rpms.learn.rules.words import Names, Reading
+from rpms.learn.rules.templates import Names, ReadCommand
 from rpms.store.evidence import Witness
 
 MOST_CONSTANTS = 16
@@ -102,7 +102,7 @@ class Book:
             bit <<= 1
         return true, false
 
-    def widen(self, reading: Reading, names: Names) -> None:
+    def widen(self, reading: ReadCommand, names: Names) -> None:
         """Take in the facts that names in new roles may have, and constants that were not known before."""
         arity = len(reading.names)
         if not self.slots:

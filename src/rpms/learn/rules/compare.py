@@ -47,7 +47,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ComparedPart:
     """One side of an action or a goal: what it needs, what plans see to, what it does."""
 
     name: str
@@ -63,7 +63,7 @@ class Entry:
     name: str
     """A command as it is written, or the type of a goal."""
     relation: Relation
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ComparedPart, ...] = ()
 
 
 def compare(first: RuleManual, second: RuleManual, world: Facts | None = None) -> list[Entry]:
@@ -164,7 +164,7 @@ def _relation(*, first_holds: bool, second_holds: bool) -> Relation:
     return Relation.LOOSER if second_holds else Relation.DIFFERENT
 
 
-def _conditions(name: str, first: Sequence[Clause], second: Sequence[Clause]) -> Part:
+def _conditions(name: str, first: Sequence[Clause], second: Sequence[Clause]) -> ComparedPart:
     lines = []
     kept = [follows(second, clause) for clause in first]
     known = [follows(first, clause) for clause in second]
@@ -175,7 +175,7 @@ def _conditions(name: str, first: Sequence[Clause], second: Sequence[Clause]) ->
         if not any(_same(clause, each) for each in first):
             lines.append(Line("=" if there else "+", str(clause), "follows from the rest of A" if there else ""))
     relation = _relation(first_holds=all(kept), second_holds=all(known))
-    return Part(name, relation, tuple(dict.fromkeys(lines)))
+    return ComparedPart(name, relation, tuple(dict.fromkeys(lines)))
 
 
 def _same(one: Clause, other: Clause) -> bool:
@@ -187,11 +187,11 @@ def _revealed(revelation: Revelation) -> str:
     return f"{revelation.atom} if {given}" if given else str(revelation.atom)
 
 
-def _listed(name: str, first: Iterable[str], second: Iterable[str]) -> Part:
+def _listed(name: str, first: Iterable[str], second: Iterable[str]) -> ComparedPart:
     one, other = dict.fromkeys(first), dict.fromkeys(second)
     lines = [Line("=" if text in other else "-", text) for text in one]
     lines += [Line("+", text) for text in other if text not in one]
-    return Part(name, Relation.EQUAL if one.keys() == other.keys() else Relation.DIFFERENT, tuple(lines))
+    return ComparedPart(name, Relation.EQUAL if one.keys() == other.keys() else Relation.DIFFERENT, tuple(lines))
 
 
 # Facts that are told from kinds of things.
@@ -217,7 +217,7 @@ class _Nothing:
         return Truth.UNKNOWN
 
 
-def _kinds_compared(world: Facts | None, first: tuple[Clause, ...], second: tuple[Clause, ...]) -> Part | None:
+def _kinds_compared(world: Facts | None, first: tuple[Clause, ...], second: tuple[Clause, ...]) -> ComparedPart | None:
     """For which kinds the two block a command; None where no table names any kinds."""
     kinds = _kinds_named((*first, *second))
     if not kinds:
@@ -241,7 +241,7 @@ def _kinds_compared(world: Facts | None, first: tuple[Clause, ...], second: tupl
             such = f", such as {'; '.join(rows[:_EXAMPLES])}" if sign != "=" else ""
             lines.append(Line(sign, f"{word} {len(rows):,} of {every:,} kinds{such}"))
     relation = _relation(first_holds=(True, False) not in found, second_holds=(False, True) not in found)
-    return Part("kinds", relation, tuple(lines))
+    return ComparedPart("kinds", relation, tuple(lines))
 
 
 def _kinds_named(clauses: Iterable[Clause]) -> dict[str, set[str]]:
@@ -312,7 +312,7 @@ def _forbidden(name: str, first: Sequence[_Ban], second: Sequence[_Ban]) -> Entr
         if str(ban) not in said or not there
     ]
     relation = _relation(first_holds=all(kept), second_holds=all(known))
-    return Entry("prohibition", name, relation, (Part("forbidden", relation, tuple(lines)),))
+    return Entry("prohibition", name, relation, (ComparedPart("forbidden", relation, tuple(lines)),))
 
 
 # Goals.
@@ -340,22 +340,22 @@ def _purposes(first: RuleManual, second: RuleManual) -> Iterator[Entry]:
             yield Entry(sort, name, part.relation, (part,))
 
 
-def _goals(one: Purpose, other: Purpose) -> Part:
-    def part(names: Mapping[str, str]) -> Part:
+def _goals(one: Purpose, other: Purpose) -> ComparedPart:
+    def part(names: Mapping[str, str]) -> ComparedPart:
         return _conditions("wants", _wanted(one), [clause.bind(names) for clause in _wanted(other)])
 
     return _best(one, other, part)
 
 
-def _procedures(one: Purpose, other: Purpose) -> Part:
+def _procedures(one: Purpose, other: Purpose) -> ComparedPart:
     """Stages in their order: equal, or different."""
 
-    def part(names: Mapping[str, str]) -> Part:
+    def part(names: Mapping[str, str]) -> ComparedPart:
         here = [" and ".join(sorted(map(str, step.until))) for step in one.steps]
         there = [" and ".join(sorted(str(clause.bind(names)) for clause in step.until)) for step in other.steps]
         found = _listed("stages", here, there)
         if found.relation is Relation.EQUAL and here != there:
-            return Part("stages", Relation.DIFFERENT, (*found.lines, Line("+", "in another order")))
+            return ComparedPart("stages", Relation.DIFFERENT, (*found.lines, Line("+", "in another order")))
         return found
 
     return _best(one, other, part)
@@ -365,10 +365,10 @@ def _wanted(purpose: Purpose) -> list[Clause]:
     return [clause for step in purpose.steps for clause in step.until]
 
 
-def _best(one: Purpose, other: Purpose, part: Callable[[Mapping[str, str]], Part]) -> Part:
+def _best(one: Purpose, other: Purpose, part: Callable[[Mapping[str, str]], ComparedPart]) -> ComparedPart:
     """The comparison under the renaming of variables under which most agrees: variables of one field may trade."""
 
-    def disagreement(found: Part) -> int:
+    def disagreement(found: ComparedPart) -> int:
         return sum(line.sign != "=" for line in found.lines)
 
     found = [part(names) for names in islice(_renamings(one, other), _MOST_RENAMINGS)]

@@ -16,16 +16,16 @@ from rpms.core.rules import (
     Revelation,
     Rule,
     RuleManual,
-    Step,
+    Stage,
     Tier,
 )
 from rpms.learn.rules.attempts import Book, Sights
+from rpms.learn.rules.consequences import Outcomes
 from rpms.learn.rules.goals import GoalModel, Makeable, goal_model
 from rpms.learn.rules.induce import Needs, bits
 from rpms.learn.rules.ledger import Ledger
 from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, KindTable, literal_of
-from rpms.learn.rules.outcomes import Outcomes
-from rpms.learn.rules.words import SLOT, Names
+from rpms.learn.rules.templates import SLOT, Names
 from rpms.store.evidence import Label
 
 _WORD = re.compile(r"[a-z]+")
@@ -254,7 +254,7 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
         Purpose(
             goal.type,
             goal.over,
-            tuple(Step("", (fact.clause,)) for fact in goal.holds),
+            tuple(Stage("", (fact.clause,)) for fact in goal.holds),
             frozenset({goal.type}),
         )
         for goal in learned.goals

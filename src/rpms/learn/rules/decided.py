@@ -14,14 +14,14 @@ from rpms.core.facts import parse_clause
 from rpms.core.rules import PARAMETER, Predicate
 from rpms.learn.rules.wins import FIELDS
 from rpms.learn.rules.write import place_sentence, wanted_sentence
-from rpms.store.decisions import Decision, Reviewed, reviewed
+from rpms.store.decisions import ReviewDecision, Reviewed, reviewed
 from rpms.store.evidence import Claim, Evidence, Label
 
 Tree = MutableMapping[str, Any]
 _ON_THE_WAY = " On the way there"
 
 
-def apply(tree: Tree, decisions: Iterable[Decision]) -> list[str]:
+def apply(tree: Tree, decisions: Iterable[ReviewDecision]) -> list[str]:
     """Change a manual's tree in place; what was changed, and what could not be, in words."""
     said = []
     for decision in decisions:
@@ -31,13 +31,13 @@ def apply(tree: Tree, decisions: Iterable[Decision]) -> list[str]:
     return said
 
 
-def counted(decisions: Iterable[Decision]) -> list[str]:
+def counted(decisions: Iterable[ReviewDecision]) -> list[str]:
     """How many decisions learning keeps to; nothing where there are none."""
     every = [decision.accepted for decision in decisions]
     return [f"{sum(every)} lines accepted, {len(every) - sum(every)} rejected"] if every else []
 
 
-def _apply(tree: Tree, decision: Decision) -> str:
+def _apply(tree: Tree, decision: ReviewDecision) -> str:
     before = _apply_to.get(decision.at[0] if decision.at else "")
     if before is None:
         return "cannot be applied"
@@ -52,7 +52,7 @@ def _apply(tree: Tree, decision: Decision) -> str:
 _Change = bool | None
 
 
-def _of_action(tree: Tree, decision: Decision) -> _Change:
+def _of_action(tree: Tree, decision: ReviewDecision) -> _Change:
     section, name = decision.at[0], decision.at[-1]
     entry = tree.get(section, {}).get(name)
     if decision.key == "forbids":
@@ -68,7 +68,7 @@ def _of_action(tree: Tree, decision: Decision) -> _Change:
     return _in_list(entry, decision.key, decision)
 
 
-def _of_needs(entry: Tree, decision: Decision) -> bool:
+def _of_needs(entry: Tree, decision: ReviewDecision) -> bool:
     """A condition stands among the preconditions, or among what plans see to."""
     if not decision.accepted:
         changed = [_in_list(entry, key, decision) for key in ("preconditions", "plan")]
@@ -92,7 +92,7 @@ def _has(items: Iterable[object], text: str) -> bool:
     return any(_pieces(item) == _pieces(text) for item in items)
 
 
-def _in_list(entry: Tree, key: str, decision: Decision) -> bool:
+def _in_list(entry: Tree, key: str, decision: ReviewDecision) -> bool:
     """Put a text into a list of an entry, or take it out of it."""
     items = entry.get(key, [])
     if _has(items, decision.text) is decision.accepted:
@@ -140,7 +140,7 @@ def _banning(tree: Tree, action: str, text: str = "") -> list[tuple[Tree, str]]:
     ]
 
 
-def _forbidding(tree: Tree, name: str, decision: Decision) -> _Change:
+def _forbidding(tree: Tree, name: str, decision: ReviewDecision) -> _Change:
     found = _banning(tree, name, decision.text)
     if bool(found) is decision.accepted:
         return False
@@ -159,7 +159,7 @@ def _forbidding(tree: Tree, name: str, decision: Decision) -> _Change:
     return True
 
 
-def _of_process(tree: Tree, decision: Decision) -> _Change:
+def _of_process(tree: Tree, decision: ReviewDecision) -> _Change:
     processes = tree.get("processes", {})
 
     def fits(name: str) -> bool:
@@ -173,7 +173,7 @@ def _of_process(tree: Tree, decision: Decision) -> _Change:
     return name is not None
 
 
-def _of_kinds(tree: Tree, decision: Decision) -> _Change:
+def _of_kinds(tree: Tree, decision: ReviewDecision) -> _Change:
     """Kinds stand in a list, or of two arguments in a list under the first of them."""
     table = tree.get("kinds", {}).get(decision.at[-1])
     if table is None or decision.key not in ("yes", "no"):
@@ -184,7 +184,7 @@ def _of_kinds(tree: Tree, decision: Decision) -> _Change:
     return _kinds_in(table, decision.key, decision)
 
 
-def _kinds_in(table: Tree, key: str, decision: Decision) -> bool:
+def _kinds_in(table: Tree, key: str, decision: ReviewDecision) -> bool:
     nested = any(isinstance(table.get(each), Mapping) for each in ("yes", "no"))
     if not nested:
         return _in_list(table, key, decision)
@@ -195,7 +195,7 @@ def _kinds_in(table: Tree, key: str, decision: Decision) -> bool:
     return _in_list(rows, one, replace(decision, text=second))
 
 
-def _of_place(tree: Tree, decision: Decision) -> _Change:
+def _of_place(tree: Tree, decision: ReviewDecision) -> _Change:
     """Where things are stands in `localities`, and in a sentence of tier 2 with the same places."""
     kind = decision.key
     changed = _in_list(tree.setdefault("localities", {}), kind, decision)
@@ -209,7 +209,7 @@ def _of_place(tree: Tree, decision: Decision) -> _Change:
     return changed
 
 
-def _of_goal(tree: Tree, decision: Decision) -> _Change:
+def _of_goal(tree: Tree, decision: ReviewDecision) -> _Change:
     goal = tree.get("goals", {}).get(decision.at[-1])
     if goal is None:
         return None if decision.accepted else False
@@ -234,7 +234,7 @@ def _of_goal(tree: Tree, decision: Decision) -> _Change:
     return True
 
 
-def _of_procedure(tree: Tree, decision: Decision) -> _Change:
+def _of_procedure(tree: Tree, decision: ReviewDecision) -> _Change:
     """A procedure stands or falls as a whole; without it, plans go by what the goal wants."""
     procedures = tree.get("procedures", {})
     if decision.accepted:
@@ -253,7 +253,7 @@ def _predicates(tree: Tree) -> dict[str, Predicate]:
     }
 
 
-_apply_to: dict[str, Callable[[Tree, Decision], _Change]] = {
+_apply_to: dict[str, Callable[[Tree, ReviewDecision], _Change]] = {
     "environment": _of_action,
     "tools": _of_action,
     "processes": _of_process,
@@ -267,7 +267,7 @@ _apply_to: dict[str, Callable[[Tree, Decision], _Change]] = {
 # Between one learning and the next.
 
 
-def in_names_of(tree: Mapping[str, Any], decisions: Iterable[Decision]) -> list[Decision]:
+def in_names_of(tree: Mapping[str, Any], decisions: Iterable[ReviewDecision]) -> list[ReviewDecision]:
     """The decisions with what actions and their parameters are called in a tree: commands tell which is which."""
     names: dict[str, tuple[str, list[str]]] = {}
     for name, entry in tree.get("environment", {}).items():
@@ -276,7 +276,7 @@ def in_names_of(tree: Mapping[str, Any], decisions: Iterable[Decision]) -> list[
     return [_renamed(decision, names) for decision in decisions]
 
 
-def _renamed(decision: Decision, names: Mapping[str, tuple[str, list[str]]]) -> Decision:
+def _renamed(decision: ReviewDecision, names: Mapping[str, tuple[str, list[str]]]) -> ReviewDecision:
     now = names.get(_template(decision.syntax))
     if decision.at[:1] != ("environment",) or not decision.syntax or now is None:
         return decision
@@ -297,14 +297,17 @@ def _rewritten(text: str, binding: Mapping[str, str]) -> str:
     return given.join(parts)
 
 
-def decided(evidence: Evidence, decisions: Iterable[Decision]) -> Evidence:
+_NO_STEP = "accepted by a person; no step speaks for it now"
+
+
+def decided(evidence: Evidence, decisions: Iterable[ReviewDecision]) -> Evidence:
     """The evidence with labels that say what a person decided."""
     every = list(decisions)
     rows = reviewed(evidence, every)
     claims = [_labelled(row) for row in rows]
     known = {row.decision.line for row in rows if row.decision}
     claims += [
-        Claim(each.at, each.key, each.text, Label.ACCEPTED, note="accepted by a person; no step speaks for it now")
+        Claim(each.at, each.key, each.text, label=Label.ACCEPTED, note=_NO_STEP)
         for each in every
         if each.accepted and each.line not in known
     ]

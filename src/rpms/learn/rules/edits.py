@@ -50,4 +50,4 @@ def _merged_mappings(
 
 
 def _note(at: tuple[str, ...], text: str, how: str) -> Claim:
-    return Claim(at[:-1] or at, at[-1] if at else "", text, Label.EDITED, note=how)
+    return Claim(at[:-1] or at, at[-1] if at else "", text, label=Label.EDITED, note=how)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from rpms.core.facts import Atom, Clause, Literal
-from rpms.core.rules import Step
-from rpms.learn.rules.model import MOST_WITNESSES, Fact
+from rpms.core.rules import Stage
+from rpms.learn.rules.model import MOST_WITNESSES, Induced
 from rpms.learn.rules.wins import FIELDS, GoalBook, State, Win
 from rpms.store.evidence import Label, Witness
 
@@ -23,7 +23,7 @@ class GoalModel:
     type: str
     over: Mapping[str, str]
     """Variable → field of the goal."""
-    holds: tuple[Fact, ...]
+    holds: tuple[Induced, ...]
     """In the order in which they came about in the wins; where the agent is comes last."""
     wins: int
     episodes: int
@@ -37,11 +37,11 @@ class GoalModel:
     def state(self) -> State:
         return frozenset(fact.clause.literals[0].atom for fact in self.holds)
 
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[Stage]:
         """The procedure: one stage for each fact on the way, and at last all that is wanted."""
         last = max(place for place, atom in enumerate(self.stages) if atom not in self.state)
-        way = [Step(atom.predicate, (Clause((Literal(atom),)),)) for atom in self.stages[: last + 1]]
-        return [*way, Step("finish", tuple(fact.clause for fact in self.holds))]
+        way = [Stage(atom.predicate, (Clause((Literal(atom),)),)) for atom in self.stages[: last + 1]]
+        return [*way, Stage("finish", tuple(fact.clause for fact in self.holds))]
 
     @property
     def fields(self) -> dict[str, str]:
@@ -157,14 +157,14 @@ def _order(wins: Sequence[Win], wanted: State, positional: frozenset[str]) -> li
     return sorted(wanted, key=lambda atom: (atom.predicate in positional, ranks[atom], str(atom)))
 
 
-def _fact(book: GoalBook, atom: Atom, wanted: State) -> Fact:
+def _fact(book: GoalBook, atom: Atom, wanted: State) -> Induced:
     """One fact that wins share; necessary where all the others held once and the episode went on."""
     rest = wanted - {atom}
     missed = [witness for state, witness in book.not_won.items() if rest and state >= rest and atom not in state]
     wins = [win.witness for win in book.wins]
-    return Fact(
+    return Induced(
         Clause((Literal(atom),)),
-        Label.NECESSARY if missed else Label.POSSIBLE,
+        label=Label.NECESSARY if missed else Label.POSSIBLE,
         confirmed=len(wins),
         decisive=len(missed),
         witnesses=tuple((*missed[:2], *wins)[:MOST_WITNESSES]),

@@ -15,7 +15,7 @@ from itertools import combinations
 
 from rpms.core.facts import Clause, Literal
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.model import MOST_WITNESSES, Fact, KindTable, literal_of
+from rpms.learn.rules.model import MOST_WITNESSES, Induced, KindTable, literal_of
 from rpms.store.evidence import Label, Witness
 
 DECISIVE = 2
@@ -193,7 +193,7 @@ class Needs:
                 found[bit] = (some & ~same, rows, same)
         return found
 
-    def facts(self) -> Iterator[Fact]:
+    def facts(self) -> Iterator[Induced]:
         """Every literal with its label, and preconditions of two."""
         for bit in range(2 * self.size):
             literal = literal_of(self.book.facts, bit)
@@ -208,10 +208,17 @@ class Needs:
             elif self.safe >> bit & 1:
                 label, rows, note, clause = self._labelled(bit, literal)
             witnesses = (*rows, *confirmed)[:MOST_WITNESSES]
-            yield Fact(
-                clause, label, len(confirmed), len(against), len(rows), unknown, witnesses,
-                tuple(against[:MOST_WITNESSES]), note,
-            )  # fmt: skip
+            yield Induced(
+                clause,
+                label=label,
+                confirmed=len(confirmed),
+                against=len(against),
+                decisive=len(rows),
+                unknown=unknown,
+                witnesses=witnesses,
+                counterexamples=tuple(against[:MOST_WITNESSES]),
+                note=note,
+            )
         yield from self.either
 
     def _labelled(self, bit: int, literal: Literal) -> tuple[Label, list[Witness], str, Clause]:
@@ -263,9 +270,9 @@ class Needs:
         return [row for row in self._explainable if not row[2] & self.safe and row[1] & needed == needed]
 
     @cached_property
-    def either(self) -> tuple[Fact, ...]:
+    def either(self) -> tuple[Induced, ...]:
         """Preconditions of two facts, of which one must hold, for refusals that no single fact explains."""
-        left, found = self._left, list[Fact]()
+        left, found = self._left, list[Induced]()
         while len(left) >= EITHER:
             ever = 0
             for _, _, false in left:
@@ -281,7 +288,16 @@ class Needs:
             witnesses = (*(row[0].witness for row in rows), *known)[:MOST_WITNESSES]
             unknown = len(self.wins) - len(known)
             if not self.excluded.intersection(clause.literals):
-                found.append(Fact(clause, Label.NECESSARY, len(known), 0, len(rows), unknown, witnesses))
+                found.append(
+                    Induced(
+                        clause,
+                        label=Label.NECESSARY,
+                        confirmed=len(known),
+                        decisive=len(rows),
+                        unknown=unknown,
+                        witnesses=witnesses,
+                    )
+                )
             # where it is unknown whether one of the two held, nothing else needs to have been wrong
             left = [row for row in left if (row[1] >> best[0] | row[1] >> best[1]) & 1]
         return tuple(found)

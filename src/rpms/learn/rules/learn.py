@@ -10,21 +10,22 @@ from rpms.core.episode import Ending
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Literal, kind_of
 from rpms.learn.rules import decided as by_hand
+from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.edits import merged
-from rpms.learn.rules.explore import ASIDE, Explorer, Exploring
+from rpms.learn.rules.explore import ASIDE, Explorer
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
 from rpms.learn.rules.verify import Verification, verify
 from rpms.learn.rules.write import claims_of, manual_tree, manual_yaml
 from rpms.play.sources import universal_tier
 from rpms.store.decisions import decisions_on, write_decisions
 from rpms.store.episodes import EpisodeRecord
-from rpms.store.evidence import Claim, Evidence, Label, evidence_file
+from rpms.store.evidence import Claim, Evidence, Label, Support, evidence_file
 from rpms.store.learned_manuals import manual_before, write_learned
 from rpms.store.manuals import MANUAL, ManualText, read_manual
-from rpms.store.pages import plain, read_page
 from rpms.store.runs import RunFolder
 from rpms.store.traces import SUFFIX, Spoken, Trace, keeping, read_traces, traces_file
+from rpms.store.yaml_files import plain, read_yaml
 from rpms.worlds.base import Setting, Task, World
 
 _ENDS = (Ending.WON, Ending.LOST)
@@ -178,20 +179,15 @@ def _verified(ledger: Ledger, aside: Sequence[Trace]) -> tuple[Learned, Verifica
             slots = {name: str(place) for place, name in enumerate(action.parameters)}
             told = next((one for one in action.tables if one.name == each.clause.literals[0].atom.predicate), None)
             note = f"it would have blocked `{each.command}`, which the world allowed"
+            taken_out = Support(label=Label.TAKEN_OUT, against=1, note=note, counterexamples=(each.witness,))
             if told is not None:
                 kinds = tuple(kind_of(each.kinds[slot]) for slot in told.slots)
                 wrong.add((told.name, kinds))
-                claims.append(
-                    Claim(("kinds", told.name), "no", ", ".join(kinds), Label.TAKEN_OUT, against=1, note=note,
-                          counterexamples=(each.witness,))
-                )  # fmt: skip
+                claims.append(taken_out.claim(("kinds", told.name), "no", ", ".join(kinds)))
                 continue
             literals = frozenset(each.clause.bind(slots).literals)
             excluded[action.template] = excluded.get(action.template, frozenset()) | literals
-            claims.append(
-                Claim(("environment", action.name), "preconditions", str(each.clause), Label.TAKEN_OUT, against=1,
-                      note=note, counterexamples=(each.witness,))
-            )  # fmt: skip
+            claims.append(taken_out.claim(("environment", action.name), "preconditions", str(each.clause)))
     unique = {claim.place: claim for claim in claims}
     return learned, verification, tuple(unique.values())
 
@@ -230,7 +226,7 @@ def _undetermined(ledger: Ledger) -> int:
 
 
 def _tree_of(name: str, text: str) -> object:
-    return plain(read_page(name, text, MANUAL).tree)
+    return plain(read_yaml(name, text, MANUAL).tree)
 
 
 def _with_edits(

@@ -12,8 +12,8 @@ from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book, Sights, Vocabulary
+from rpms.learn.rules.templates import Names, draw
 from rpms.learn.rules.wins import GoalBook
-from rpms.learn.rules.words import Names, draw
 from rpms.play.setup import manual_of
 from rpms.store.evidence import Witness
 from rpms.store.traces import Spoken, Trace

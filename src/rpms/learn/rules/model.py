@@ -6,25 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rpms.core.facts import Atom, Clause, Kinds, Literal
-from rpms.store.evidence import Label, Witness
+from rpms.store.evidence import Label, Support, Witness
 
 MOST_WITNESSES = 5
 """Steps that are kept with a claim, of each sort."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """A clause over slots, and what speaks for it."""
+class Induced(Support):
+    """A clause over slots, with what speaks for it."""
 
     clause: Clause
-    label: Label = Label.SEEN
-    confirmed: int = 0
-    against: int = 0
-    decisive: int = 0
-    unknown: int = 0
-    witnesses: tuple[Witness, ...] = ()
-    counterexamples: tuple[Witness, ...] = ()
-    note: str = ""
     given: Clause | None = None
     """Only where this holds."""
 
@@ -55,15 +47,15 @@ class ActionModel:
     refusals: int
     unexplained: int
     """Refusals for which no fact and no kind accounts."""
-    needs: tuple[Fact, ...] = ()
+    needs: tuple[Induced, ...] = ()
     """Every fact that was true in all successes, and every one that was not, by its label."""
     tables: tuple[KindTable, ...] = ()
-    effects: tuple[Fact, ...] = ()
-    conditional: tuple[Fact, ...] = ()
-    observes: tuple[Fact, ...] = ()
+    effects: tuple[Induced, ...] = ()
+    conditional: tuple[Induced, ...] = ()
+    observes: tuple[Induced, ...] = ()
     losses: int = 0
     """How often the task was over for good after it."""
-    ruinous: Fact | None = None
+    ruinous: Induced | None = None
     """What held whenever it was the end, and never when it was not."""
     witnesses: tuple[Witness, ...] = ()
     explaining: tuple[Literal, ...] = ()
@@ -78,7 +70,7 @@ class ActionModel:
         names = (*(f"<{name}>" for name in self.parameters), "")
         return "".join(piece + name for piece, name in zip(pieces, names, strict=True))
 
-    def labelled(self, *labels: Label) -> tuple[Fact, ...]:
+    def labelled(self, *labels: Label) -> tuple[Induced, ...]:
         """The preconditions with some labels."""
         return tuple(fact for fact in self.needs if fact.label in labels)
 

@@ -11,12 +11,12 @@ from rpms.foreign.shown import excerpt
 from rpms.learn.rules.decided import apply
 from rpms.learn.rules.write import yaml_text
 from rpms.play.sources import universal_tier
-from rpms.store.decisions import Decision, Reviewed, decisions_on, reviewed, write_decisions
+from rpms.store.decisions import ReviewDecision, Reviewed, decisions_on, reviewed, write_decisions
 from rpms.store.evidence import GUARD, Evidence, Label, evidence_of
 from rpms.store.learned_manuals import manual_before, write_learned
 from rpms.store.manuals import MANUAL, ManualText, read_manual
-from rpms.store.pages import read_page
 from rpms.store.tool_manuals import read_tool_manual
+from rpms.store.yaml_files import read_yaml
 
 _SHORTEST_ID = 4
 
@@ -55,19 +55,19 @@ def _found(rows: list[Reviewed], id_: str) -> Reviewed:
     return fit[0]
 
 
-def _decision(evidence: Evidence, row: Reviewed, accepted: bool, reason: str) -> Decision:
+def _decision(evidence: Evidence, row: Reviewed, accepted: bool, reason: str) -> ReviewDecision:
     claim = row.claim
     syntax = next((each.text for each in evidence.of(*claim.at) if each.key == "syntax"), "")
-    return Decision(claim.at, claim.key, claim.text, accepted, syntax, reason)
+    return ReviewDecision(claim.at, claim.key, claim.text, accepted, syntax, reason)
 
 
-def _changed(manual: Path, text: str, decisions: list[Decision], evidence: Evidence) -> tuple[str, list[str]]:
+def _changed(manual: Path, text: str, decisions: list[ReviewDecision], evidence: Evidence) -> tuple[str, list[str]]:
     """A manual's text with decisions, comments and all; one that could not be read then is an InputError."""
-    page = read_page(str(manual), text, MANUAL)
-    said = apply(page.tree, decisions)
+    yaml = read_yaml(str(manual), text, MANUAL)
+    said = apply(yaml.tree, decisions)
     if not said:
         return text, said
-    text = yaml_text(page.tree)
+    text = yaml_text(yaml.tree)
     try:
         if evidence.settings.get(GUARD):
             read_tool_manual((str(manual), text))

@@ -6,22 +6,18 @@ from collections import Counter
 from dataclasses import dataclass, field
 from itertools import islice
 from random import Random
-from typing import TYPE_CHECKING
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Truth, kind_of
 from rpms.core.reason import Plan
 from rpms.core.rules import Instance
 from rpms.core.ways import command_of
+from rpms.learn.rules.agenda import Agenda
 from rpms.learn.rules.ledger import Diary
 from rpms.learn.rules.question import Question
+from rpms.learn.rules.templates import draw, fill
 from rpms.learn.rules.wins import State
-from rpms.learn.rules.words import draw, fill
-from rpms.play.world_walk import by_verb
-from rpms.worlds.base import Game
-
-if TYPE_CHECKING:
-    from rpms.learn.rules.explore import Explorer
+from rpms.worlds.base import Game, by_verb
 
 _GUESSES = 60
 """Guesses at what a goal wants that are weighed against each other."""
@@ -42,7 +38,7 @@ _ANY_KIND, _FITTING = 0.4, 0.3
 class Session:
     """One episode of an exploration: what is being pursued in it."""
 
-    explorer: Explorer
+    agenda: Agenda
     diary: Diary
     game: Game
     dice: Random
@@ -59,7 +55,7 @@ class Session:
     """Steps that are left of the episode."""
 
     def __post_init__(self) -> None:
-        self.about_goal = not self.explorer.settled(self.diary.goal) and self.dice.random() < self.explorer.how.goals
+        self.about_goal = not self.agenda.settled(self.diary.goal) and self.dice.random() < self.agenda.how.goals
 
     @property
     def situation(self) -> Situation:
@@ -75,10 +71,10 @@ class Session:
 
     def choose(self) -> str:
         """What to do next."""
-        explorer = self.explorer
+        agenda = self.agenda
         if command := self._novelty():
             return command
-        if explorer.questions:
+        if agenda.questions:
             if self.about_goal and not self._astray() and (command := self._towards_goal()):
                 return command
             if not self._astray():
@@ -91,19 +87,19 @@ class Session:
 
     def _too_early(self, command: str) -> bool:
         """Whether to put off an action that often ends the task for good: late in an episode that costs little."""
-        explorer = self.explorer
-        if not explorer.deadly or self.left <= _LAST_STEPS:
+        agenda = self.agenda
+        if not agenda.deadly or self.left <= _LAST_STEPS:
             return False
-        return explorer.ledger.names.read(command).template in explorer.deadly
+        return agenda.ledger.names.read(command).template in agenda.deadly
 
     def _astray(self) -> bool:
         """Whether to leave the plan for once, so that what no plan foresees can come about."""
-        return self.dice.random() < self.explorer.how.astray
+        return self.dice.random() < self.agenda.how.astray
 
     def _novelty(self) -> str:
         """A command that the game lists of an action that has hardly ever been seen."""
-        ledger = self.explorer.ledger
-        if self.dice.random() >= self.explorer.how.listing:
+        ledger = self.agenda.ledger
+        if self.dice.random() >= self.agenda.how.listing:
             return ""
         found = []
         for commands in by_verb(self.game.admissible()):
@@ -139,10 +135,10 @@ class Session:
 
     def _some_questions(self) -> list[Question]:
         """Actions to imagine, those that succeeded least more often."""
-        explorer = self.explorer
-        if not any(explorer.interest):
+        agenda = self.agenda
+        if not any(agenda.interest):
             return []
-        return self.dice.choices(explorer.questions, explorer.interest, k=explorer.how.imagined)
+        return self.dice.choices(agenda.questions, agenda.interest, k=agenda.how.imagined)
 
     def _imagine(self, question: Question) -> tuple[str, ...] | None:
         """Names for an action: any, or with a kind that has worked in one slot, or with such kinds in all."""
@@ -163,7 +159,7 @@ class Session:
         """The next step towards an experiment that cannot be done yet."""
         for _ in range(3):
             if self.target is None or self.patience <= 0:
-                self.target, self.patience, self.ahead = self._new_target(), self.explorer.how.pursued, []
+                self.target, self.patience, self.ahead = self._new_target(), self.agenda.how.pursued, []
             if self.target is None:
                 break
             self.patience -= 1
@@ -172,7 +168,7 @@ class Session:
                 return command_of(target.schema, target.binding)
             if (going := self._go_on()) is not None:
                 return going
-            remedy = self.explorer.reasoner(frozenset()).remedy(self.target, self.situation)
+            remedy = self.agenda.reasoner(frozenset()).remedy(self.target, self.situation)
             if remedy.command and not self._vain(remedy.command):
                 self.ahead = list(remedy.after)
                 return remedy.command
@@ -182,8 +178,8 @@ class Session:
     def _look(self) -> str:
         """Something that can be done and makes known what is not: rarely seen states are reached by the unknown."""
         belief = self.diary.belief
-        seeing = [question for question in self.explorer.questions if question.schema.observes and question.book.slots]
-        for _ in range(self.explorer.how.imagined if seeing else 0):
+        seeing = [question for question in self.agenda.questions if question.schema.observes and question.book.slots]
+        for _ in range(self.agenda.how.imagined if seeing else 0):
             question = self.dice.choice(seeing)
             names = [self.dice.choice(belief.names.get(role) or ("",)) for role in question.schema.variables]
             known = question.book.known(belief, names) if all(names) else -1
@@ -216,18 +212,18 @@ class Session:
 
     def _towards_goal(self) -> str:
         """The next step towards a guess at what the goal wants; nothing where there is none left."""
-        explorer = self.explorer
+        agenda = self.agenda
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
                 if self.wanted is not None:
                     self.tried.add(self.wanted)
-                self.wanted, self.patience, self.ahead = self._new_guess(), 2 * explorer.how.pursued, []
+                self.wanted, self.patience, self.ahead = self._new_guess(), 2 * agenda.how.pursued, []
             if self.wanted is None:
                 return ""
             self.patience -= 1
             if (command := self._go_on()) is not None:
                 return command
-            plan: Plan = explorer.reasoner(self.wanted).plan(self.situation, seek=False)
+            plan: Plan = agenda.reasoner(self.wanted).plan(self.situation, seek=False)
             options = [option for option in plan.options if not self._vain(option.command)]
             if plan.cost > 0 and options:
                 self.ahead = [link.command for link in options[0].chain[1:]] if not options[0].chain[0].reveals else []
@@ -241,7 +237,7 @@ class Session:
         if not self.ahead:
             return None
         command, self.ahead = self.ahead[0], self.ahead[1:]
-        instance = self.explorer.instance(command)
+        instance = self.agenda.instance(command)
         if instance is None or self._vain(command) or instance.feasible(self.situation) is not Truth.TRUE:
             self.ahead = []
             return None
@@ -250,21 +246,21 @@ class Session:
     def _new_guess(self) -> State | None:
         """The simplest guess, but for those that were pursued before."""
         goal = self.diary.goal
-        some = islice(self.explorer.guesses(goal), _GUESSES)
+        some = islice(self.agenda.guesses(goal), _GUESSES)
         left = [(number, state) for number, state in enumerate(some) if state not in self.tried]
         if not left:
             return None
-        _, state = min(left, key=lambda item: item[0] + _AGAIN * self.explorer.pursued[goal.type, item[1]])
-        self.explorer.pursued[goal.type, state] += 1
+        _, state = min(left, key=lambda item: item[0] + _AGAIN * self.agenda.pursued[goal.type, item[1]])
+        self.agenda.pursued[goal.type, state] += 1
         return state
 
     def _anything(self) -> str:
         """A command of some action with any names that were ever seen, known to be here or not."""
-        names = self.explorer.ledger.names.roles
+        names = self.agenda.ledger.names.roles
         books = [
             book
-            for book in self.explorer.ledger.books.values()
-            if len(book.successes) > 1 and (book.template not in self.explorer.deadly or self.left <= _LAST_STEPS)
+            for book in self.agenda.ledger.books.values()
+            if len(book.successes) > 1 and (book.template not in self.agenda.deadly or self.left <= _LAST_STEPS)
         ]
         if not books:
             return next(iter(self.game.admissible()), "look")

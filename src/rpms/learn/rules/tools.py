@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,14 @@ from rpms.learn.rules import decided as by_hand
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.edits import merged
 from rpms.learn.rules.induce import Needs
-from rpms.learn.rules.model import Fact
+from rpms.learn.rules.model import Induced
 from rpms.learn.rules.write import manual_yaml
 from rpms.store.decisions import decisions_on
 from rpms.store.evidence import GUARD, Claim, Evidence, Label, Witness, evidence_file
 from rpms.store.learned_manuals import manual_before, write_learned
 from rpms.store.manuals import manual_text
-from rpms.store.pages import plain, read_page
 from rpms.store.tool_manuals import TOOL_MANUAL, read_tool_manual
+from rpms.store.yaml_files import plain, read_yaml
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     if out.absolute() == manual.absolute():
         raise InputError(f"{out}: is the manual that is learned from; choose another --out")
     before, decisions = _trees_before(out), decisions_on(out)
-    source = read_page(str(manual), manual_text(manual).text, TOOL_MANUAL)
+    source = read_yaml(str(manual), manual_text(manual).text, TOOL_MANUAL)
     declared = read_tool_manual((str(manual), manual_text(manual).text))
     predicates = {name: fact.predicate for name, fact in declared.facts.items()}
     tools, calls, failed = _read(tried, predicates)
@@ -149,7 +149,7 @@ def _trees_before(out: Path) -> tuple[Any, Any] | None:
     texts = manual_before(out)
     if texts is None:
         return None
-    one, other = (plain(read_page(str(out), text, TOOL_MANUAL).tree) for text in texts)
+    one, other = (plain(read_yaml(str(out), text, TOOL_MANUAL).tree) for text in texts)
     return one, other
 
 
@@ -159,13 +159,11 @@ def _claims(tool: _Tool) -> Iterator[Claim]:
             yield _claim(tool, fact)
 
 
-def _claim(tool: _Tool, fact: Fact) -> Claim:
+def _claim(tool: _Tool, fact: Induced) -> Claim:
     said = Counter(tool.errors[each] for each in fact.witnesses if each in tool.errors).most_common(1)
     error = f"without it: {excerpt(said[0][0], 80)}" if said and fact.label is Label.NECESSARY else ""
-    return Claim(
-        ("tools", tool.name), "needs", str(fact.clause), fact.label, fact.confirmed, fact.against, fact.decisive,
-        fact.unknown, fact.witnesses, fact.counterexamples, "; ".join(filter(None, (fact.note, error))),
-    )  # fmt: skip
+    told = replace(fact, note="; ".join(filter(None, (fact.note, error))))
+    return told.claim(("tools", tool.name), "needs", str(fact.clause))
 
 
 def _put(tree: dict[str, Any], claim: Claim, tool: _Tool) -> None:

@@ -15,7 +15,7 @@ from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
 from rpms.learn.rules.attempts import Vocabulary
-from rpms.learn.rules.words import Names
+from rpms.learn.rules.templates import Names
 from rpms.store.evidence import Witness
 from rpms.store.traces import Spoken
 

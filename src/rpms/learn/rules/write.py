@@ -14,7 +14,7 @@ from rpms.core.facts import Clause, Truth
 from rpms.core.rules import Predicate
 from rpms.learn.rules.conclude import Learned, plan_of, processes_of, prohibitions_of, table_atom
 from rpms.learn.rules.goals import GoalModel
-from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, Fact, KindTable
+from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, Induced, KindTable
 from rpms.store.evidence import Claim, Label
 
 _PLACES_SAID = 6
@@ -149,7 +149,7 @@ def _entry(action: ActionModel) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if value}
 
 
-def observed(action: ActionModel, fact: Fact) -> str:
+def observed(action: ActionModel, fact: Induced) -> str:
     """What an action reveals, as a manual writes it."""
     given = f" if {_quoted(action, action.bind(fact.given))}" if fact.given else ""
     return _quoted(action, action.bind(fact.clause)) + given
@@ -214,7 +214,7 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
     for action in learned.actions:
         yield from _claims_of_action(action)
     for goal in learned.goals:
-        yield from (_claim(("goals", goal.type), "holds", str(fact.clause), fact) for fact in goal.holds)
+        yield from (fact.claim(("goals", goal.type), "holds", str(fact.clause)) for fact in goal.holds)
         if goal.staged:
             text = ", then ".join(" and ".join(map(str, step.until)) for step in goal.steps())
             yield Claim(
@@ -243,22 +243,15 @@ def _claims_of_action(action: ActionModel) -> Iterator[Claim]:
     )
     for fact in action.needs:
         key = "plan" if fact.label is Label.POSSIBLE else "preconditions"
-        yield _claim(at, key, _quoted(action, action.bind(fact.clause)), fact)
-    yield from (_claim(at, "effects", _quoted(action, action.bind(fact.clause)), fact) for fact in action.effects)
-    yield from (_claim(at, "observes", observed(action, fact), fact) for fact in action.observes)
+        yield fact.claim(at, key, _quoted(action, action.bind(fact.clause)))
+    yield from (fact.claim(at, "effects", _quoted(action, action.bind(fact.clause))) for fact in action.effects)
+    yield from (fact.claim(at, "observes", observed(action, fact)) for fact in action.observes)
     for process, fact in zip(processes_of(action), action.conditional, strict=True):
-        yield _claim(("processes", process.name), "effects", _quoted(action, action.bind(fact.clause)), fact)
+        yield fact.claim(("processes", process.name), "effects", _quoted(action, action.bind(fact.clause)))
     for table in action.tables:
         yield from _claims_of_kinds(table)
     if action.ruinous is not None:
-        yield _claim(at, "forbids", _quoted(action, action.bind(action.ruinous.clause)), action.ruinous)
-
-
-def _claim(at: tuple[str, ...], key: str, text: str, fact: Fact) -> Claim:
-    return Claim(
-        at, key, text, fact.label, fact.confirmed, fact.against, fact.decisive, fact.unknown, fact.witnesses,
-        fact.counterexamples, fact.note,
-    )  # fmt: skip
+        yield action.ruinous.claim(at, "forbids", _quoted(action, action.bind(action.ruinous.clause)))
 
 
 def _claims_of_kinds(table: KindTable) -> Iterator[Claim]:

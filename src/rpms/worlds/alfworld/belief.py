@@ -1,148 +1,20 @@
-"""The belief of Section 3.1 for ALFWorld: what the texts have shown, and nothing beyond.
-
-Only the agent changes the world, so what was seen stays so until the agent changes it. Where it is, is a site, not a
-place: several places may share one.
-"""
+"""The belief of Section 3.1 for ALFWorld: what is known, as the core asks for it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from rpms.core.belief import Belief, StateSignature
+from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth, kind_of
-from rpms.core.goal import Goal
-from rpms.worlds.alfworld.affordances import KNIVES, affordances
-from rpms.worlds.alfworld.sites import NOWHERE, Sites
+from rpms.worlds.alfworld.known import AlfworldKnown
+from rpms.worlds.alfworld.predicates import PREDICATES
 from rpms.worlds.alfworld.wording import belief_lines
 
 
 @dataclass(frozen=True, slots=True)
-class AlfworldBelief(Belief):
+class AlfworldBelief(AlfworldKnown):
     """One moment's belief. Made by `rpms.worlds.alfworld.update.update`."""
-
-    goal: Goal
-    places: tuple[str, ...] = ()
-    """Every place of the room, in the order of the opening text."""
-    location: str | None = None
-    site: str | None = None
-    """Where the agent is; None if unknown."""
-    sites: Sites = field(default_factory=Sites)
-    hand: str | None = None
-    containers: Mapping[str, bool] = field(default_factory=dict)
-    contents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What is known to be in each place."""
-    seen: frozenset[str] = frozenset()
-    """Places whose contents are known completely."""
-    states: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """What objects are known to be: hot, cool, clean, sliced, on."""
-    last_seen: Mapping[str, str] = field(default_factory=dict)
-    dialect: str | None = None
-    """`0.3` or `0.4`, from the first arrival on."""
-    inert: frozenset[str] = frozenset()
-    """Basins that something was held under in vain: they clean nothing."""
-    refused: frozenset[str] = frozenset()
-    """Commands that did nothing since the last one that changed something."""
-
-    @property
-    def holding(self) -> tuple[str, ...]:
-        return () if self.hand is None else (self.hand,)
-
-    @property
-    def visited(self) -> frozenset[str]:
-        """Places that were seen, from outside at least."""
-        return self.seen | self.containers.keys()
-
-    @property
-    def unvisited(self) -> tuple[str, ...]:
-        return tuple(place for place in self.places if place not in self.seen and place not in self.containers)
-
-    def here(self, place: str) -> bool | None:
-        """Whether the agent stands at a place; None if unknown."""
-        if self.places and place not in self.places:
-            return False
-        if self.site is None:
-            return None
-        return self.sites.holds(self.site, place) if self.site else False
-
-    def closed(self, place: str) -> bool | None:
-        """Whether a closed door bars a place; what has no door is never closed."""
-        known = self.containers.get(place)
-        if known is not None:
-            return not known
-        if place in self.seen or affordances().has_door(kind_of(place)) is False:
-            return False
-        return None
-
-    def has_door(self, place: str) -> bool | None:
-        if place in self.containers:
-            return True
-        return False if place in self.seen else affordances().has_door(kind_of(place))
-
-    def contains(self, place: str, thing: str) -> bool | None:
-        """Whether an object is in a place; None if unknown."""
-        if thing in self.contents.get(place, ()):
-            return True
-        if place in self.seen or (self.places and place not in self.places):
-            return False
-        return None
-
-    def homes(self, thing: str) -> tuple[str, ...]:
-        """The places that are known to hold an object."""
-        return tuple(place for place, inside in self.contents.items() if thing in inside)
-
-    def near(self, thing: str) -> bool | None:
-        """Whether an object is in a place where the agent stands, behind a closed door or not."""
-        if self.site == NOWHERE:
-            return False
-        if self.site is None:
-            return None
-        return self._in_site(self.site, thing)
-
-    def _in_site(self, site: str, thing: str) -> bool | None:
-        for place in self.homes(thing):
-            if self.sites.of.get(place) == site:
-                return True
-        there = self.sites.at(site)
-        return False if site in self.sites.whole and self.seen.issuperset(there) else None
-
-    def together(self, one: str, other: str) -> bool | None:
-        """Whether two places, or a place and a fixed object, share a site: being at one is being at the other."""
-        if self.places:
-            if one not in self.places:
-                return None
-            if other not in self.places:
-                # the opening names every place, so one more is not there
-                return False if kind_of(other) in affordances().places else self._beside(one, other)
-        return self.sites.together(one, other)
-
-    def _beside(self, place: str, thing: str) -> bool | None:
-        """Only what cannot be carried away is sure to be where it is when someone gets there."""
-        site = self.sites.of.get(place)
-        if affordances().has("pickupable", kind_of(thing)) is not False:
-            return None
-        if thing in self.contents.get(place, ()):
-            return True
-        if thing.endswith("?"):  # seen nowhere so far, and so in no place that was searched
-            return self.contains(place, thing)
-        return None if site is None else self._in_site(site, thing)
-
-    def gathered(self) -> tuple[str, tuple[str, ...]]:
-        """The place of the destination's kind that holds most objects of the goal's kind, and these.
-
-        A goal of two objects wants both in one place. Nothing twice if no such place is known to hold any.
-        """
-        best: tuple[str, tuple[str, ...]] = ("", ())
-        for place, inside in self.contents.items():
-            if kind_of(place) == self.goal.destination:
-                found = tuple(thing for thing in inside if kind_of(thing) == self.goal.object)
-                if len(found) > len(best[1]):
-                    best = (place, found)
-        return best
-
-    def is_(self, thing: str, state: str) -> bool:
-        """Whether an object is known to be in a state."""
-        return state in self.states.get(thing, ())
 
     @property
     def names(self) -> Mapping[str, tuple[str, ...]]:
@@ -154,7 +26,7 @@ class AlfworldBelief(Belief):
         return tuple(name for name in self.names["thing"] if kind_of(name) == word)
 
     def truth(self, atom: Atom, /) -> Truth:
-        answer = _ANSWERS.get(atom.predicate)
+        answer = PREDICATES.get(atom.predicate)
         if answer is None:
             return Truth.UNKNOWN
         arity, ask = answer
@@ -171,72 +43,3 @@ class AlfworldBelief(Belief):
     def but(self, **changes: object) -> AlfworldBelief:
         """The same belief with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
-
-
-def _at(belief: AlfworldBelief, thing: str) -> bool | None:
-    return belief.here(thing) if not belief.places or thing in belief.places else belief.near(thing)
-
-
-def _exists(belief: AlfworldBelief, place: str) -> bool | None:
-    return place in belief.places if belief.places else None
-
-
-def _slices(_belief: AlfworldBelief, tool: str, thing: str) -> bool | None:
-    if kind_of(tool) not in KNIVES:
-        return False if kind_of(tool) in affordances().objects else None
-    return affordances().has("sliceable", kind_of(thing))
-
-
-def _placed(belief: AlfworldBelief, thing: str, place: str) -> bool:
-    where, placed = belief.gathered()
-    return where == place and thing in placed
-
-
-def _treats(verb: str) -> Callable[[AlfworldBelief, str, str], bool | None]:
-    return lambda _belief, place, thing: affordances().treats(verb, kind_of(place), kind_of(thing))
-
-
-def _cleans(belief: AlfworldBelief, place: str, thing: str) -> bool | None:
-    known = affordances().treats("clean", kind_of(place), kind_of(thing))
-    return False if known is None and place in belief.inert else known
-
-
-def _has(attribute: str) -> Callable[[AlfworldBelief, str], bool | None]:
-    return lambda _belief, thing: affordances().has(attribute, kind_of(thing))
-
-
-def _movable(_belief: AlfworldBelief, thing: str) -> bool | None:
-    kind = kind_of(thing)
-    known = affordances().has("pickupable", kind)
-    return False if known is None and kind in affordances().places else known
-
-
-def _is(state: str) -> Callable[[AlfworldBelief, str], bool]:
-    return lambda belief, thing: belief.is_(thing, state)
-
-
-_ANSWERS: Mapping[str, tuple[int, Callable[..., bool | None]]] = {
-    "at": (1, _at),
-    "same_place": (2, lambda belief, one, other: belief.together(one, other)),
-    "exists": (1, _exists),
-    "holding": (1, lambda belief, thing: thing == belief.hand),
-    "hand_empty": (0, lambda belief: belief.hand is None),
-    "closed": (1, lambda belief, place: belief.closed(place)),
-    "door": (1, lambda belief, place: belief.has_door(place)),
-    "in": (2, lambda belief, thing, place: belief.contains(place, thing)),
-    "movable": (1, _movable),
-    "lamp": (1, _has("toggleable")),
-    "fits": (2, lambda _belief, thing, place: affordances().fits(kind_of(thing), kind_of(place))),
-    "heats": (2, _treats("heat")),
-    "cools": (2, _treats("cool")),
-    "cleans": (2, _cleans),
-    "slices": (2, _slices),
-    "heated": (1, _is("hot")),
-    "cooled": (1, _is("cool")),
-    "cleaned": (1, _is("clean")),
-    "sliced": (1, _is("sliced")),
-    "lit": (1, _is("on")),
-    "placed": (2, _placed),
-    "helpful": (0, lambda belief: None if belief.dialect is None else belief.dialect != "0.3"),
-}
-"""Predicate → number of arguments, and who answers. Deeds (`heated`, …) are false until done or seen."""

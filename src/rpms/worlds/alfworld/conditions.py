@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rpms.worlds.alfworld.engine import Engine, State
+from rpms.worlds.alfworld.engine import GameEngine, State
 from rpms.worlds.alfworld.goals import LOOK, PLACE, STATES, TWO, parse_goal
 
 Rate = Callable[[State], float]
 
 
-def goal_condition_rate(engine: Engine) -> Rate:
+def goal_condition_rate(engine: GameEngine) -> Rate:
     """A measure of states, 1 where all conditions are met; of a goal that is none of the six, whether it is won.
 
     An object in place is one condition, two objects are two; a heated, cooled or cleaned one has three: treated, in

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rpms.worlds.alfworld.engine import Engine, GameFile, State, Turn
+from rpms.worlds.alfworld.engine import EngineTurn, GameEngine, GameFile, State
 from rpms.worlds.alfworld.engine.layout import bits
 from rpms.worlds.base import Outcome
 
@@ -34,7 +34,7 @@ class GroundTruth:
     toggled: frozenset[str]
 
 
-def truth_of(engine: Engine, state: State) -> GroundTruth:
+def truth_of(engine: GameEngine, state: State) -> GroundTruth:
     """Look behind the text of a state."""
     layout = engine.layout
     receptacles, objects, locations = layout.receptacle_names, layout.object_names, layout.location_names
@@ -104,7 +104,7 @@ class NativeGame:
         """What is true now, whether or not any text has told."""
         return truth_of(self._engine, self._state)
 
-    def _outcome(self, turn: Turn) -> Outcome:
+    def _outcome(self, turn: EngineTurn) -> Outcome:
         self._state = turn.state
         won = self._engine.won(turn.state)
         return Outcome(turn.observation, 1.0 if won else 0.0, won=won, done=won)

@@ -28,7 +28,7 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class AlfworldDeed:
     """Something done with an object at a place (or, for `slice`, with another object)."""
 
     verb: str
@@ -92,15 +92,15 @@ _DEEDS = (
 )
 
 
-def deed(text: str) -> Deed | None:
+def deed(text: str) -> AlfworldDeed | None:
     """Read what was done with an object."""
     for start, middle, verb in _DEEDS:
         if text.startswith(start):
             thing, found, place = text[len(start) :].removesuffix(".").partition(middle)
-            return Deed(verb, thing, place) if found else None
+            return AlfworldDeed(verb, thing, place) if found else None
     for start, verb in (("You turn on the ", "use"), ("You turn off the ", "use"), ("You close the ", "close")):
         if text.startswith(start):
-            return Deed(verb, text[len(start) :].removesuffix("."))
+            return AlfworldDeed(verb, text[len(start) :].removesuffix("."))
     return None
 
 

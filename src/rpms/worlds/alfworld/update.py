@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from rpms.worlds.alfworld import observations as heard
 from rpms.worlds.alfworld.belief import AlfworldBelief
-from rpms.worlds.alfworld.observations import Deed, Sight
+from rpms.worlds.alfworld.observations import AlfworldDeed, Sight
 from rpms.worlds.alfworld.sites import NOWHERE, Sites, assumed, printed
 
 _Value = TypeVar("_Value")
@@ -105,7 +105,7 @@ def _face(belief: AlfworldBelief, faced: tuple[tuple[str, ...], tuple[str, ...]]
     return _resite(belief, places[0], belief.sites.complete(belief.site, places))
 
 
-def _do(belief: AlfworldBelief, done: Deed) -> AlfworldBelief:
+def _do(belief: AlfworldBelief, done: AlfworldDeed) -> AlfworldBelief:
     belief = _changed(belief)
     thing, place = done.object, done.place
     match done.verb:

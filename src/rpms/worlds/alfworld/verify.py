@@ -27,7 +27,7 @@ _DIALECTS = {"put": "0.3", "move": "0.4", "0.3": "0.3", "0.4": "0.4"}
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Mismatch:
     """One thing that the engine did otherwise than the recording."""
 
     file: str
@@ -43,14 +43,14 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class EngineReplay:
     """What replaying came to."""
 
     games: int
     steps: int
     mismatches: int
     """Steps with any difference."""
-    differences: tuple[Difference, ...]
+    differences: tuple[Mismatch, ...]
     """The first few."""
 
 
@@ -65,7 +65,7 @@ class Playthrough:
     steps: tuple[Mapping[str, Any], ...]
 
 
-def verify(transcripts: Iterable[str | Path], data: str | Path | None = None) -> Verification:
+def verify(transcripts: Iterable[str | Path], data: str | Path | None = None) -> EngineReplay:
     """Replay playthroughs on the games they were recorded from, found under `data` or `$ALFWORLD_DATA`.
 
     Each line names its game by the official folder, such as `train/TASK/TRIAL`. One folder of games serves recordings
@@ -74,7 +74,7 @@ def verify(transcripts: Iterable[str | Path], data: str | Path | None = None) ->
     """
     folder = _data_folder(data)
     games = steps = mismatches = 0
-    shown: list[Difference] = []
+    shown: list[Mismatch] = []
     for transcript in transcripts:
         before = games
         for played in read_playthroughs(transcript):
@@ -88,10 +88,10 @@ def verify(transcripts: Iterable[str | Path], data: str | Path | None = None) ->
                     shown.append(difference)
         if games == before:
             raise FileError(transcript, None, "holds no playthroughs: there is nothing to verify")
-    return Verification(games, steps, mismatches, tuple(shown))
+    return EngineReplay(games, steps, mismatches, tuple(shown))
 
 
-def compare(game: NativeGame, played: Playthrough) -> Iterator[Difference]:
+def compare(game: NativeGame, played: Playthrough) -> Iterator[Mismatch]:
     """Where a game, given the recorded commands, does not do what was recorded."""
     for number, step in enumerate(played.steps):
         command = step["action"]
@@ -104,7 +104,7 @@ def compare(game: NativeGame, played: Playthrough) -> Iterator[Difference]:
         }
         for field, value in replayed.items():
             if field in step and step[field] != value:
-                yield Difference(played.file, played.line, played.game, number, command, field, step[field], value)
+                yield Mismatch(played.file, played.line, played.game, number, command, field, step[field], value)
 
 
 def read_playthroughs(path: str | Path) -> Iterator[Playthrough]:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from rpms.core.belief import Belief
 from rpms.core.facts import kind_of
 from rpms.core.goal import Progress
+from rpms.worlds.alfworld.known import AlfworldKnown
 from rpms.worlds.alfworld.sites import NOWHERE
-
-if TYPE_CHECKING:
-    from rpms.worlds.alfworld.belief import AlfworldBelief
 
 _HERE_SHOWN = 8
 _SPOTTED_SHOWN = 5
 _KINDS_SHOWN = 8
 
 
-def belief_lines(belief: AlfworldBelief) -> tuple[str, ...]:
+def belief_lines(belief: AlfworldKnown) -> tuple[str, ...]:
     """The lines of the [Current State] block. Only what is known is said."""
     lines = [f"Holding: {_held(belief)}"]
     if belief.site == NOWHERE:
@@ -50,19 +47,19 @@ def paper_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _held(belief: AlfworldBelief) -> str:
+def _held(belief: AlfworldKnown) -> str:
     if belief.hand is None:
         return "nothing"
     states = sorted(belief.states.get(belief.hand, ()))
     return f"{belief.hand} ({', '.join(states)})" if states else belief.hand
 
 
-def _location(belief: AlfworldBelief) -> str:
+def _location(belief: AlfworldKnown) -> str:
     others = [place for place in belief.sites.at(belief.site or "") if place != belief.location]
     return f"{belief.location} (same place: {_ranges(others)})" if others else str(belief.location)
 
 
-def _here(belief: AlfworldBelief) -> str:
+def _here(belief: AlfworldKnown) -> str:
     """What is in the place last gone to; things of the goal first."""
     place = belief.location or ""
     if belief.containers.get(place) is False:
@@ -72,7 +69,7 @@ def _here(belief: AlfworldBelief) -> str:
     return _some(inside, _HERE_SHOWN) or "nothing"
 
 
-def _spotted(belief: AlfworldBelief) -> Iterable[str]:
+def _spotted(belief: AlfworldKnown) -> Iterable[str]:
     """Things of the goal that were seen somewhere else."""
     wanted = {belief.goal.object, belief.goal.destination}
     for place, inside in belief.contents.items():

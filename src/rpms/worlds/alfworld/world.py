@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory
 from rpms.core.belief import Belief
 from rpms.core.errors import FileError, InputError
 from rpms.core.goal import Goal
-from rpms.core.recall import Retrieval, Similarity
+from rpms.core.recall import Retrieval
+from rpms.core.similarity import Similarity
 from rpms.core.voice import Voice
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_GAME
@@ -128,7 +129,11 @@ def _dialect(setting: Setting) -> str:
 def _data_folder(setting: Setting) -> Path:
     data = setting.data or os.environ.get(_DATA)
     if not data:
-        raise InputError(f"where are ALFWorld's games? Set {_DATA} or give --data, or play --split builtin")
+        raise InputError(
+            f"the environment variable {_DATA} is not set: set it to the folder of ALFWorld's games (`pip install "
+            "alfworld` and `alfworld-download` fetch them), or give --data. The embedded games need neither: "
+            "--split builtin"
+        )
     return Path(data)
 
 

@@ -183,7 +183,8 @@ def borrow(program: Program, *, timeout_s: float) -> Simulator:
             if found is not None:
                 _idle.remove(found)
         if found is None:
-            return Simulator(jvm, timeout_s=timeout_s)
+            with jvm.starting:
+                return Simulator(jvm, timeout_s=timeout_s)
         if found.jvm is jvm and found.usable:
             found.timeout_s = timeout_s
             return found

@@ -15,8 +15,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-if sys.platform != "win32":
-    import fcntl
+from filelock import lock_descriptor
 
 _PREFIX: Final = "rpms-jvm-"
 _YOUNG_S: Final = 60.0
@@ -55,11 +54,10 @@ def _remove_left_over() -> None:
 def _locked(path: Path) -> int | None:
     """Return a lock on a folder, or None where another has it or there are no locks."""
     if sys.platform == "win32":
-        return None
+        return None  # where a folder cannot be opened
     descriptor = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor
+    with contextlib.suppress(OSError):
+        if lock_descriptor(descriptor, blocking=False):
+            return descriptor
+    os.close(descriptor)
+    return None

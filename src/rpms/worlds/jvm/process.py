@@ -106,6 +106,8 @@ class Jvm:
 
     def __init__(self, program: Program, java: str, *, start_timeout_s: float = START_TIMEOUT_S) -> None:
         self.program = program
+        self.starting = threading.BoundedSemaphore(os.cpu_count() or 2)
+        """Taken while a simulator loads: a hundred at once would each wait for all others and seem to hang."""
         gateway, simulator = program.jars()
         # Simulators read and write files where they run; ScienceWorld fails where it may not write.
         self._folder = OwnFolder()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from rpms.worlds.scienceworld import observations as heard
-from rpms.worlds.scienceworld.known import Known
+from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.tree import alike
 
 
-def disagreements(belief: Known, look: str, inventory: str) -> tuple[str, ...]:
+def disagreements(belief: ScienceKnown, look: str, inventory: str) -> tuple[str, ...]:
     """What the belief holds of room and inventory that two listings of the same moment deny."""
     found = []
     sight, carried = heard.room_sight(look), heard.carried(inventory)

@@ -11,8 +11,8 @@ from typing import Final
 
 from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth
-from rpms.worlds.scienceworld.answers import ANSWERS, SIGHTS
-from rpms.worlds.scienceworld.known import Known
+from rpms.worlds.scienceworld.known import ScienceKnown
+from rpms.worlds.scienceworld.predicates import PREDICATES, SIGHTS
 from rpms.worlds.scienceworld.recipes import RECIPES, at_work, called, roles, unseen
 from rpms.worlds.scienceworld.scene import Scene
 from rpms.worlds.scienceworld.wording import belief_lines
@@ -23,7 +23,7 @@ _ARITY: Final = {name: len(signature(recipe).parameters) - 1 for name, recipe in
 
 
 @dataclass(frozen=True)
-class ScienceBelief(Known):
+class ScienceBelief(ScienceKnown):
     """One moment's belief. Made by `rpms.worlds.scienceworld.update.update`."""
 
     @cached_property
@@ -45,7 +45,7 @@ class ScienceBelief(Known):
         if recipe is not None:
             suits = len(atom.args) == _ARITY[atom.predicate]
             return Truth.of(recipe(self.scene, *atom.args)) if suits else Truth.UNKNOWN
-        answer = ANSWERS.get(atom.predicate)
+        answer = PREDICATES.get(atom.predicate)
         if answer is None:
             return Truth.UNKNOWN
         arity, ask = answer

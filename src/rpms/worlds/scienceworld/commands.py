@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from rpms.worlds.base import Command
-from rpms.worlds.scienceworld.known import Known
+from rpms.worlds.scienceworld.known import ScienceKnown
 
 _LONGEST: Final = 300
 """No command is longer; what a model writes beyond it is cut off."""
@@ -55,7 +55,7 @@ _VERBS: Final = tuple(
 _DOOR: Final = re.compile(r"^(open|close) (?:door (?!to |between |in |on )(?P<after>.+)|(?P<before>.+) door)$")
 
 
-def repair(action: str, belief: Known) -> Command:
+def repair(action: str, belief: ScienceKnown) -> Command:
     """Write a command the simulator's way. While it waits for a number, the command is left as it is."""
     text = " ".join(action.split())[:_LONGEST]
     repairs: list[str] = []
@@ -91,7 +91,7 @@ def _without_articles(text: str) -> str:
 _FORMS: Final = ((_bare, "signs around the command"), (_lower, "letter case"), (_without_articles, "articles"))
 
 
-def _reworded(text: str, belief: Known) -> list[str]:
+def _reworded(text: str, belief: ScienceKnown) -> list[str]:
     """The rewordings of a command, one after the other."""
     if text in _WHOLE:
         return [_WHOLE[text]]

@@ -7,7 +7,7 @@ from typing import Final
 
 from rpms.core.belief import Belief
 from rpms.core.memory import Entry, SuccessSnippet, VerifiedSchema
-from rpms.worlds.scienceworld.known import INSTRUMENTS, Known
+from rpms.worlds.scienceworld.known import INSTRUMENTS, ScienceKnown
 
 _PICK: Final = re.compile(r"(?:pick up|take|get) (?:the )?([a-z ]+?)(?: (?:in|on|from) .*)?")
 _USE: Final = re.compile(r"(?:use|activate|deactivate) (?:the )?([a-z ]+?)(?: (?:in|on) .*)?")
@@ -37,7 +37,7 @@ def compatible(belief: Belief, entry: Entry) -> str:
 
     An instrument must be known to be carried: an inventory never looked at holds none that was not seen picked up.
     """
-    if isinstance(entry, VerifiedSchema) or not isinstance(belief, Known):
+    if isinstance(entry, VerifiedSchema) or not isinstance(belief, ScienceKnown):
         return ""
     missing = [name for name in required_instruments(entry) if not belief.carries(name)]
     if missing:

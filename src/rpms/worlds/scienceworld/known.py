@@ -18,11 +18,11 @@ from rpms.worlds.scienceworld.tree import alike, find, read_phrase, walk
 
 INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
-SomeBelief = TypeVar("SomeBelief", bound="Known")
+SomeBelief = TypeVar("SomeBelief", bound="ScienceKnown")
 
 
 @dataclass(frozen=True)
-class Known(Belief):
+class ScienceKnown(Belief):
     """What one moment's belief is made of. `rpms.worlds.scienceworld.belief` adds what follows from it."""
 
     goal: Goal

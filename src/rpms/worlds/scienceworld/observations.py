@@ -247,7 +247,7 @@ def inside(observation: str) -> RoomSight | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class ScienceDeed:
     """Something the agent did: a verb and the names the simulator used."""
 
     verb: str
@@ -297,7 +297,7 @@ def disconnections(observation: str) -> tuple[tuple[str, ...], str]:
     return tuple(names), observation
 
 
-def deed(observation: str) -> Deed | None:
+def deed(observation: str) -> ScienceDeed | None:
     """Read what was done; None for answers that describe or refuse."""
     text = observation.strip()
     if len(text) > 2_000:
@@ -306,7 +306,7 @@ def deed(observation: str) -> Deed | None:
         match = pattern.fullmatch(text)
         if match is not None:
             said = match.groupdict()
-            return Deed(verb, said.get("object") or "", said.get("place") or "")
+            return ScienceDeed(verb, said.get("object") or "", said.get("place") or "")
     return None
 
 

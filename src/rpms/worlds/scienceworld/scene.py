@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from rpms.core.facts import kind_of
 from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
-from rpms.worlds.scienceworld.known import Known
+from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
 
@@ -63,7 +63,7 @@ def _walk(forest: Sequence[Thing], place: str, holders: tuple[Thing, ...] = ()) 
 class Scene:
     """What one belief knows, carried and here first."""
 
-    def __init__(self, belief: Known) -> None:
+    def __init__(self, belief: ScienceKnown) -> None:
         self.belief = belief
         self.room = belief.room or ""
         self._meanings: dict[str, Sequence[str]] = {}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from rpms.worlds.scienceworld.known import Known, SomeBelief
+from rpms.worlds.scienceworld.known import ScienceKnown, SomeBelief
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.tree import Forest, Path, Phrase, at, find, put, read_phrase
 
@@ -43,7 +43,7 @@ class Named:
     two: Phrase
 
 
-def meant(belief: Known, action: str | None) -> str:
+def meant(belief: ScienceKnown, action: str | None) -> str:
     """The command in words: a number is the option that it picks."""
     text = " ".join((action or "").split())
     number = _NUMBER.fullmatch(text)
@@ -64,12 +64,12 @@ def named(text: str) -> Named:
     return Named(text, read_phrase(rest), Phrase(""))
 
 
-def forest_of(belief: Known, carried: bool) -> Forest:
+def forest_of(belief: ScienceKnown, carried: bool) -> Forest:
     """The inventory, or what is in the room."""
     return belief.inventory if carried else belief.here
 
 
-def thing_at(belief: Known, spot: Spot) -> Thing:
+def thing_at(belief: ScienceKnown, spot: Spot) -> Thing:
     """The thing in a spot."""
     return at(forest_of(belief, spot.carried), spot.path)
 
@@ -82,7 +82,7 @@ def with_thing(belief: SomeBelief, spot: Spot, thing: Thing | None) -> SomeBelie
     return belief.but(rooms={**belief.rooms, belief.room or "": changed})
 
 
-def find_spot(belief: Known, phrase: Phrase, name: str = "", *, carried_first: bool = True) -> Spot | None:
+def find_spot(belief: ScienceKnown, phrase: Phrase, name: str = "", *, carried_first: bool = True) -> Spot | None:
     """The thing that a command means, by its words and by the simulator's name for it.
 
     Where words alone would fit both a thing carried and one in the room, the simulator asks which; so the first found

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from rpms.worlds.scienceworld.goals import ScienceGoal
-from rpms.worlds.scienceworld.known import Known, SomeBelief
+from rpms.worlds.scienceworld.known import ScienceKnown, SomeBelief
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.spots import meant
 from rpms.worlds.scienceworld.tree import walk
@@ -23,7 +23,7 @@ _PLACES: Final = re.compile(r" \(in ([^,()]{1,80})[^()]{0,200}\)")
 """How the simulator's options name the place of a thing, the nearest first."""
 
 
-def tally(before: Known, after: SomeBelief) -> SomeBelief:
+def tally(before: ScienceKnown, after: SomeBelief) -> SomeBelief:
     """Note what follows from the last command and its answer, beside what instruments said."""
     goal = after.goal
     if not isinstance(goal, ScienceGoal) or after.observation.startswith(_NOT_UNDERSTOOD) or after.last_action is None:
@@ -41,7 +41,7 @@ def tally(before: Known, after: SomeBelief) -> SomeBelief:
     return after.but(readings={**after.readings, **noted}) if noted else after
 
 
-def _slides(goal: ScienceGoal, before: Known, after: Known, command: str) -> Iterator[tuple[str, str]]:
+def _slides(goal: ScienceGoal, before: ScienceKnown, after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
     """The ticks since a block was put on a plane, and how far it had come in them when it was seen.
 
     What a command shows comes before the tick that it takes.
@@ -60,35 +60,35 @@ def _slides(goal: ScienceGoal, before: Known, after: Known, command: str) -> Ite
                 yield f"speed on {plane}", f"{int(seen) / ticks:.3f}"
 
 
-def _loaded(belief: Known, plane: str) -> bool:
+def _loaded(belief: ScienceKnown, plane: str) -> bool:
     """Whether something is on a plane."""
     return any(
         thing.name == plane and thing.contents for forest in belief.rooms.values() for _, thing, _ in walk(forest)
     )
 
 
-def ticks_on(belief: Known, plane: str) -> int:
+def ticks_on(belief: ScienceKnown, plane: str) -> int:
     """The ticks since a block was put on a plane, until it was seen at the bottom."""
     return int(belief.readings.get(f"ticks on {plane}", "0"))
 
 
-def speed_on(belief: Known, plane: str) -> float:
+def speed_on(belief: ScienceKnown, plane: str) -> float:
     """Per cent of a plane in a tick, as last seen; 0 if never."""
     return float(belief.readings.get(f"speed on {plane}", "0"))
 
 
-def _focus(after: Known, command: str) -> Iterator[tuple[str, str]]:
+def _focus(after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
     """The words of a focus tell one of several plants; the answer calls each of them `plant`."""
     if after.observation.startswith("You focus on ") and command.startswith("focus on "):
         yield "focus", command.removeprefix("focus on ")
 
 
-def last_focus(belief: Known) -> str:
+def last_focus(belief: ScienceKnown) -> str:
     """What was last focused on, in the words of the command where it was given in words."""
     return belief.readings.get("focus", "") or (belief.focused[-1] if belief.focused else "")
 
 
-def _garden(goal: ScienceGoal, after: Known, command: str) -> Iterator[tuple[str, str]]:
+def _garden(goal: ScienceGoal, after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
     """The jugs poured into each pot, the pots with offspring, and the form of the trait that it shows."""
     poured, sown = _POURED.match(after.observation), _SOWN.fullmatch(command)
     if poured:
@@ -102,7 +102,7 @@ def _garden(goal: ScienceGoal, after: Known, command: str) -> Iterator[tuple[str
                 yield f"offspring in {pot.name}", form
 
 
-def jugs_in(belief: Known, pot: str) -> int:
+def jugs_in(belief: ScienceKnown, pot: str) -> int:
     """How many jugs were poured into a pot."""
     return int(belief.readings.get(f"jugs in {pot}", "0"))
 

@@ -12,7 +12,7 @@ from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.matter import state_of, substance_of
 from rpms.worlds.scienceworld.menus import menu_options
-from rpms.worlds.scienceworld.observations import Deed, RoomSight, Thing
+from rpms.worlds.scienceworld.observations import RoomSight, ScienceDeed, Thing
 from rpms.worlds.scienceworld.spots import (
     Named,
     doubted,
@@ -52,7 +52,7 @@ def _heard(belief: ScienceBelief, action: str | None, observation: str) -> Scien
         return after.but(failed=frozenset(sorted(after.failed | {action or ""})[:_FAILED_KEPT]))
     loose, observation = heard.disconnections(observation)
     for name in loose:
-        after = _disconnect(after, Deed("disconnect", name), command)
+        after = _disconnect(after, ScienceDeed("disconnect", name), command)
     done = heard.deed(observation)
     if done is not None:
         return _DEEDS.get(done.verb, _nothing)(_clear(after), done, command)
@@ -183,11 +183,11 @@ def _unseen(belief: ScienceBelief, thing: Thing) -> ScienceBelief:
 # What is done
 
 
-def _nothing(belief: ScienceBelief, _done: Deed, _command: Named) -> ScienceBelief:
+def _nothing(belief: ScienceBelief, _done: ScienceDeed, _command: Named) -> ScienceBelief:
     return belief
 
 
-def _go(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
+def _go(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
     room, exits = done.object, dict(belief.exits)
     if belief.room is not None and room in exits.get(belief.room, {}):
         exits[belief.room] = {**exits[belief.room], room: True}
@@ -195,7 +195,7 @@ def _go(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
     return belief.but(room=room, visited=belief.visited | {room}, exits=exits)
 
 
-def _move(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _move(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
     belief = belief.but(handled=belief.handled | {done.object})
     belief, thing = take(belief, command, done.object, carried_first=done.place != "inventory")
     if done.place == "inventory":
@@ -211,7 +211,7 @@ def _move(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     return belief.but(rooms={**belief.rooms, belief.room or "": (*belief.here, thing)})
 
 
-def _pour(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _pour(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
     if done.object == "inventory":
         poured: Forest = belief.inventory
         belief = belief.but(inventory=())
@@ -235,7 +235,7 @@ def _filled(holder: Thing, added: Forest) -> Thing:
     return replace(holder, contents=(*(holder.contents or ()), *added) or None)
 
 
-def _dunk(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _dunk(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
     """The dunked container takes the liquids along."""
     target, source = find_spot(belief, command.one, done.object), find_spot(belief, command.two, done.place)
     if target is None or source is None:
@@ -245,11 +245,11 @@ def _dunk(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     return with_thing(belief, target, _filled(thing_at(belief, target), liquids))
 
 
-def _eat(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _eat(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
     return take(belief, command, done.object, carried_first=True)[0]
 
 
-def _mix(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _mix(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
     product = Thing(_by_its_name(heard.plain_name(done.object.casefold()), belief.goal.state))
     if command.one.head == "inventory":  # what of it went into the product is not said
         return belief.but(inventory=(), inventory_known=False, lost=True)
@@ -262,17 +262,17 @@ def _by_its_name(product: str, wanted: str) -> str:
     return wanted if sorted(product.split()) == sorted(wanted.replace("-", " ").split()) else product
 
 
-def _focus(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _focus(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
     known = find_spot(belief, command.one, done.object) is not None
     belief = belief if known else _placed(belief, Thing(done.object), command)
     return belief.but(focused=(*belief.focused, done.object))
 
 
-def _reset(belief: ScienceBelief, _done: Deed, _command: Named) -> ScienceBelief:
+def _reset(belief: ScienceBelief, _done: ScienceDeed, _command: Named) -> ScienceBelief:
     return belief.but(focused=())
 
 
-def _door(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _door(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
     """A door is named by where it leads; where the command does not say, one of several doors has changed."""
     room, doors = belief.room, belief.exits.get(belief.room or "", {})
     if room is None:
@@ -290,7 +290,7 @@ _FLAGS: Final[Mapping[str, str]] = {"activated": "on", "deactivated": "off", "op
 _OPPOSITES: Final[Mapping[str, str]] = {"on": "off", "off": "on", "open": "closed", "closed": "open"}
 
 
-def _switch(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _switch(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
     flag = _FLAGS[done.place]
     if (flag == "on" and is_fixed(done.object)) or (flag == "open" and starts_closed(done.object)):
         belief = belief.but(handled=belief.handled | {done.object})
@@ -301,7 +301,7 @@ def _switch(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
     return with_thing(belief, spot, replace(thing, flags=(thing.flags - {_OPPOSITES[flag]}) | {flag}))
 
 
-def _measure(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief:
+def _measure(belief: ScienceBelief, done: ScienceDeed, command: Named) -> ScienceBelief:
     spot = find_spot(belief, command.two)
     name = command.two.head if spot is None else thing_at(belief, spot).name
     try:
@@ -315,26 +315,26 @@ def _measure(belief: ScienceBelief, done: Deed, command: Named) -> ScienceBelief
     return belief if called is None or substance_of(called.name) == called.name else _noted(belief, (called,))
 
 
-def _connect(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
+def _connect(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
     since = {**belief.since, "connection": belief.clock}
     return belief.but(connections=belief.connections | {(done.object, done.place)}, since=since)
 
 
-def _disconnect(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
+def _disconnect(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
     kept = {pair for pair in belief.connections if not any(end.endswith(f" on {done.object}") for end in pair)}
     return belief.but(connections=frozenset(kept))
 
 
-def _read(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
+def _read(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
     name = "recipe" if done.object.startswith("recipe") else done.object
     return belief.but(readings={**belief.readings, name: done.place})
 
 
-def _dig(belief: ScienceBelief, done: Deed, _command: Named) -> ScienceBelief:
+def _dig(belief: ScienceBelief, done: ScienceDeed, _command: Named) -> ScienceBelief:
     return _unseen(belief, Thing(done.object))
 
 
-_DEEDS: Final[Mapping[str, Callable[[ScienceBelief, Deed, Named], ScienceBelief]]] = {
+_DEEDS: Final[Mapping[str, Callable[[ScienceBelief, ScienceDeed, Named], ScienceBelief]]] = {
     "go": _go,
     "move": _move,
     "pour": _pour,

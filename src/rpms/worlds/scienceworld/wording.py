@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from rpms.worlds.scienceworld.known import Known
+from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.tree import walk
 
 ROOMS: Final = (
@@ -16,7 +16,7 @@ ROOMS: Final = (
 _SHOWN: Final = 6
 
 
-def belief_lines(belief: Known) -> tuple[str, ...]:
+def belief_lines(belief: ScienceKnown) -> tuple[str, ...]:
     """The lines of the [Current State] block; the first is the paper's. Only what is known is said."""
     carrying = ", ".join(belief.holding) or ("nothing" if belief.inventory_known else "nothing known")
     lines = [f"Room: {belief.room or 'unknown'}  Carrying: {carrying}"]
@@ -30,7 +30,7 @@ def belief_lines(belief: Known) -> tuple[str, ...]:
     return (*lines, *(f"{name}: {text}" for name, text in said.items() if text))
 
 
-def _sightings(belief: Known) -> Iterable[str]:
+def _sightings(belief: ScienceKnown) -> Iterable[str]:
     """Things that the task names and that were last seen in another room."""
     task = belief.goal.text.casefold()
     for room, things in belief.rooms.items():

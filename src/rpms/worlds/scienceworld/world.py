@@ -8,7 +8,8 @@ from rpms.core.belief import Belief
 from rpms.core.errors import InputError, WorldError
 from rpms.core.goal import Goal
 from rpms.core.memory import Entry
-from rpms.core.recall import Retrieval, Similarity
+from rpms.core.recall import Retrieval
+from rpms.core.similarity import Similarity
 from rpms.core.voice import Voice
 from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.scienceworld.agreement import disagreements
@@ -17,6 +18,7 @@ from rpms.worlds.scienceworld.commands import repair
 from rpms.worlds.scienceworld.compat import compatible
 from rpms.worlds.scienceworld.goals import parse_goal
 from rpms.worlds.scienceworld.observations import refused
+from rpms.worlds.scienceworld.program import PROGRAM
 from rpms.worlds.scienceworld.prompts import VOICE
 from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, task_at
@@ -57,6 +59,9 @@ class ScienceWorld(World):
     def edition(self, _tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The simplifications in their canonical form, none included: results under others cannot be compared."""
         return {"simplifications": canonical_simplifications(_checked(setting).get("simplifications", "")) or "none"}
+
+    def not_installed(self) -> str:
+        return PROGRAM.missing()
 
     def open(self, task: Task, setting: Setting) -> Game:
         options = _checked(setting)

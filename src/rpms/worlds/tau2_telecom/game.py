@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rpms.core.errors import InputError
-from rpms.foreign.calls import Call, NotACall, read_call
+from rpms.foreign.calls import NotACall, WrittenCall, read_call
 from rpms.worlds.base import Outcome
 from rpms.worlds.tau2_telecom.package import load_package, records
 from rpms.worlds.tau2_telecom.sandbox import Sandbox
@@ -29,7 +29,7 @@ class TelecomGame:
             raise InputError(f"tau2-telecom has no task {name!r}")
         self._task: Mapping[str, Any] = records()[name]
         self._sandbox = Sandbox()
-        self._called: list[Call] = []
+        self._called: list[WrittenCall] = []
         self._over = False
 
     @property
@@ -83,7 +83,7 @@ class TelecomGame:
         """What no tool would refuse now, over the ids of the ticket's customer."""
         return () if self._over else tuple(sorted(map(str, self._accepted())))
 
-    def _accepted(self) -> Iterator[Call]:
+    def _accepted(self) -> Iterator[WrittenCall]:
         tools, phone = self.state.tools, self.state.user_tools
         device = phone.device
         for name, tool in load_package().tools.items():
@@ -94,39 +94,39 @@ class TelecomGame:
                 "make_payment": phone.surroundings.payment_request is None,
             }
             if not tool.parameters.properties and not unless.get(name, False):
-                yield Call(name)
-        yield Call(DONE)
+                yield WrittenCall(name)
+        yield WrittenCall(DONE)
         for app, status in device.app_statuses.items():
-            yield from (Call(name, {"app_name": app}) for name in ("check_app_status", "check_app_permissions"))
+            yield from (WrittenCall(name, {"app_name": app}) for name in ("check_app_status", "check_app_permissions"))
             for permission in type(status.permissions).model_fields:
-                yield Call("grant_app_permission", {"app_name": app, "permission": permission})
+                yield WrittenCall("grant_app_permission", {"app_name": app, "permission": permission})
         for mode in type(device.network_mode_preference):
-            yield Call("set_network_mode_preference", {"mode": mode.value})
+            yield WrittenCall("set_network_mode_preference", {"mode": mode.value})
         number = phone.surroundings.phone_number
-        yield Call("get_customer_by_phone", {"phone_number": number})
+        yield WrittenCall("get_customer_by_phone", {"phone_number": number})
         yield from self._about(tools, tools.get_customer_by_phone(number))
 
-    def _about(self, tools: Any, customer: Any) -> Iterator[Call]:
+    def _about(self, tools: Any, customer: Any) -> Iterator[WrittenCall]:
         who = {"customer_id": customer.customer_id}
-        yield from (Call(name, who) for name in ("get_customer_by_id", "get_bills_for_customer"))
-        yield Call("get_details_by_id", {"id": customer.customer_id})
+        yield from (WrittenCall(name, who) for name in ("get_customer_by_id", "get_bills_for_customer"))
+        yield WrittenCall("get_details_by_id", {"id": customer.customer_id})
         lines = [line for line in tools.db.lines if line.line_id in customer.line_ids]
         bills = [bill for bill in tools.db.bills if bill.bill_id in customer.bill_ids]
         for line in lines:
             which = {**who, "line_id": line.line_id}
-            yield Call("get_details_by_id", {"id": line.line_id})
-            yield Call("get_data_usage", which)
-            yield Call("refuel_data", {**which, "gb_amount": 2.0})
-            yield Call("disable_roaming" if line.roaming_enabled else "enable_roaming", which)
+            yield WrittenCall("get_details_by_id", {"id": line.line_id})
+            yield WrittenCall("get_data_usage", which)
+            yield WrittenCall("refuel_data", {**which, "gb_amount": 2.0})
+            yield WrittenCall("disable_roaming" if line.roaming_enabled else "enable_roaming", which)
             if line.status.value == "Active":
-                yield Call("suspend_line", {**which, "reason": "asked for"})
+                yield WrittenCall("suspend_line", {**which, "reason": "asked for"})
             elif line.status.value in ("Suspended", "Pending Activation"):
-                yield Call("resume_line", which)
+                yield WrittenCall("resume_line", which)
         asked = any(bill.status.value == "Awaiting Payment" for bill in bills)
         for bill in bills:
-            yield Call("get_details_by_id", {"id": bill.bill_id})
+            yield WrittenCall("get_details_by_id", {"id": bill.bill_id})
             if not asked:
-                yield Call("send_payment_request", {**who, "bill_id": bill.bill_id})
+                yield WrittenCall("send_payment_request", {**who, "bill_id": bill.bill_id})
 
     def close(self) -> None:
         """Nothing is held outside this process."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from rpms.core.facts import Atom, Literal
-from rpms.foreign.calls import Call, NotACall, read_call
+from rpms.foreign.calls import NotACall, WrittenCall, read_call
 from rpms.foreign.json_text import NotJson, loads
 from rpms.worlds.tau2_telecom.belief import Record, TelecomBelief
 
@@ -42,17 +42,17 @@ def update(belief: TelecomBelief, action: str | None, observation: str) -> Telec
     return told(belief, call, observation) if told is not None and not refused(observation) else belief
 
 
-def _called(action: str | None) -> Call:
+def _called(action: str | None) -> WrittenCall:
     try:
         return read_call(action or "")
     except NotACall:
-        return Call("")
+        return WrittenCall("")
 
 
 # Records.
 
 
-def _read_database(belief: TelecomBelief, call: Call, observation: str) -> TelecomBelief:
+def _read_database(belief: TelecomBelief, call: WrittenCall, observation: str) -> TelecomBelief:
     if observation[:1] not in "{[":
         return belief
     try:
@@ -235,20 +235,20 @@ def _awaited(belief: TelecomBelief, bill: str) -> TelecomBelief:
 # What a call did, where its answer does not name it again.
 
 
-def _sent(belief: TelecomBelief, call: Call, _said: str) -> TelecomBelief:
+def _sent(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBelief:
     bill, customer = str(call.arguments.get("bill_id", "")), call.arguments.get("customer_id")
     belief = belief.noting(bill, {"status": "Awaiting Payment"})
     return belief.learn("requested") if customer == belief.customer else belief.forget(["requested"])
 
 
-def _roaming(enabled: bool) -> Callable[[TelecomBelief, Call, str], TelecomBelief]:
+def _roaming(enabled: bool) -> Callable[[TelecomBelief, WrittenCall, str], TelecomBelief]:
     return lambda belief, call, _: belief.noting(str(call.arguments.get("line_id", "")), {"roaming_enabled": enabled})
 
 
 _ADDED = re.compile(r'"new_data_refueling_gb": (\d+(?:\.\d+)?)')
 
 
-def _refuelled(belief: TelecomBelief, call: Call, said: str) -> TelecomBelief:
+def _refuelled(belief: TelecomBelief, call: WrittenCall, said: str) -> TelecomBelief:
     added, line = _ADDED.search(said), str(call.arguments.get("line_id", ""))
     if added is None:
         return belief
@@ -258,7 +258,7 @@ def _refuelled(belief: TelecomBelief, call: Call, said: str) -> TelecomBelief:
     return belief.noting(line, {"data_refueling_gb": float(added[1])})
 
 
-def _listed(belief: TelecomBelief, call: Call, _said: str) -> TelecomBelief:
+def _listed(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBelief:
     """After a customer's bills were listed: those that are new are the customer's as well."""
     customer = str(call.arguments.get("customer_id", ""))
     known = belief.of(customer, "bill_ids")
@@ -272,11 +272,11 @@ def _bills_of(belief: TelecomBelief, customer: str) -> list[str]:
     return [bill for bill in belief.things.get("bill", ()) if belief.of(bill, "customer_id") == customer]
 
 
-def _transferred(belief: TelecomBelief, _call: Call, _said: str) -> TelecomBelief:
+def _transferred(belief: TelecomBelief, _call: WrittenCall, _said: str) -> TelecomBelief:
     return belief.learn("escalated(_)")
 
 
-_AFTER: Mapping[str, Callable[[TelecomBelief, Call, str], TelecomBelief]] = {
+_AFTER: Mapping[str, Callable[[TelecomBelief, WrittenCall, str], TelecomBelief]] = {
     "send_payment_request": _sent,
     "enable_roaming": _roaming(True),
     "disable_roaming": _roaming(False),

@@ -77,6 +77,11 @@ def _missing(module: str) -> InputError:
     return InputError(f"the tools of τ²-bench are not installed ({module} is missing): {INSTALL}")
 
 
+def missing() -> str:
+    """What is not installed, and how it is; nothing where all is here."""
+    return "" if find_spec("inspect_evals") else str(_missing("inspect_evals"))
+
+
 def _data() -> Path:
     """The folder with the tasks, found without importing anything."""
     spec = find_spec("inspect_evals")

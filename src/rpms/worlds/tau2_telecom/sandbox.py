@@ -7,7 +7,7 @@ from contextvars import copy_context
 from copy import deepcopy
 from typing import Any
 
-from rpms.foreign.calls import Call
+from rpms.foreign.calls import WrittenCall
 from rpms.foreign.shown import excerpt
 from rpms.worlds.tau2_telecom.package import load_package
 
@@ -39,7 +39,7 @@ class Sandbox:
             getattr(side, action["func_name"])(**action["arguments"])
             environment.sync_tools()
 
-    def call(self, call: Call) -> str:
+    def call(self, call: WrittenCall) -> str:
         """What a tool answers; `Error: …` where it refuses, in the sandbox's own words."""
         package = self._package
         tool = package.tools.get(call.name)

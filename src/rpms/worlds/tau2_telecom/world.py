@@ -8,15 +8,16 @@ from importlib.metadata import PackageNotFoundError, version
 from rpms.core.belief import Belief
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
-from rpms.core.recall import Retrieval, Similarity
-from rpms.foreign.calls import Call, NotACall, Tool, read_call
+from rpms.core.recall import Retrieval
+from rpms.core.similarity import Similarity
+from rpms.foreign.calls import NotACall, Tool, WrittenCall, read_call
 from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.tau2_telecom.agreement import disagreements
 from rpms.worlds.tau2_telecom.belief import TelecomBelief
 from rpms.worlds.tau2_telecom.game import DONE, TelecomGame
 from rpms.worlds.tau2_telecom.goals import Ticket, parse_ticket
 from rpms.worlds.tau2_telecom.observations import refused, update
-from rpms.worlds.tau2_telecom.package import load_package
+from rpms.worlds.tau2_telecom.package import load_package, missing
 from rpms.worlds.tau2_telecom.prompts import VOICE
 from rpms.worlds.tau2_telecom.tasks import SPLITS, list_tasks
 
@@ -58,6 +59,9 @@ class Tau2Telecom(World):
         _check(setting)
         return list_tasks(split)
 
+    def not_installed(self) -> str:
+        return missing()
+
     def open(self, task: Task, setting: Setting) -> Game:
         _check(setting)
         return TelecomGame(task.id)
@@ -89,7 +93,7 @@ class Tau2Telecom(World):
         except NotACall:
             return Command(text)
         name = call.name.lower()
-        written = str(Call(name, call.arguments).ordered(SIGNATURES.get(name, ())))
+        written = str(WrittenCall(name, call.arguments).ordered(SIGNATURES.get(name, ())))
         return Command(written, ("form",) if written != text else ())
 
     def tools(self) -> Sequence[Tool]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rpms.worlds.textworld_express import observations as said
-from rpms.worlds.textworld_express.known import Known, Place
+from rpms.worlds.textworld_express.known import ExpressKnown, Place
 
 
-def disagreements(belief: Known, look: str, inventory: str) -> tuple[str, ...]:
+def disagreements(belief: ExpressKnown, look: str, inventory: str) -> tuple[str, ...]:
     """What the belief holds for known that two listings of the same moment deny."""
     room, listing = said.room(look), said.inventory(inventory)
     found = list(_of_inventory(belief, listing[0])) if listing is not None else []
@@ -19,7 +19,7 @@ def disagreements(belief: Known, look: str, inventory: str) -> tuple[str, ...]:
     return (*found, *_of_things(belief.here, room), *_of_ways(belief.here, room))
 
 
-def _of_inventory(belief: Known, carried: tuple[said.Food, ...]) -> Iterator[str]:
+def _of_inventory(belief: ExpressKnown, carried: tuple[said.Food, ...]) -> Iterator[str]:
     names = {each.name for each in carried}
     yield from (f"{thing} is not carried" for thing in belief.carried if thing not in names)
     yield from (f"{thing} is carried" for thing in sorted(names) if thing not in belief.carried)
@@ -28,7 +28,7 @@ def _of_inventory(belief: Known, carried: tuple[said.Food, ...]) -> Iterator[str
             yield f"{each.name} is {', '.join(sorted(each.states)) or 'as it was'}"
 
 
-def _of_things(here: Place, room: said.Room) -> Iterator[str]:
+def _of_things(here: Place, room: said.LookAround) -> Iterator[str]:
     names = {sight.name for sight in room.sights}
     yield from (f"{thing} is not here" for thing in here.loose if thing not in names)
     for sight in room.sights:
@@ -42,7 +42,7 @@ def _of_things(here: Place, room: said.Room) -> Iterator[str]:
             yield f"in {sight.name}: {', '.join(each.name for each in sight.content) or 'nothing'}"
 
 
-def _of_ways(here: Place, room: said.Room) -> Iterator[str]:
+def _of_ways(here: Place, room: said.LookAround) -> Iterator[str]:
     for direction, there in room.exits.items():
         if there is not None and here.exits.get(direction) != there:
             yield f"{direction} is {there}, not {here.exits.get(direction)}"

@@ -9,13 +9,13 @@ from itertools import combinations
 
 from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth
-from rpms.worlds.textworld_express.answers import ANSWERS
-from rpms.worlds.textworld_express.known import Known
+from rpms.worlds.textworld_express.known import ExpressKnown
 from rpms.worlds.textworld_express.observations import DIRECTIONS, quantity
+from rpms.worlds.textworld_express.predicates import PREDICATES
 
 
 @dataclass(frozen=True)
-class ExpressBelief(Known, Belief):
+class ExpressBelief(ExpressKnown, Belief):
     """What is known, from the texts alone."""
 
     @property
@@ -71,7 +71,7 @@ class ExpressBelief(Known, Belief):
         return super().called(word)
 
     def truth(self, atom: Atom, /) -> Truth:
-        arity, ask = ANSWERS.get(atom.predicate, (-1, None))
+        arity, ask = PREDICATES.get(atom.predicate, (-1, None))
         return Truth.of(ask(self, *atom.args)) if ask is not None and len(atom.args) == arity else Truth.UNKNOWN
 
     @property

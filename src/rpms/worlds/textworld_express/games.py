@@ -93,7 +93,7 @@ GAMES: Final = {kind.name: kind for kind in _TABLE}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class GameChoice:
     """Which games are played, and with what parameters beside the default ones."""
 
     games: tuple[str, ...]
@@ -109,7 +109,7 @@ class Choice:
         return ",".join((*self.games, *(f"{name}={value}" for name, value in self.parameters.items())))
 
 
-def parse_choice(text: str) -> Choice:
+def parse_choice(text: str) -> GameChoice:
     """Read names of games and `parameter=value`, with commas between; all games where none is named.
 
     >>> parse_choice("coin, numLocations=5").of("coin")
@@ -130,7 +130,7 @@ def parse_choice(text: str) -> Choice:
             raise InputError(f"{name}={value}: write a number from {parameter.least} to {parameter.most}")
         if int(value) != parameter.default or len(games) > 1:
             values[name] = int(value)
-    return Choice(games, dict(sorted(values.items())))
+    return GameChoice(games, dict(sorted(values.items())))
 
 
 def game_named(name: str) -> GameKind:

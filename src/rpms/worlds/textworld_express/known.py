@@ -8,7 +8,7 @@ from functools import cached_property
 
 from rpms.core.goal import Goal
 from rpms.worlds.textworld_express.goals import ExpressGoal
-from rpms.worlds.textworld_express.observations import Recipe
+from rpms.worlds.textworld_express.observations import CookbookRecipe
 
 OPPOSITE = {"north": "south", "south": "north", "east": "west", "west": "east"}
 DONE = {
@@ -62,7 +62,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Known:
+class ExpressKnown:
     """All that is known in a game, whichever of the eight it is."""
 
     goal: Goal
@@ -76,7 +76,7 @@ class Known:
     """What was done to food: `{"carrot": {"sliced", "fried"}}`."""
     placed: tuple[str, ...] = ()
     """What the player has put somewhere, and not taken since, in order."""
-    recipe: Recipe | None = None
+    recipe: CookbookRecipe | None = None
     chart: Mapping[str, frozenset[str]] | None = None
     """The map: which rooms it connects."""
     result: int | None = None

@@ -50,7 +50,7 @@ class Food:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class ThingSight:
     """One thing that a look shows."""
 
     name: str
@@ -62,11 +62,11 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class LookAround:
     """What a look around shows."""
 
     name: str
-    sights: tuple[Sight, ...]
+    sights: tuple[ThingSight, ...]
     exits: dict[str, str | None]
     """Direction → the room there, None behind a closed door."""
     doors: dict[str, bool]
@@ -74,7 +74,7 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class CookbookRecipe:
     """What the cookbook says."""
 
     ingredients: tuple[str, ...]
@@ -102,7 +102,7 @@ def things(text: str) -> tuple[Food, ...]:
     return tuple(food(piece) for piece in re.split(r", (?:and )?", text.strip()) if piece.strip())
 
 
-def room(observation: str) -> Room | None:
+def room(observation: str) -> LookAround | None:
     """What a look around shows; None of other texts."""
     match = _ROOM.search(observation[:LONGEST])
     if match is None:
@@ -115,24 +115,24 @@ def room(observation: str) -> Room | None:
         exits[direction] = way[3]
         if way[2] or way[0].startswith("Through"):
             doors[direction] = bool(way[2])
-    return Room(match[1], tuple(sights), exits, doors)
+    return LookAround(match[1], tuple(sights), exits, doors)
 
 
-def _sight(text: str) -> Sight | None:
+def _sight(text: str) -> ThingSight | None:
     match = _THING.fullmatch(text)
     if match is None:
         name = food(text.rstrip(".")).name
-        return Sight(name) if name else None
+        return ThingSight(name) if name else None
     if match["closed"]:
-        return Sight(match["closed"], open=False, lid=True)
+        return ThingSight(match["closed"], open=False, lid=True)
     if match["bare"]:
-        return Sight(match["bare"], open=True)
+        return ThingSight(match["bare"], open=True)
     if match["loaded"]:
-        return Sight(match["loaded"], open=True, content=things(match["on"]))
+        return ThingSight(match["loaded"], open=True, content=things(match["on"]))
     lid = text.lower().startswith("an open ")
     if match["empty"]:
-        return Sight(match["empty"], open=True, lid=lid)
-    return Sight(match["full"], open=True, content=things(match["inside"]), lid=lid)
+        return ThingSight(match["empty"], open=True, lid=lid)
+    return ThingSight(match["full"], open=True, content=things(match["inside"]), lid=lid)
 
 
 def inventory(observation: str) -> tuple[tuple[Food, ...], int | None] | None:
@@ -151,14 +151,14 @@ def capacity(observation: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def recipe(observation: str) -> Recipe | None:
+def recipe(observation: str) -> CookbookRecipe | None:
     """What the cookbook says; None of other texts."""
     _, named, rest = observation[:LONGEST].partition("Ingredients:\n")
     listed, told, directions = rest.partition("Directions:\n")
     if not named or not told:
         return None
     ingredients = tuple(line.strip() for line in listed.splitlines() if line.strip())
-    return Recipe(ingredients, tuple((match[1], match[2].strip()) for match in _DIRECTION.finditer(directions)))
+    return CookbookRecipe(ingredients, tuple((match[1], match[2].strip()) for match in _DIRECTION.finditer(directions)))
 
 
 def chart(observation: str) -> dict[str, frozenset[str]] | None:

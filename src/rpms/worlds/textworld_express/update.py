@@ -62,7 +62,7 @@ def _obeyed(belief: ExpressBelief, action: str | None) -> ExpressBelief:
     return replace(belief, orders=belief.orders[1:]) if belief.orders and action == belief.orders[0] else belief
 
 
-def _see(belief: ExpressBelief, room: said.Room) -> ExpressBelief:
+def _see(belief: ExpressBelief, room: said.LookAround) -> ExpressBelief:
     """Take in a look around."""
     before = belief.places.get(room.name)
     old = before.furniture if before is not None else {}

@@ -13,9 +13,10 @@ from rpms.core.voice import Voice
 from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.textworld_express.agreement import disagreements
 from rpms.worlds.textworld_express.belief import ExpressBelief
-from rpms.worlds.textworld_express.games import Choice, list_tasks, parse_choice, task_at
+from rpms.worlds.textworld_express.games import GameChoice, list_tasks, parse_choice, task_at
 from rpms.worlds.textworld_express.goals import parse_goal
 from rpms.worlds.textworld_express.observations import refused
+from rpms.worlds.textworld_express.program import PROGRAM
 from rpms.worlds.textworld_express.prompts import VOICE
 from rpms.worlds.textworld_express.simulator import ExpressGame
 from rpms.worlds.textworld_express.update import start, update
@@ -45,6 +46,9 @@ class TextWorldExpress(World):
         """The parameters that are not the default ones: results under others cannot be compared."""
         parameters = _choice(setting).parameters
         return {"parameters": ",".join(f"{name}={value}" for name, value in parameters.items()) or "default"}
+
+    def not_installed(self) -> str:
+        return PROGRAM.missing()
 
     def open(self, task: Task, setting: Setting) -> Game:
         return ExpressGame(task, _choice(setting).of(task.source["game"]))
@@ -78,7 +82,7 @@ class TextWorldExpress(World):
         return disagreements(belief, game.look(), game.inventory()) if isinstance(game, ExpressGame) else ()
 
 
-def _choice(setting: Setting) -> Choice:
+def _choice(setting: Setting) -> GameChoice:
     """The games that a setting asks for."""
     for name in setting.options:
         if name not in OPTIONS:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rpms.worlds.alfworld.engine.dialect import Dialect
 from rpms.worlds.alfworld.engine.goal import Test
-from rpms.worlds.alfworld.engine.layout import Layout, bits
+from rpms.worlds.alfworld.engine.layout import GameLayout, bits
 from rpms.worlds.alfworld.engine.state import State
 
 NOTHING_HAPPENS = "Nothing happens."
@@ -28,17 +28,19 @@ _EXAMINED: tuple[tuple[tuple[str, ...], str], ...] = (
 """What an examined object is called, by the first row whose states it has."""
 
 
-class Turn(NamedTuple):
+class EngineTurn(NamedTuple):
     """What a command led to."""
 
     state: State
     observation: str
 
 
-class Engine:
+class GameEngine:
     """One game's rules. Nothing in it depends on play, so any number of threads may play any number of states on it."""
 
-    def __init__(self, layout: Layout, start: State, dialect: Dialect, task: str, goal: Test, *, marks: bool) -> None:
+    def __init__(
+        self, layout: GameLayout, start: State, dialect: Dialect, task: str, goal: Test, *, marks: bool
+    ) -> None:
         """`marks` keeps track of what was looked at, for the rare goal that asks."""
         self.layout = layout
         self.dialect = dialect
@@ -51,7 +53,7 @@ class Engine:
         ]
         self._goto: dict[int, tuple[str, ...]] = {}
         self._put = ("put ", " in/on ") if dialect.name == "0.3" else ("move ", " to ")
-        self._verbs: Mapping[str, Callable[[State, str], Turn | None]] = {
+        self._verbs: Mapping[str, Callable[[State, str], EngineTurn | None]] = {
             "go": self._go,
             "open": self._open,
             "close": self._close,
@@ -65,33 +67,33 @@ class Engine:
             "slice": self._slice,
         }
 
-    def reset(self) -> Turn:
+    def reset(self) -> EngineTurn:
         """The first state, and the text that opens the game."""
         if self.layout.here[self.start.location]:
             view = self._look(self.start)
         else:
             seen = _listing([way.replace("go to", "a", 1) for way, _ in self._ways])
             view = f"You are in the middle of a room. Looking quickly around you, you see {seen}."
-        return Turn(self.start, f"-= Welcome to TextWorld, ALFRED! =-\n\n{view}\n\nYour task is to: {self.task}")
+        return EngineTurn(self.start, f"-= Welcome to TextWorld, ALFRED! =-\n\n{view}\n\nYour task is to: {self.task}")
 
     def won(self, state: State) -> bool:
         """Whether the goal is met."""
         return self._goal(state)
 
-    def step(self, state: State, command: str) -> Turn:
+    def step(self, state: State, command: str) -> EngineTurn:
         """What a command does, whatever its text; a command that is not possible now changes nothing."""
         command = command.strip()
         if command == "look":
-            return Turn(self._checked(state, self.layout.locations, state.location), self._look(state))
+            return EngineTurn(self._checked(state, self.layout.locations, state.location), self._look(state))
         if command == "inventory":
             held = "not carrying anything" if state.held < 0 else f"carrying: a {self.layout.object_names[state.held]}"
-            return Turn(self._checked(state, (self.layout.agent,), 0), f"You are {held}.")
+            return EngineTurn(self._checked(state, (self.layout.agent,), 0), f"You are {held}.")
         if command == "help" and self.dialect.help is not None:
-            return Turn(self._checked(state, (self.layout.agent,), 0), self.dialect.help)
+            return EngineTurn(self._checked(state, (self.layout.agent,), 0), self.dialect.help)
         verb, _, rest = command.partition(" ")
         act = self._verbs.get(verb)
         turn = act(state, rest) if act is not None else None
-        return turn if turn is not None else Turn(state, NOTHING_HAPPENS)
+        return turn if turn is not None else EngineTurn(state, NOTHING_HAPPENS)
 
     def admissible(self, state: State) -> tuple[str, ...]:
         """Every command that is possible now, sorted."""
@@ -152,7 +154,7 @@ class Engine:
             return state
         return state._replace(checked=state.checked | {next(islice(ids, index, None))})
 
-    def _go(self, state: State, rest: str) -> Turn | None:
+    def _go(self, state: State, rest: str) -> EngineTurn | None:
         to, _, name = rest.partition(" ")
         receptacle = self.layout.receptacle_called.get(name, -1)
         if to != "to" or receptacle < 0:
@@ -162,24 +164,24 @@ class Engine:
             return None
         where = self.layout.location_names[place] if self.dialect.arrives_at_location else name
         after = State(place, *state[1:])  # half the time of _replace, in what players do most
-        return Turn(after, f"You arrive at {where}. {self._see(state, receptacle)}")
+        return EngineTurn(after, f"You arrive at {where}. {self._see(state, receptacle)}")
 
-    def _open(self, state: State, name: str) -> Turn | None:
+    def _open(self, state: State, name: str) -> EngineTurn | None:
         receptacle = self._here(state, name)
         if receptacle < 0 or not (self.layout.openable & ~state.opened) >> receptacle & 1:
             return None
         after = self._checked(
             state._replace(opened=state.opened | 1 << receptacle), self.layout.receptacles, receptacle
         )
-        return Turn(after, f"You open the {name}. {self._see(after, receptacle)}")
+        return EngineTurn(after, f"You open the {name}. {self._see(after, receptacle)}")
 
-    def _close(self, state: State, name: str) -> Turn | None:
+    def _close(self, state: State, name: str) -> EngineTurn | None:
         receptacle = self._here(state, name)
         if receptacle < 0 or not (self.layout.openable & state.opened) >> receptacle & 1:
             return None
-        return Turn(state._replace(opened=state.opened & ~(1 << receptacle)), f"You close the {name}.")
+        return EngineTurn(state._replace(opened=state.opened & ~(1 << receptacle)), f"You close the {name}.")
 
-    def _take(self, state: State, rest: str) -> Turn | None:
+    def _take(self, state: State, rest: str) -> EngineTurn | None:
         name, _, source = rest.partition(" from ")
         thing, receptacle = self.layout.object_called.get(name, -1), self._here(state, source)
         if thing < 0 or receptacle < 0 or state.held >= 0 or not self._reachable(state, receptacle):
@@ -193,9 +195,9 @@ class Engine:
             around=_set(state.around, place, state.around[place] & ~mask),
             removed=_set(state.removed, receptacle, state.removed[receptacle] | mask),
         )
-        return Turn(after, f"You pick up the {name} from the {source}.")
+        return EngineTurn(after, f"You pick up the {name} from the {source}.")
 
-    def _place(self, state: State, rest: str) -> Turn | None:
+    def _place(self, state: State, rest: str) -> EngineTurn | None:
         name, _, target = rest.partition(self._put[1])
         thing, receptacle = self.layout.object_called.get(name, -1), self._here(state, target)
         if thing < 0 or thing != state.held or receptacle < 0 or not self._reachable(state, receptacle):
@@ -210,10 +212,10 @@ class Engine:
             removed=_set(state.removed, receptacle, state.removed[receptacle] & ~mask),
         )
         if self.dialect.name == "0.3":
-            return Turn(after, f"You put the {name} in/on the {target}.")
-        return Turn(after, f"You move the {name} to the {target}.")
+            return EngineTurn(after, f"You put the {name} in/on the {target}.")
+        return EngineTurn(after, f"You move the {name} to the {target}.")
 
-    def _treat(self, verb: str, state: State, rest: str) -> Turn | None:
+    def _treat(self, verb: str, state: State, rest: str) -> EngineTurn | None:
         name, _, tool = rest.partition(" with ")
         thing, receptacle = self.layout.object_called.get(name, -1), self._here(state, tool)
         if thing < 0 or thing != state.held or receptacle < 0:
@@ -227,9 +229,9 @@ class Engine:
             after = state._replace(hot=state.hot | mask, cool=state.cool & ~mask)
         else:
             after = state._replace(cool=state.cool | mask, hot=state.hot & ~mask)
-        return Turn(after, f"You {verb} the {name} using the {tool}.")
+        return EngineTurn(after, f"You {verb} the {name} using the {tool}.")
 
-    def _use(self, state: State, name: str) -> Turn | None:
+    def _use(self, state: State, name: str) -> EngineTurn | None:
         thing = self.layout.object_called.get(name, -1)
         if thing < 0 or not self.layout.toggleable >> thing & 1:
             return None
@@ -237,9 +239,11 @@ class Engine:
             return None
         mask = 1 << thing
         # A second `use` says "turn on" too: the answer depends on having been used, which nothing undoes.
-        return Turn(state._replace(toggled=state.toggled | mask, lit=state.lit ^ mask), f"You turn on the {name}.")
+        return EngineTurn(
+            state._replace(toggled=state.toggled | mask, lit=state.lit ^ mask), f"You turn on the {name}."
+        )
 
-    def _slice(self, state: State, rest: str) -> Turn | None:
+    def _slice(self, state: State, rest: str) -> EngineTurn | None:
         name, _, knife = rest.partition(" with ")
         called = self.layout.object_called
         thing, tool = called.get(name, -1), called.get(knife, -1)
@@ -247,16 +251,16 @@ class Engine:
             return None
         if not (state.around[state.location] & self.layout.sliceable) >> thing & 1:
             return None
-        return Turn(state._replace(sliced=state.sliced | 1 << thing), f"You sliced the {name} with the {knife}.")
+        return EngineTurn(state._replace(sliced=state.sliced | 1 << thing), f"You sliced the {name} with the {knife}.")
 
-    def _examine(self, state: State, name: str) -> Turn | None:
+    def _examine(self, state: State, name: str) -> EngineTurn | None:
         receptacle = self._here(state, name)
         if receptacle >= 0:
-            return Turn(self._checked(state, self.layout.receptacles, receptacle), self._see(state, receptacle))
+            return EngineTurn(self._checked(state, self.layout.receptacles, receptacle), self._see(state, receptacle))
         thing = self.layout.object_called.get(name, -1)
         if thing < 0 or thing != state.held:
             return None
-        return Turn(self._checked(state, self.layout.objects, thing), self._describe(state, thing))
+        return EngineTurn(self._checked(state, self.layout.objects, thing), self._describe(state, thing))
 
     def _see(self, state: State, receptacle: int) -> str:
         name = self.layout.receptacle_names[receptacle]

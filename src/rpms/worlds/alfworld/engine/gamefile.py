@@ -13,7 +13,7 @@ from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.engine import grammar as grammars
 from rpms.worlds.alfworld.engine import problem as problems
 from rpms.worlds.alfworld.engine.dialect import Dialect, read_domain, recognise
-from rpms.worlds.alfworld.engine.engine import Engine
+from rpms.worlds.alfworld.engine.engine import GameEngine
 from rpms.worlds.alfworld.engine.errors import Damage, about
 from rpms.worlds.alfworld.engine.goal import compile_goal, mentions
 from rpms.worlds.alfworld.engine.layout import lay_out
@@ -24,7 +24,7 @@ class GameFile:
     """A game read, checked and ready to play."""
 
     path: str
-    engine: Engine
+    engine: GameEngine
     goal: str
     """The goal as the game words it, such as `put a mug in desk.`"""
     dialect: Dialect
@@ -68,7 +68,7 @@ class GameFile:
             problem = problems.read(texts["pddl_problem"], domain)
             layout, start = lay_out(problem, dialect)
             goal = compile_goal(problem, layout, start)
-        engine = Engine(layout, start, dialect, task, goal, marks=mentions(problem.goal, "checked"))
+        engine = GameEngine(layout, start, dialect, task, goal, marks=mentions(problem.goal, "checked"))
         return cls(path, engine, task, dialect, tuple(walkthrough))
 
 

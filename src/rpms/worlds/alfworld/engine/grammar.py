@@ -36,7 +36,7 @@ _NAME = re.compile(r"(\w+)\.name(?: or \1\.id)?|(\w+)")
 _LISTING = ("list_empty", "list_separator", "list_last_separator")
 
 
-class Rule(NamedTuple):
+class GrammarRule(NamedTuple):
     """One alternative of a symbol: what it prints, and when."""
 
     condition: str
@@ -53,7 +53,7 @@ class ActionText(NamedTuple):
 class Grammar:
     """The texts of a game, by lower-case action name and by symbol."""
 
-    def __init__(self, actions: Mapping[str, ActionText], rules: Mapping[str, tuple[Rule, ...]]) -> None:
+    def __init__(self, actions: Mapping[str, ActionText], rules: Mapping[str, tuple[GrammarRule, ...]]) -> None:
         self.actions = actions
         self.rules = rules
         self._expansion = _Expansion(rules)
@@ -68,7 +68,7 @@ def read(text: str) -> Grammar:
     if len(text) > MAX_CHARACTERS:
         raise Damage(f"is {len(text):,} characters long; the limit is {MAX_CHARACTERS:,}")
     actions: dict[str, ActionText] = {}
-    rules: dict[str, tuple[Rule, ...]] = {}
+    rules: dict[str, tuple[GrammarRule, ...]] = {}
     at = _skip(text, 0)
     while at < len(text):
         if head := _HEAD.match(text, at):
@@ -104,7 +104,7 @@ def _fields(text: str, at: int) -> tuple[dict[str, str], int]:
     return fields, at + 1
 
 
-def _rules(block: str) -> dict[str, tuple[Rule, ...]]:
+def _rules(block: str) -> dict[str, tuple[GrammarRule, ...]]:
     try:
         data = json.loads(block)
     except (ValueError, RecursionError):
@@ -114,7 +114,7 @@ def _rules(block: str) -> dict[str, tuple[Rule, ...]]:
     return {name: _alternatives(name, entry) for name, entry in data.items()}
 
 
-def _alternatives(name: str, entry: object) -> tuple[Rule, ...]:
+def _alternatives(name: str, entry: object) -> tuple[GrammarRule, ...]:
     if not isinstance(entry, list):
         raise Damage(f"gives symbol {quoted(name)} no list of rules")
     found = []
@@ -122,14 +122,14 @@ def _alternatives(name: str, entry: object) -> tuple[Rule, ...]:
         text, condition = (rule.get("rhs"), rule.get("condition", "")) if isinstance(rule, dict) else (None, "")
         if not isinstance(text, str) or not isinstance(condition, str):
             raise Damage(f"has a malformed rule for symbol {quoted(name)}")
-        found.append(Rule(_query(condition), text))
+        found.append(GrammarRule(_query(condition), text))
     return tuple(found)
 
 
 class _Expansion:
     """Texts being spelled out, each symbol once, with a budget so that rules that double and redouble end."""
 
-    def __init__(self, rules: Mapping[str, tuple[Rule, ...]]) -> None:
+    def __init__(self, rules: Mapping[str, tuple[GrammarRule, ...]]) -> None:
         self._rules = rules
         self._left = MAX_EXPANSION
         self._known: dict[str, tuple[Part, ...]] = {}

@@ -54,7 +54,7 @@ def names_of(ids: Iterable[str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Layout:
+class GameLayout:
     """The unchanging part of a game."""
 
     agent: str
@@ -97,7 +97,7 @@ class Layout:
         return {name: index for index, name in enumerate(self.object_names)}
 
 
-def lay_out(problem: Problem, dialect: Dialect) -> tuple[Layout, State]:
+def lay_out(problem: Problem, dialect: Dialect) -> tuple[GameLayout, State]:
     """Turn a problem into its unchanging part and its first state."""
     facts = problem.facts
     mentioned = {word for rows in facts.values() for row in rows for word in row}
@@ -127,7 +127,7 @@ def lay_out(problem: Problem, dialect: Dialect) -> tuple[Layout, State]:
     for inner, outer in sorted(facts["inreceptacleobject"]):
         if inner != outer:
             inside[objects[outer]].append(objects[inner])
-    layout = Layout(
+    layout = GameLayout(
         agent=next(iter(of_type["agent"])),
         locations=locations,
         receptacles=receptacles,

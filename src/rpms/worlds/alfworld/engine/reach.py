@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rpms.worlds.alfworld.engine.layout import Layout, bits
+from rpms.worlds.alfworld.engine.layout import GameLayout, bits
 from rpms.worlds.alfworld.engine.state import State
 
 
@@ -27,7 +27,7 @@ class Reach(NamedTuple):
     lit: int
 
 
-def reach_of(layout: Layout, start: State) -> Reach:
+def reach_of(layout: GameLayout, start: State) -> Reach:
     """Everything that some course of the game may bring about, and perhaps more."""
     placed = [receptacle for receptacle, place in enumerate(layout.place) if place >= 0]
     location = 1 << start.location

@@ -61,7 +61,7 @@ class _Stand:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class FloorSpot:
     """A thing's id, where it can be reached from, and its place in centimetres."""
 
     id: str
@@ -72,7 +72,7 @@ class Spot:
     z: int
 
 
-class Plan:
+class FloorPlan:
     """The floor plan of one house: hands out places and never the same id or unshared location twice."""
 
     def __init__(self, dice: Dice) -> None:
@@ -105,14 +105,14 @@ class Plan:
         self._next += 1
         return stand
 
-    def _spot(self, dice: Dice, kind: str, stand: _Stand, location: str, place: tuple[int, int, int]) -> Spot:
+    def _spot(self, dice: Dice, kind: str, stand: _Stand, location: str, place: tuple[int, int, int]) -> FloorSpot:
         x, y, z = place
         part = f"_bar_{kind}" if kind in _BASINS else ""
         while True:
             name = "_bar_".join([_BASINS.get(kind, kind), _signed(x), _signed(y), _signed(z)]) + part
             if name not in self._ids:
                 self._ids.add(name)
-                return Spot(name, location, stand, x, y, z)
+                return FloorSpot(name, location, stand, x, y, z)
             x, z = x + dice.below(9) - 4, z + dice.below(9) - 4
 
     def _at_wall(self, dice: Dice, stand: _Stand, height: int) -> tuple[int, int, int]:
@@ -121,7 +121,7 @@ class Plan:
         z = (stand.z + _REACH * dz) * _STEP + (dice.below(31) - 15) * abs(dx)
         return x, height, z
 
-    def receptacle(self, dice: Dice, kind: str, neighbour: Spot | None) -> Spot:
+    def receptacle(self, dice: Dice, kind: str, neighbour: FloorSpot | None) -> FloorSpot:
         """Place a receptacle at a location of its own, or where its neighbour is reached from."""
         height = dice.pick(_HEIGHTS.get(kind, (0,)))
         stand = self._stand() if neighbour is None else neighbour.stand
@@ -129,12 +129,12 @@ class Plan:
         location = self._claim(stand, tilt) if neighbour is None else neighbour.location
         return self._spot(dice, kind, stand, location, self._at_wall(dice, stand, height))
 
-    def floor(self, dice: Dice, kind: str) -> Spot:
+    def floor(self, dice: Dice, kind: str) -> FloorSpot:
         """Place something in no receptacle, at a location of its own."""
         stand = self._stand()
         return self._spot(dice, kind, stand, self._claim(stand, 60), self._at_wall(dice, stand, 0))
 
-    def on(self, dice: Dice, kind: str, receptacle: Spot) -> Spot:
+    def on(self, dice: Dice, kind: str, receptacle: FloorSpot) -> FloorSpot:
         """Place an object in or on a receptacle."""
         place = (
             receptacle.x + dice.below(41) - 20,

@@ -50,7 +50,7 @@ TREATMENTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Goal:
+class GameGoal:
     """What is to be done, in type names as the ids spell them."""
 
     type: str
@@ -117,9 +117,9 @@ class Goal:
         return f"(and (exists (?r - receptacle) {found}))"
 
 
-def draw_goal(dice: Dice, task_type: str) -> tuple[str, Goal]:
+def draw_goal(dice: Dice, task_type: str) -> tuple[str, GameGoal]:
     """Draw a room and a goal as often as the training games have them together."""
     rooms = tables().goals[task_type]
     room = dice.weighted({name: sum(pairs.values()) for name, pairs in rooms.items()})
     thing, _, receptacle = dice.weighted(rooms[room]).partition(">")
-    return room, Goal(task_type, thing, receptacle, dice.below(SENTENCES))
+    return room, GameGoal(task_type, thing, receptacle, dice.below(SENTENCES))

@@ -6,8 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from rpms.worlds.alfworld.games.dice import Dice
-from rpms.worlds.alfworld.games.geometry import Plan, Spot
-from rpms.worlds.alfworld.games.goals import Goal
+from rpms.worlds.alfworld.games.geometry import FloorPlan, FloorSpot
+from rpms.worlds.alfworld.games.goals import GameGoal
 from rpms.worlds.alfworld.games.tables import FLOOR, RoomFacts, Weights, tables
 
 _BESIDE = 12
@@ -49,11 +49,11 @@ class House:
     items: tuple[Item, ...]
 
 
-def _is_source(goal: Goal, place: str) -> bool:
+def _is_source(goal: GameGoal, place: str) -> bool:
     return place not in (FLOOR, goal.forbidden)
 
 
-def _receptacle_counts(dice: Dice, facts: RoomFacts, goal: Goal) -> dict[str, int]:
+def _receptacle_counts(dice: Dice, facts: RoomFacts, goal: GameGoal) -> dict[str, int]:
     counts = {kind: dice.weighted(numbers) for kind, numbers in facts.receptacles.items()}
     if goal.destination is not None:
         counts[goal.destination] = max(1, counts[goal.destination])
@@ -65,7 +65,7 @@ def _receptacle_counts(dice: Dice, facts: RoomFacts, goal: Goal) -> dict[str, in
     return {kind: count for kind, count in counts.items() if count}
 
 
-def _object_counts(dice: Dice, facts: RoomFacts, goal: Goal) -> dict[str, int]:
+def _object_counts(dice: Dice, facts: RoomFacts, goal: GameGoal) -> dict[str, int]:
     counts = {kind: dice.weighted(known.counts) for kind, known in facts.objects.items()}
     counts[goal.object] = max(goal.wanted, counts[goal.object])
     if goal.in_light:
@@ -74,11 +74,11 @@ def _object_counts(dice: Dice, facts: RoomFacts, goal: Goal) -> dict[str, int]:
 
 
 def _furnish(
-    dice: Dice, facts: RoomFacts, counts: dict[str, int], plan: Plan
-) -> tuple[list[Receptacle], dict[str, Spot]]:
+    dice: Dice, facts: RoomFacts, counts: dict[str, int], plan: FloorPlan
+) -> tuple[list[Receptacle], dict[str, FloorSpot]]:
     """Place the receptacles, some of them where an earlier one can be reached already."""
     placed: dict[str, list[Receptacle]] = defaultdict(list)
-    spots: dict[str, Spot] = {}
+    spots: dict[str, FloorSpot] = {}
     for kind in sorted(counts):
         for _ in range(counts[kind]):
             neighbour = None
@@ -96,7 +96,7 @@ def _furnish(
 class _Stocking:
     """Puts the objects of one house in their places."""
 
-    def __init__(self, dice: Dice, facts: RoomFacts, goal: Goal, plan: Plan) -> None:
+    def __init__(self, dice: Dice, facts: RoomFacts, goal: GameGoal, plan: FloorPlan) -> None:
         self._dice, self._facts, self._goal, self._plan = dice, facts, goal, plan
         counts = _receptacle_counts(dice, facts, goal)
         self.receptacles, self._spots = _furnish(dice, facts, counts, plan)
@@ -150,8 +150,8 @@ class _Stocking:
         return None
 
 
-def build_house(dice: Dice, room: str, goal: Goal) -> House:
+def build_house(dice: Dice, room: str, goal: GameGoal) -> House:
     """Furnish a room by the measured facts, so that what the goal needs is there and within reach."""
-    plan = Plan(dice)
+    plan = FloorPlan(dice)
     stocking = _Stocking(dice, tables().rooms[room], goal, plan)
     return House(room, plan.start, tuple(stocking.receptacles), tuple(stocking.items))

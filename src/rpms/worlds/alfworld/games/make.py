@@ -17,7 +17,7 @@ from rpms.foreign.limits import MOST_GAMES
 from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.games.dice import Dice
 from rpms.worlds.alfworld.games.domain import DIALECTS, Dialect, domain
-from rpms.worlds.alfworld.games.goals import TASK_TYPES, Goal, draw_goal
+from rpms.worlds.alfworld.games.goals import TASK_TYPES, GameGoal, draw_goal
 from rpms.worlds.alfworld.games.grammar import grammar
 from rpms.worlds.alfworld.games.house import House, build_house
 from rpms.worlds.alfworld.games.problem import initial_facts, problem
@@ -42,7 +42,7 @@ class MadeGame:
     """`<task folder>/<trial>`, as official games are named."""
     room: str
     house: House
-    goal: Goal
+    goal: GameGoal
     data: Mapping[str, Any]
     """What the game file holds: `pddl_domain`, `grammar`, `pddl_problem`, `solvable`, in 0.4 also `walkthrough`."""
     walkthrough: tuple[str, ...]

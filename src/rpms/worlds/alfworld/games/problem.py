@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rpms.worlds.alfworld.games.goals import Goal
+from rpms.worlds.alfworld.games.goals import GameGoal
 from rpms.worlds.alfworld.games.house import House
 from rpms.worlds.alfworld.games.tables import tables
 
@@ -38,7 +38,7 @@ def initial_facts(house: House) -> list[Fact]:
     return facts
 
 
-def problem(name: str, house: House, goal: Goal) -> str:
+def problem(name: str, house: House, goal: GameGoal) -> str:
     """Write the problem `name`."""
     known = tables()
     locations = {house.start, *(r.location for r in house.receptacles), *(item.location for item in house.items)}

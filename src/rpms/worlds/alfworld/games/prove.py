@@ -10,7 +10,7 @@ from typing import Any
 from rpms.core.errors import WorldError
 from rpms.worlds.alfworld.engine import NOTHING_HAPPENS, GameFile
 from rpms.worlds.alfworld.games.domain import Dialect
-from rpms.worlds.alfworld.games.goals import Goal
+from rpms.worlds.alfworld.games.goals import GameGoal
 from rpms.worlds.alfworld.games.problem import Fact
 
 
@@ -36,7 +36,7 @@ def names(facts: Iterable[Fact]) -> dict[str, str]:
 class _Room:
     """What never changes in a game, indexed for the planner."""
 
-    def __init__(self, facts: Sequence[Fact], goal: Goal) -> None:
+    def __init__(self, facts: Sequence[Fact], goal: GameGoal) -> None:
         self.goal = goal
         self.names = names(facts)
         self.location: dict[str, str] = {}
@@ -174,7 +174,7 @@ def _attempts(room: _Room, dialect: Dialect) -> Iterator[_Player]:
             yield player
 
 
-def plan(facts: Sequence[Fact], goal: Goal, dialect: Dialect) -> tuple[str, ...]:
+def plan(facts: Sequence[Fact], goal: GameGoal, dialect: Dialect) -> tuple[str, ...]:
     """Find a shortest way to the goal, as commands; raises `Unprovable` where there is none.
 
     An attempt fetches each object in turn, treats it, and brings it to its end; that no step is wasted follows from

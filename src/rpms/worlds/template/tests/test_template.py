@@ -6,7 +6,7 @@ import pytest
 from template_world import world
 
 from rpms import Agent
-from rpms.play.world_check import Status, check_world
+from rpms.conformance import Status, check_world
 from rpms.worlds.base import Setting, Task
 
 TASKS = [task for split in world.splits for task in world.tasks(split, Setting())]

@@ -24,7 +24,7 @@ from rpms.worlds.scienceworld.affordances import (
     ware,
 )
 from rpms.worlds.scienceworld.focus import is_decoy
-from rpms.worlds.scienceworld.known import Known
+from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.matter import state_of
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.scene import Scene
@@ -47,7 +47,7 @@ class Found(NamedTuple):
     carried: bool
 
 
-def found(belief: Known, forest: Forest, phrase: Phrase, root: str) -> list[Found]:
+def found(belief: ScienceKnown, forest: Forest, phrase: Phrase, root: str) -> list[Found]:
     """Everything in a forest that words may mean."""
     every, carried = [], root == "inventory"
     for path in find(forest, phrase, root):
@@ -57,7 +57,7 @@ def found(belief: Known, forest: Forest, phrase: Phrase, root: str) -> list[Foun
     return every
 
 
-def meant(belief: Known, words: str) -> list[Found]:
+def meant(belief: ScienceKnown, words: str) -> list[Found]:
     """Everything known here and in the inventory that words may mean."""
     phrase = read_phrase(words)
     return [
@@ -83,7 +83,7 @@ def _agreed(values: Iterable[bool | None]) -> bool | None:
 # Rooms and doors
 
 
-def _near(belief: Known, room: str) -> bool | None:
+def _near(belief: ScienceKnown, room: str) -> bool | None:
     name = room_named(room)
     if ware(name):
         return False
@@ -97,7 +97,7 @@ _ANY_WAY: Final = frozenset({"door", "doors", "room", "location", "house"})
 """Words that the simulator takes for a way without being told where it leads."""
 
 
-def _leads_nowhere(belief: Known, name: str) -> bool:
+def _leads_nowhere(belief: ScienceKnown, name: str) -> bool:
     """Whether no way from here goes by a name: a listing shows all, and the simulator knows each by its words."""
     doors = belief.exits.get(belief.room or "", {})
     if belief.room not in belief.looked or not doors:
@@ -106,11 +106,11 @@ def _leads_nowhere(belief: Known, name: str) -> bool:
     return words.isdisjoint(name.split())
 
 
-def _inside(belief: Known, room: str) -> bool | None:
+def _inside(belief: ScienceKnown, room: str) -> bool | None:
     return None if belief.room is None else room_named(room) == belief.room
 
 
-def _shut(belief: Known, room: str) -> bool | None:
+def _shut(belief: ScienceKnown, room: str) -> bool | None:
     is_open = belief.way_open(room_named(room))
     return None if is_open is None else not is_open
 
@@ -137,7 +137,7 @@ def _here(scene: Scene, words: str) -> bool | None:
     return False if _left_behind(belief, phrase.head) else None
 
 
-def _left_behind(belief: Known, name: str) -> bool:
+def _left_behind(belief: ScienceKnown, name: str) -> bool:
     """Whether a thing that does not come about by itself must be elsewhere, where it is neither seen nor carried."""
     kind = ware(name)
     if any(alike(thing.name, name) or may_be_called(thing.name, kind) for thing, _ in belief.visible()):
@@ -153,7 +153,7 @@ def _left_behind(belief: Known, name: str) -> bool:
     return sure or bool(kind and belief.inventory_known)
 
 
-def _hidden(belief: Known) -> bool:
+def _hidden(belief: ScienceKnown) -> bool:
     """Whether something was not looked into: an open lid, or what was taken along unseen."""
     return any(
         thing.contents is None and ("open" in thing.flags or (not thing.raw and takes_things(thing.name)))
@@ -161,7 +161,7 @@ def _hidden(belief: Known) -> bool:
     )
 
 
-def _growing(belief: Known) -> bool:
+def _growing(belief: ScienceKnown) -> bool:
     """Whether something here may bear fruit."""
     return any("flower pot" in thing.name or "tree" in thing.name for thing, _ in belief.visible())
 
@@ -188,14 +188,14 @@ def _with(scene: Scene, room: str, words: str) -> bool | None:
 # What things are like
 
 
-def _things(belief: Known, words: str) -> list[Thing]:
+def _things(belief: ScienceKnown, words: str) -> list[Thing]:
     """What words mean; where nothing is known of it, or they mean anything, a thing of just that name."""
     head = read_phrase(words).head
     return ([] if is_vague(head) else [match.thing for match in meant(belief, words)]) or [Thing(head)]
 
 
-def _serves(use: str) -> Callable[[Known, str], bool | None]:
-    def ask(belief: Known, words: str) -> bool | None:
+def _serves(use: str) -> Callable[[ScienceKnown, str], bool | None]:
+    def ask(belief: ScienceKnown, words: str) -> bool | None:
         if " to " in words or _UNLISTED.fullmatch(words.casefold()) or is_vague(read_phrase(words).head):
             return None
         return _agreed(serves(use, thing.name) for thing in _things(belief, words))
@@ -206,7 +206,7 @@ def _serves(use: str) -> Callable[[Known, str], bool | None]:
 _switched = _serves("switch")
 
 
-def _helps(belief: Known, tool: str, words: str) -> bool | None:
+def _helps(belief: ScienceKnown, tool: str, words: str) -> bool | None:
     """Whether a tool can be used on a thing, the agent's own room and the like included."""
     if any(is_vague(read_phrase(name).head) for name in (tool, words)) or _UNLISTED.fullmatch(words.casefold()):
         return None
@@ -216,14 +216,14 @@ def _helps(belief: Known, tool: str, words: str) -> bool | None:
     return _agreed(helps(thing.name, other.name) for thing in _things(belief, tool) for other in every)
 
 
-def _joinable(belief: Known, one: str, other: str) -> bool | None:
+def _joinable(belief: ScienceKnown, one: str, other: str) -> bool | None:
     """Whether two ends can be joined: not a thing to itself, and no component but by a contact that is free."""
     if one.casefold() == other.casefold() and len(meant(belief, one)) == 1:
         return False
     return False if any(_unfit(belief, read_phrase(end)) for end in (one, other)) else None
 
 
-def _unfit(belief: Known, end: Phrase) -> bool:
+def _unfit(belief: ScienceKnown, end: Phrase) -> bool:
     """Whether nothing can be joined to an end: a component as a whole, or a contact that is joined already."""
     if _CONTACT.fullmatch(end.head):
         name = f"{end.head} on {''.join(end.places[:1])}"
@@ -231,7 +231,7 @@ def _unfit(belief: Known, end: Phrase) -> bool:
     return not is_vague(end.head) and all(is_wired(thing.name) for thing in _things(belief, end.head))
 
 
-def _portable(belief: Known, words: str) -> bool | None:
+def _portable(belief: ScienceKnown, words: str) -> bool | None:
     """Not what is fixed, and no fluid: where the name tells, as what has frozen since goes by another one."""
     head = read_phrase(words).head
     if _UNLISTED.fullmatch(head):
@@ -248,7 +248,7 @@ def _flows(thing: Thing) -> bool:
     return state_of(thing) in ("liquid", "gas") or thing.name.endswith(" paint")
 
 
-def _touched(belief: Known, match: Found) -> bool:
+def _touched(belief: ScienceKnown, match: Found) -> bool:
     """Whether the agent has moved a thing, or what holds it: then it may have frozen, melted or been filled since."""
     names = (match.thing.name, *match.holders)
     return any(alike(name, moved) for name in names for moved in belief.handled) or "freezer" in match.holders
@@ -258,7 +258,7 @@ def _flagged(thing: Thing, yes: str, no: str) -> bool | None:
     return None if thing.flags.isdisjoint({yes, no}) else yes in thing.flags
 
 
-def _open(belief: Known, words: str) -> bool | None:
+def _open(belief: ScienceKnown, words: str) -> bool | None:
     def ask(thing: Thing) -> bool | None:
         known = _is_open(belief, thing)
         return takes_things(thing.name) if known is None else known
@@ -266,7 +266,7 @@ def _open(belief: Known, words: str) -> bool | None:
     return _agreed(map(ask, _things(belief, words)))
 
 
-def _is_open(belief: Known, thing: Thing) -> bool | None:
+def _is_open(belief: ScienceKnown, thing: Thing) -> bool | None:
     """Whether a lid is open; None where there is none."""
     known = _flagged(thing, "open", "closed")
     if known is None and starts_closed(thing.name) and not any(alike(thing.name, name) for name in belief.handled):
@@ -274,11 +274,11 @@ def _is_open(belief: Known, thing: Thing) -> bool | None:
     return known
 
 
-def _running(belief: Known, words: str) -> bool | None:
+def _running(belief: ScienceKnown, words: str) -> bool | None:
     return _agreed(_flagged(thing, "on", "off") for thing in _things(belief, words))
 
 
-def _works(belief: Known, words: str) -> bool | None:
+def _works(belief: ScienceKnown, words: str) -> bool | None:
     name = read_phrase(words).head
     if f"{name} in {belief.room}" in belief.broken or f"{words.casefold()} in {belief.room}" in belief.broken:
         return False
@@ -286,7 +286,7 @@ def _works(belief: Known, words: str) -> bool | None:
     return False if broken or _switched(belief, words) is False else None
 
 
-def _pourable(belief: Known, words: str) -> bool | None:
+def _pourable(belief: ScienceKnown, words: str) -> bool | None:
     """What is in a vessel, or the vessel: nothing that is closed or built in, or stands by itself and holds nothing.
 
     A built-in thing that is open is left open, as opening is what may help with all others.
@@ -302,7 +302,7 @@ def _pourable(belief: Known, words: str) -> bool | None:
     return None if is_vague(read_phrase(words).head) else _agreed(map(ask, meant(belief, words)))
 
 
-def _holds(belief: Known, words: str) -> Found | None:
+def _holds(belief: ScienceKnown, words: str) -> Found | None:
     """The one thing that words mean, if what is in it is known and is not of the agent's doing."""
     phrase, matches = read_phrase(words), meant(belief, read_phrase(words).head)
     if len(matches) != 1 or phrase.containing or "on" in matches[0].thing.flags:
@@ -312,7 +312,7 @@ def _holds(belief: Known, words: str) -> Found | None:
     return None if moved or not ware(matches[0].thing.name) else matches[0]
 
 
-def _several(belief: Known, words: str) -> bool | None:
+def _several(belief: ScienceKnown, words: str) -> bool | None:
     """Whether there is something to mix: not in what holds nothing, nor among wares, nor with a single substance."""
     if _solid(belief, words):
         return False
@@ -323,7 +323,7 @@ def _several(belief: Known, words: str) -> bool | None:
     return None if stuff and (_touched(belief, known) or not (is_inert(stuff[0]) or stuff[0] == "water")) else False
 
 
-def _wet(belief: Known, words: str) -> bool | None:
+def _wet(belief: ScienceKnown, words: str) -> bool | None:
     """Whether there is a liquid in something. What the agent has moved or switched on may have been filled since."""
     if _solid(belief, words):
         return False
@@ -335,14 +335,14 @@ def _wet(belief: Known, words: str) -> bool | None:
     return False if dry else None
 
 
-def _solid(belief: Known, words: str) -> bool:
+def _solid(belief: ScienceKnown, words: str) -> bool:
     """Whether nothing can be in a thing."""
     return not is_vague(read_phrase(words).head) and all(
         takes_things(thing.name) is False for thing in _things(belief, words)
     )
 
 
-def _wired(belief: Known, words: str) -> bool | None:
+def _wired(belief: ScienceKnown, words: str) -> bool | None:
     """Whether something is joined to a thing, or to one of its terminals; by another name it may be."""
     name = read_phrase(words)
     ends = [end.casefold() for pair in belief.connections for end in pair]
@@ -351,7 +351,7 @@ def _wired(belief: Known, words: str) -> bool | None:
 
 SIGHTS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {"here": (1, _here), "with": (2, _with)}
 """Predicate → number of arguments, and who answers, given the scene."""
-ANSWERS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
+PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     **SIGHTS,
     "near": (1, _near),
     "inside": (1, _inside),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.models.answers import LONGEST_ACTION, LONGEST_TEXT, parse_answer
+from rpms.models.parsing import LONGEST_ACTION, LONGEST_TEXT, parse_answer
 
 CASES = [
     ("Thought: I look.\nAction: go to desk 1", "I look.", "go to desk 1", ()),

@@ -14,7 +14,7 @@ _LONGEST_NAME = 8
 """Words of a name at most."""
 
 
-class Reading(NamedTuple):
+class ReadCommand(NamedTuple):
     """A command as an instance of a template: `heat <> with <>` and the names in its slots."""
 
     template: str
@@ -41,7 +41,7 @@ class Names:
         """Names that stand for one thing in every episode: those without a number."""
         return [name for name in self.roles if kind_of(name) == name and not name.isdigit()]
 
-    def read(self, command: str) -> Reading:
+    def read(self, command: str) -> ReadCommand:
         """Take the names out of a command, the longest first; its first word is the verb and stays."""
         words = command.split()
         template, names = words[:1], []
@@ -57,7 +57,7 @@ class Names:
             else:
                 template.append(words[place])
                 place += 1
-        return Reading(" ".join(template), tuple(names))
+        return ReadCommand(" ".join(template), tuple(names))
 
 
 def fill(template: str, names: Sequence[str]) -> str:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from rpms.conformance import about_beliefs, about_games, about_manuals, about_playing
+from rpms.conformance.claim import Failed, Skipped
+from rpms.conformance.walk import Broken, Subject
 from rpms.core.errors import InputError, RPMSError
-from rpms.play import world_claims as claims
-from rpms.play.world_claims import Failed, Skipped
-from rpms.play.world_walk import Broken, Subject
 from rpms.worlds.base import Setting, World, lacking
 
 
@@ -58,7 +58,7 @@ def check_world(
         raise InputError(f"no property is called {unknown[0]!r}; choose from {names}")
     sound = not lacking(world)
     subject = Subject(world, setting or Setting(), split or (world.splits[0] if sound else ""), games, steps, seed)
-    for check in PROPERTIES if sound else (claims.members,):
+    for check in PROPERTIES if sound else (about_games.members,):
         if not only or not sound or check.__name__ in only:
             yield _try(check, subject)
 
@@ -86,22 +86,22 @@ def _told(error: Exception) -> str:
 
 
 PROPERTIES: tuple[Check, ...] = (
-    claims.members,
-    claims.tasks,
-    claims.manual,
-    claims.games,
-    claims.refusals,
-    claims.goals,
-    claims.belief,
-    claims.signature,
-    claims.facts,
-    claims.schemas,
-    claims.effects,
-    claims.drift,
-    claims.progress,
-    claims.commands,
-    claims.prompts,
-    claims.planner,
-    claims.plans,
+    about_games.members,
+    about_games.tasks,
+    about_manuals.manual,
+    about_games.games,
+    about_games.refusals,
+    about_beliefs.goals,
+    about_beliefs.belief,
+    about_beliefs.signature,
+    about_beliefs.facts,
+    about_manuals.schemas,
+    about_manuals.effects,
+    about_beliefs.drift,
+    about_manuals.progress,
+    about_playing.commands,
+    about_playing.prompts,
+    about_playing.planner,
+    about_manuals.plans,
 )
 """What is tried, in this order. A property goes by its function's name and claims what the docstring says."""

@@ -6,9 +6,9 @@ from copy import copy
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
-from rpms.models.answers import action_is_complete
 from rpms.models.caller import cut_at_stop
 from rpms.models.constraint import ACTION, THOUGHT, begins, fits, thought_tokens
+from rpms.models.parsing import action_is_complete
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

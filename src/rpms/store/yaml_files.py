@@ -18,7 +18,7 @@ from rpms.foreign.shown import excerpt
 
 
 @dataclass(frozen=True, slots=True)
-class PageKind:
+class YamlKind:
     """What a file is to be, and what it cannot be."""
 
     article: str
@@ -32,7 +32,7 @@ class PageKind:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class YamlFile:
     """One file's tree."""
 
     name: str
@@ -55,7 +55,7 @@ class Page:
         return FileError(self.name, self.line(path), problem)
 
 
-def read_page(name: str, text: str, kind: PageKind) -> Page:
+def read_yaml(name: str, text: str, kind: YamlKind) -> YamlFile:
     """Read a text; what is no such file is a FileError."""
     if len(text) > kind.largest:
         raise FileError(name, None, f"larger than {kind.largest:,} bytes: not {kind.article}")
@@ -80,7 +80,7 @@ def read_page(name: str, text: str, kind: PageKind) -> Page:
         raise FileError(name, None, f"not valid YAML: {_first_line(error) or 'cannot be read'}") from None
     if not isinstance(tree, CommentedMap):
         raise FileError(name, 1, f"{kind.article} is a mapping with {kind.form}")
-    return Page(name, tree)
+    return YamlFile(name, tree)
 
 
 _LIBRARY_FAULTS = (AttributeError, AssertionError, KeyError, IndexError, NotImplementedError, TypeError)
@@ -92,7 +92,7 @@ def _first_line(problem: object) -> str:
 
 
 def _check_expanded(root: Any, name: str) -> None:
-    """Count the values of a page with each alias written out, without writing any out; each node is counted once."""
+    """Count the values of a file with each alias written out, without writing any out; each node is counted once."""
     sizes: dict[int, int] = {}
     way: list[tuple[Any, bool]] = [(root, False)]
     above: set[int] = set()

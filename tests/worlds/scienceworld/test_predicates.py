@@ -12,7 +12,7 @@ from rpms.core.memory import SuccessSnippet
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.play.setup import manual_of
 from rpms.worlds.scienceworld import world
-from rpms.worlds.scienceworld.answers import ANSWERS
+from rpms.worlds.scienceworld.predicates import PREDICATES
 from rpms.worlds.scienceworld.recipes import RECIPES
 
 MANUAL = manual_of(world)
@@ -38,11 +38,11 @@ def snippet(*actions):
 
 
 def test_every_predicate_of_the_manual_is_answered():
-    assert set(MANUAL.predicates) == {*ANSWERS, *RECIPES}
-    assert set(ANSWERS).isdisjoint(RECIPES)
+    assert set(MANUAL.predicates) == {*PREDICATES, *RECIPES}
+    assert set(PREDICATES).isdisjoint(RECIPES)
     for name, predicate in MANUAL.predicates.items():
-        if name in ANSWERS:
-            assert ANSWERS[name][0] == len(predicate.args), name
+        if name in PREDICATES:
+            assert PREDICATES[name][0] == len(predicate.args), name
         for belief in (after(), in_kitchen()):
             assert isinstance(belief.truth(Atom(name, ("0", "stove")[: len(predicate.args)])), Truth), name
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from rpms.conformance import PROPERTIES, Finding, Status, check_world
 from rpms.core.belief import StateSignature
 from rpms.core.errors import InputError, WorldError
 from rpms.core.facts import Truth
 from rpms.core.goal import Goal
 from rpms.core.voice import Voice
-from rpms.play.world_check import PROPERTIES, Finding, Status, check_world
 from rpms.worlds.base import Command, Outcome, World
 from rpms.worlds.registry import find_world, world_names
 from tests.toolbox import Toolbox, belief, game, module, world
@@ -210,7 +210,7 @@ def test_there_is_a_fault_for_every_property():
 
 def test_what_breaks_the_walks_is_told_once_and_the_rest_is_skipped():
     found = findings(game_with(step=lambda self, text: Outcome(str(1 // 0)))(), games=2)
-    assert "test_world_check.py" in found["games"].detail
+    assert "test_check.py" in found["games"].detail
     assert (found["belief"].status, found["belief"].detail) == (Status.SKIPPED, "see games")
     assert found["tasks"].status is found["manual"].status is Status.OK
 

@@ -16,9 +16,9 @@ from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
 from rpms.models.base import Answer, Decoding, Usage
 from rpms.models.batching import Batcher, BatchLimits, OutOfMemoryError
 from rpms.models.constraint import shapes_of
-from rpms.models.hf_attention import share_keys_and_values
-from rpms.models.hf_loop import Loop
-from rpms.models.hf_rows import Letters, Row
+from rpms.models.hf.attention import share_keys_and_values
+from rpms.models.hf.loop import Loop
+from rpms.models.hf.rows import Letters, Row
 from rpms.models.secrets import excerpt, requests_forbidden
 
 if TYPE_CHECKING:

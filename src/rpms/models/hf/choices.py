@@ -5,12 +5,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rpms.models.hf_prefixes import layers_of, sees_all
+from rpms.models.hf.prefixes import layers_of, sees_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rpms.models.hf_rows import Row
+    from rpms.models.hf.rows import Row
 
 SCORES_AT_ONCE = 2**28
 """Scores, one for each word of the vocabulary at each position, that are held at once: a gigabyte."""

@@ -18,7 +18,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.models.policy import follow_plan
 from rpms.play.setup import knowledge_of
-from rpms.worlds.base import Outcome, Setting, Task, World
+from rpms.worlds.base import Outcome, Setting, Task, World, by_verb
 
 NONSENSE = (
     "",
@@ -31,6 +31,9 @@ NONSENSE = (
     "a " * 400,
 )
 """Texts that no world prints, and names that none has."""
+
+REPLAYS = 3
+"""Doubtful commands that are tried in the game itself, which costs a game or two each."""
 
 _NAME = re.compile(r"[a-z][a-z ]*\d+|[a-z]{3,}", re.IGNORECASE)
 _NAMES_TRIED = 6
@@ -138,6 +141,11 @@ class Subject:
             return (game.reset(), *(game.step(command) for command in commands))
         finally:
             game.close()
+
+    def answers(self, walk: Walk, number: int, *commands: str) -> list[Outcome]:
+        """What the game answers to each of some commands at a moment of a walk: lists of commands can be wrong."""
+        before = [earlier.action or "" for earlier in walk.moments[1 : number + 1]]
+        return [self.play(walk.task, [*before, command])[-1] for command in commands]
 
     def _walk(self, task: Task, *, guided: bool) -> Walk:
         self._part = "games"
@@ -247,14 +255,6 @@ class Subject:
             if instance is not None:
                 yield from (literal.atom for clause in instance.preconditions for literal in clause.literals)
                 yield from (literal.atom for literal in instance.effects)
-
-
-def by_verb(commands: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Commands grouped by their first word, so that a frequent one does not crowd out the rest."""
-    groups: dict[str, list[str]] = {}
-    for command in sorted(commands):
-        groups.setdefault(command.partition(" ")[0], []).append(command)
-    return tuple(map(tuple, groups.values()))
 
 
 def names_of(moment: Moment) -> tuple[str, ...]:

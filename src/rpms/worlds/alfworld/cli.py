@@ -1,4 +1,4 @@
-"""`rpms games` and `rpms verify`: ALFWorld's game files."""
+"""The commands that this world brings: `rpms games` and `rpms verify`, for its game files."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ from typing import Annotated
 
 import typer
 
-from rpms.cli.screen import say
 from rpms.core.errors import InputError
+from rpms.foreign.shown import lines
 from rpms.worlds.alfworld.games import TASK_TYPES, make_games
 from rpms.worlds.alfworld.verify import verify as verify_transcripts
 
-app = typer.Typer(help="Make household games, so that none need be downloaded.", no_args_is_help=True)
+games = typer.Typer(help="Make household games, so that none need be downloaded.", no_args_is_help=True)
 
 
-@app.command("make")
+def register(app: typer.Typer) -> None:
+    """Add the commands to `rpms`; the entry point `rpms.commands` names this function."""
+    app.command("verify")(verify)
+    app.add_typer(games, name="games")
+
+
+@games.command("make")
 def make(
     out: Annotated[Path, typer.Option(help="A new folder; give it to --data afterwards.")],
     seed: Annotated[int, typer.Option(help="The same seed gives the same games.")] = 0,
@@ -29,9 +35,9 @@ def make(
     """Generate ALFWorld games in the official format, each proved to be solvable."""
     made = make_games(seed, count, out, dialect=dialect, types=tuple(type or TASK_TYPES), split=split)  # type: ignore[arg-type]  # checked there
     for name, number in made.by_type.items():
-        say(f"{name:34} {number:5}")
-    say(f"{len(made.ids)} games, each won by a plan of {made.steps:.1f} steps on average, under {made.folder}")
-    say(f"play them with: rpms run alfworld --split {made.split} --data {out} --model planner --out RUN")
+        _say(f"{name:34} {number:5}")
+    _say(f"{len(made.ids)} games, each won by a plan of {made.steps:.1f} steps on average, under {made.folder}")
+    _say(f"play them with: rpms run alfworld --split {made.split} --data {out} --model planner --out RUN")
 
 
 def verify(
@@ -44,8 +50,13 @@ def verify(
         raise InputError(f"only alfworld has an engine to verify, not {world!r}")
     result = verify_transcripts(transcripts, data)
     for found in result.differences:
-        say(f"{found.file}:{found.line}: {found.game} step {found.step}, {found.command!r}: {found.field} differs")
-        say(f"  recorded: {found.recorded!r}\n  replayed: {found.replayed!r}")
-    say(f"{result.games} games, {result.steps:,} steps, {result.mismatches} mismatches")
+        _say(f"{found.file}:{found.line}: {found.game} step {found.step}, {found.command!r}: {found.field} differs")
+        _say(f"  recorded: {found.recorded!r}\n  replayed: {found.replayed!r}")
+    _say(f"{result.games} games, {result.steps:,} steps, {result.mismatches} mismatches")
     if result.mismatches:
         raise typer.Exit(1)
+
+
+def _say(text: str) -> None:
+    """Print lines, without what could command a terminal."""
+    typer.echo(lines(text))

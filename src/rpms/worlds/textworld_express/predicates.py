@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from rpms.worlds.textworld_express.known import CONDITIONS, CUTS, Known, behind
+from rpms.worlds.textworld_express.known import CONDITIONS, CUTS, ExpressKnown, behind
 from rpms.worlds.textworld_express.observations import DIRECTIONS, quantity
 
 
-def _at(belief: Known, room: str) -> bool | None:
+def _at(belief: ExpressKnown, room: str) -> bool | None:
     return None if belief.room is None else room == belief.room
 
 
-def _here(belief: Known, thing: str) -> bool | None:
+def _here(belief: ExpressKnown, thing: str) -> bool | None:
     place = belief.here
     if place is None or belief.room is None:
         return None
@@ -24,12 +24,12 @@ def _here(belief: Known, thing: str) -> bool | None:
     return None
 
 
-def _may_hide(belief: Known, room: str) -> bool:
+def _may_hide(belief: ExpressKnown, room: str) -> bool:
     """Whether something in a room was never looked into."""
     return any(each.content is None for each in belief.places[room].furniture.values())
 
 
-def _with(belief: Known, room: str, thing: str) -> bool | None:
+def _with(belief: ExpressKnown, room: str, thing: str) -> bool | None:
     if room not in belief.rooms:
         return False
     if thing in belief.carried:
@@ -42,7 +42,7 @@ def _with(belief: Known, room: str, thing: str) -> bool | None:
     return None if belief.furniture(thing) is not None or not known else False
 
 
-def _leads(belief: Known, room: str, direction: str, other: str) -> bool | None:
+def _leads(belief: ExpressKnown, room: str, direction: str, other: str) -> bool | None:
     place = belief.places.get(room)
     if place is None:
         return None if room in belief.rooms else False
@@ -56,13 +56,13 @@ def _leads(belief: Known, room: str, direction: str, other: str) -> bool | None:
     return None if _charted_only(belief, room, other) else False
 
 
-def _charted_only(belief: Known, room: str, other: str) -> bool:
+def _charted_only(belief: ExpressKnown, room: str, other: str) -> bool:
     """Whether a map connects two rooms, and no way between them was seen."""
     seen = belief.places[room].exits.values() if room in belief.places else ()
     return belief.chart is not None and other in belief.chart.get(room, ()) and other not in seen
 
 
-def _mapped(belief: Known, room: str, other: str) -> bool | None:
+def _mapped(belief: ExpressKnown, room: str, other: str) -> bool | None:
     place = belief.places.get(room)
     if place is not None and any(
         there == other or (there is None and other == behind(room, way)) for way, there in place.exits.items()
@@ -71,71 +71,71 @@ def _mapped(belief: Known, room: str, other: str) -> bool | None:
     return _charted_only(belief, room, other)
 
 
-def _shut(belief: Known, room: str, direction: str) -> bool | None:
+def _shut(belief: ExpressKnown, room: str, direction: str) -> bool | None:
     place = belief.places.get(room)
     return None if place is None else place.doors.get(direction, False)
 
 
-def _way(belief: Known, direction: str) -> bool | None:
+def _way(belief: ExpressKnown, direction: str) -> bool | None:
     if direction not in DIRECTIONS:
         return False
     return None if belief.here is None else direction in belief.here.exits
 
 
-def _door(belief: Known, direction: str) -> bool | None:
+def _door(belief: ExpressKnown, direction: str) -> bool | None:
     if direction not in DIRECTIONS:
         return False
     return None if belief.here is None else direction in belief.here.doors
 
 
-def _barred(belief: Known, direction: str) -> bool | None:
+def _barred(belief: ExpressKnown, direction: str) -> bool | None:
     return None if belief.here is None else belief.here.doors.get(direction, False)
 
 
-def _seen(belief: Known, room: str) -> bool | None:
+def _seen(belief: ExpressKnown, room: str) -> bool | None:
     return room in belief.places
 
 
-def _holding(belief: Known, thing: str) -> bool | None:
+def _holding(belief: ExpressKnown, thing: str) -> bool | None:
     return None if belief.here is None else thing in belief.carried
 
 
-def _loose(belief: Known, thing: str) -> bool | None:
+def _loose(belief: ExpressKnown, thing: str) -> bool | None:
     if belief.here is None:
         return None
     return True if belief.rooms_of(thing) else (False if thing in belief.carried else None)
 
 
-def _full(belief: Known) -> bool | None:
+def _full(belief: ExpressKnown) -> bool | None:
     return belief.capacity is not None and len(belief.carried) >= belief.capacity
 
 
-def _open(belief: Known, name: str) -> bool | None:
+def _open(belief: ExpressKnown, name: str) -> bool | None:
     found = belief.furniture(name)
     if found is not None:
         return found.open
     return False if name in belief.things else None
 
 
-def _lid(belief: Known, name: str) -> bool | None:
+def _lid(belief: ExpressKnown, name: str) -> bool | None:
     found = belief.furniture(name)
     if found is not None:
         return found.lid
     return False if name in belief.things else None
 
 
-def _hides(belief: Known, name: str, room: str) -> bool | None:
+def _hides(belief: ExpressKnown, name: str, room: str) -> bool | None:
     place = belief.places.get(room)
     found = place.furniture.get(name) if place is not None else None
     return found is not None and found.content is None
 
 
-def _inside(belief: Known, thing: str, container: str) -> bool | None:
+def _inside(belief: ExpressKnown, thing: str, container: str) -> bool | None:
     found = belief.furniture(container)
     return found is not None and not found.open and thing in (found.content or ())
 
 
-def _in(belief: Known, thing: str, name: str) -> bool | None:
+def _in(belief: ExpressKnown, thing: str, name: str) -> bool | None:
     every = [place.furniture[name] for place in belief.places.values() if name in place.furniture]
     if any(thing in (each.content or ()) for each in every):
         return True
@@ -143,99 +143,99 @@ def _in(belief: Known, thing: str, name: str) -> bool | None:
     return False if known and every else None
 
 
-def _is_a(_belief: Known, thing: str, sort: str) -> bool | None:
+def _is_a(_belief: ExpressKnown, thing: str, sort: str) -> bool | None:
     named, wanted = thing.split(), sort.split()
     words = iter(named)
     alike = all(any(word in (each, f"{each}s") for word in words) for each in wanted)
     return alike and all(word in wanted for word in named if word in CONDITIONS)
 
 
-def _tidy(belief: Known, thing: str) -> bool | None:
+def _tidy(belief: ExpressKnown, thing: str) -> bool | None:
     return thing in belief.placed
 
 
-def _studied(belief: Known) -> bool | None:
+def _studied(belief: ExpressKnown) -> bool | None:
     return belief.recipe is not None
 
 
-def _ingredient(belief: Known, thing: str) -> bool | None:
+def _ingredient(belief: ExpressKnown, thing: str) -> bool | None:
     return None if belief.recipe is None else thing in belief.recipe.ingredients
 
 
-def _calls_for(belief: Known, food: str, verb: str) -> bool | None:
+def _calls_for(belief: ExpressKnown, food: str, verb: str) -> bool | None:
     return None if belief.recipe is None else (verb, food) in belief.recipe.directions
 
 
-def _followed(belief: Known, food: str, *, cuts: bool) -> bool | None:
+def _followed(belief: ExpressKnown, food: str, *, cuts: bool) -> bool | None:
     if belief.recipe is None:
         return None
     wanted = [verb for verb, named in belief.recipe.directions if named == food and (verb in CUTS) is cuts]
     return all(belief.is_done(verb, food) for verb in wanted)
 
 
-def _cut(belief: Known, food: str) -> bool | None:
+def _cut(belief: ExpressKnown, food: str) -> bool | None:
     return _followed(belief, food, cuts=True)
 
 
-def _cooked(belief: Known, food: str) -> bool | None:
+def _cooked(belief: ExpressKnown, food: str) -> bool | None:
     return _followed(belief, food, cuts=False)
 
 
-def _eaten(belief: Known, food: str) -> bool | None:
+def _eaten(belief: ExpressKnown, food: str) -> bool | None:
     return None if belief.here is None else food in belief.eaten
 
 
-def _needed(belief: Known, thing: str) -> bool | None:
+def _needed(belief: ExpressKnown, thing: str) -> bool | None:
     if belief.recipe is not None:
         uncut = any(verb in CUTS and not belief.is_done(verb, food) for verb, food in belief.recipe.directions)
         return thing in belief.recipe.ingredients or thing == "meal" or (thing == "knife" and uncut)
     return thing == belief.goal.object
 
 
-def _charted(belief: Known) -> bool | None:
+def _charted(belief: ExpressKnown) -> bool | None:
     return belief.chart is not None
 
 
-def _solved(belief: Known) -> bool | None:
+def _solved(belief: ExpressKnown) -> bool | None:
     return belief.result is not None
 
 
-def _answer(belief: Known, thing: str) -> bool | None:
+def _answer(belief: ExpressKnown, thing: str) -> bool | None:
     return None if belief.result is None else quantity(thing) == belief.result
 
 
-def _unsorted(belief: Known) -> dict[str, int]:
+def _unsorted(belief: ExpressKnown) -> dict[str, int]:
     """The quantities that are in no box yet."""
     amounts = {name: amount for name in belief.things if (amount := quantity(name)) is not None}
     return {name: amount for name, amount in amounts.items() if not _in(belief, name, belief.goal.destination)}
 
 
-def _next(belief: Known, thing: str) -> bool | None:
+def _next(belief: ExpressKnown, thing: str) -> bool | None:
     left = _unsorted(belief)
     return thing in left and left[thing] == min(left.values())
 
 
-def _sorted(belief: Known) -> bool | None:
+def _sorted(belief: ExpressKnown) -> bool | None:
     return belief.room is not None and not _unsorted(belief)
 
 
-def _instructed(belief: Known) -> bool | None:
+def _instructed(belief: ExpressKnown) -> bool | None:
     return bool(belief.orders)
 
 
-def _told(belief: Known, order: str) -> bool | None:
+def _told(belief: ExpressKnown, order: str) -> bool | None:
     return order in belief.orders[:1]
 
 
-def _ordered(belief: Known, thing: str) -> bool | None:
+def _ordered(belief: ExpressKnown, thing: str) -> bool | None:
     return any(order.endswith(f" {thing}") for order in belief.orders[:1])
 
 
-def _finished(_belief: Known) -> bool | None:
+def _finished(_belief: ExpressKnown) -> bool | None:
     return False
 
 
-ANSWERS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
+PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "at": (1, _at),
     "here": (1, _here),
     "with": (2, _with),

@@ -13,15 +13,15 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import InputError
-from rpms.models.hf_attention import without_plans
-from rpms.models.hf_choices import weigh
-from rpms.models.hf_prefixes import Known, Prefixes, sees_all
+from rpms.models.hf.attention import without_plans
+from rpms.models.hf.choices import weigh
+from rpms.models.hf.prefixes import Known, Prefixes, sees_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rpms.models.base import Decoding
-    from rpms.models.hf_rows import Row
+    from rpms.models.hf.rows import Row
 
 SHORTEST_SHARED = 64
 """Tokens below which a shared beginning is not worth a computation of its own."""

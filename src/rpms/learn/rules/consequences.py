@@ -9,7 +9,7 @@ from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.induce import bits
-from rpms.learn.rules.model import MOST_WITNESSES, Fact, literal_of
+from rpms.learn.rules.model import MOST_WITNESSES, Induced, literal_of
 
 MOSTLY = 0.9
 """Share of the successes in which what an action does, or makes known, has to show."""
@@ -40,7 +40,7 @@ class Outcomes:
             for attempt in self.book.successes
         ]
 
-    def effects(self) -> list[Fact]:
+    def effects(self) -> list[Induced]:
         """What was so after every success, and was not so before some.
 
         That a thing is near once it was put down here follows from where the agent is, and is no way to get anywhere.
@@ -50,14 +50,14 @@ class Outcomes:
         moving = all(exclusive)
         return [fact for fact, how in zip(found, exclusive, strict=True) if moving or how in ("", "always")]
 
-    def _certain(self) -> Iterator[Fact]:
+    def _certain(self) -> Iterator[Induced]:
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
             changed = [row[0].witness for row in self.rows if row[2] >> bit & row[3] >> bit & 1]
             seen = sum(row[3] >> bit & 1 for row in self.rows)
             against = [row[0].witness for row in self.rows if row[4] >> bit & 1]
             if not against and seen >= MOSTLY * len(self.rows):
-                yield Fact(
+                yield Induced(
                     Clause((literal,)),
                     confirmed=len(changed),
                     unknown=len(self.rows) - seen,
@@ -70,7 +70,7 @@ class Outcomes:
             ever |= false & true_after
         yield from bits(ever)
 
-    def conditional(self) -> Iterator[Fact]:
+    def conditional(self) -> Iterator[Induced]:
         """What came about in some successes and not in others, where one fact before tells which."""
         certain = {fact.clause.literals[0] for fact in self._certain()}
         for bit in self._made():
@@ -82,7 +82,7 @@ class Outcomes:
             kept = [row for row in could if row[4] >> bit & 1]
             given = self._telling(did, kept, lambda row: (row[1], row[2]), {bit, (bit + self.size) % (2 * self.size)})
             if given is not None:
-                yield Fact(
+                yield Induced(
                     Clause((literal,)),
                     confirmed=len(did),
                     witnesses=tuple(row[0].witness for row in did[:MOST_WITNESSES]),
@@ -107,7 +107,7 @@ class Outcomes:
         found = [bit for bit in bits(every) if bit not in own]
         return literal_of(self.book.facts, found[0]) if found else None
 
-    def ruinous(self) -> Fact | None:
+    def ruinous(self) -> Induced | None:
         """What held before every success that ended the task for good, and before no other."""
         lost = [row for row in self.rows if row[0].lost]
         survived = [row for row in self.rows if not row[0].lost]
@@ -120,9 +120,9 @@ class Outcomes:
         if not lost or not survived or not found:
             return None
         witnesses = tuple(row[0].witness for row in lost[:MOST_WITNESSES])
-        return Fact(Clause((literal_of(self.book.facts, found[0]),)), confirmed=len(lost), witnesses=witnesses)
+        return Induced(Clause((literal_of(self.book.facts, found[0]),)), confirmed=len(lost), witnesses=witnesses)
 
-    def observes(self) -> Iterator[Fact]:
+    def observes(self) -> Iterator[Induced]:
         """What was unknown before and is known after, of the action's own things, and of all such things."""
         made = {fact.clause.literals[0].atom for fact in self._certain()}
         half = (1 << self.size) - 1
@@ -147,7 +147,7 @@ class Outcomes:
         before: Sequence[tuple[Attempt, int, int, int, int]],
         known: Sequence[tuple[Attempt, int, int, int, int]],
         own: set[int],
-    ) -> Iterator[Fact]:
+    ) -> Iterator[Induced]:
         if len(known) < SEVERAL:
             return
         given: Literal | None = None
@@ -156,7 +156,7 @@ class Outcomes:
             given = self._telling(known, still, lambda row: (row[3], row[4]), own)
             if given is None:
                 return
-        yield Fact(
+        yield Induced(
             Clause((Literal(atom),)),
             confirmed=len(known),
             unknown=0 if given else len(before) - len(known),

@@ -1,0 +1,107 @@
+"""What a command plays with: options that `run`, `learn` and `study run` share, each given to them in one value."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from rpms.cli import options
+from rpms.core.errors import InputError
+from rpms.models.accounting import Price, parse_price, price_of
+from rpms.models.catalogue import ModelOptions
+from rpms.models.providers import NO_LLM, parse_model_name
+from rpms.play.answering import NamedModel
+from rpms.play.limits import Limits, Meter, parse_duration
+from rpms.play.run import MakeEngine
+from rpms.play.settings import Settings
+from rpms.play.threads import Threads
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Where games and models are, what plays the episodes, and how much all of it may take.
+
+    Each field is an option of the same name. None of them decides how an episode goes.
+    """
+
+    data: options.DataFolder = None
+    base_url: options.BaseUrl = None
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Episodes played at once; by default 1, on a cluster one for each CPU.", min=1),
+    ] = None
+    ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False
+    record: Annotated[
+        Path | None, typer.Option(help="Keep every answer in this folder, and never ask for it twice.")
+    ] = None
+    price: Annotated[str | None, typer.Option(help="US dollars per million tokens: IN,OUT[,CACHED].")] = None
+    max_cost: Annotated[
+        float | None, typer.Option(help="Stop after spending this much; the same command continues.", metavar="USD")
+    ] = None
+    max_requests: Annotated[
+        int | None, typer.Option(help="Stop after N requests to the model; the same command continues.", metavar="N")
+    ] = None
+    max_time: Annotated[
+        str | None, typer.Option(help="Stop after a time such as 90s, 30m or 1h30m; the same command continues.")
+    ] = None
+
+    def player(self) -> MakeEngine:
+        """What plays the episodes: threads of this process, or a cluster; what a cluster lacks here is an error."""
+        if not self.ray:
+            return Threads
+        try:
+            from rpms.play.ray_engine import OnRay  # noqa: PLC0415  needs the extra
+        except ImportError:
+            raise InputError("playing on a cluster needs Ray: pip install 'rpms[ray]'") from None
+        return OnRay()
+
+    def model(self, name: str, world: str, settings: Settings) -> NamedModel:
+        """A model by name, as it is reached from here."""
+        record = self.record.absolute() if self.record else None
+        return NamedModel(name, world, model_options(self.base_url, settings), record)
+
+    def price_of(self, model: str) -> Price | None:
+        """What was given, or else what is known of the model."""
+        return parse_price(self.price) if self.price else price_of(model)
+
+    def meter(self, prices: Mapping[str, Price | None]) -> Meter | None:
+        """What counts against the limits; `prices` by model, of which a limit on cost needs each."""
+        seconds = parse_duration(self.max_time) if self.max_time is not None else None
+        limits = Limits(self.max_cost, self.max_requests, seconds)
+        if limits == Limits():
+            return None
+        for model, price in prices.items():
+            if self.max_cost is not None and price is None and parse_model_name(model).provider.backend not in NO_LLM:
+                raise InputError(f"--max-cost: the price of {model} is not known; give it with --price IN,OUT")
+        return Meter(limits)
+
+
+def model_options(base_url: str | None, settings: Settings) -> ModelOptions:
+    """How a model is reached; a file that is opened here is opened with the context window that is given."""
+    usual = ModelOptions(base_url=base_url)
+    return usual if settings.context is None else ModelOptions(base_url=base_url, context=settings.context)
+
+
+def with_resources(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each field of Resources; it gets all of them as `resources`."""
+    signature = inspect.signature(command, eval_str=True)
+    own = [each for each in signature.parameters.values() if each.name != "resources"]
+    hints = get_type_hints(Resources, include_extras=True)
+    added = [
+        inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name])
+        for each in fields(Resources)
+    ]
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        resources = Resources(**{each.name: given.pop(each.name) for each in fields(Resources)})
+        command(**given, resources=resources)
+
+    run.__signature__ = signature.replace(parameters=sorted((*own, *added), key=lambda each: each.kind))  # type: ignore[attr-defined]
+    return run

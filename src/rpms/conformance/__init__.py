@@ -1,0 +1,5 @@
+"""Whether a world keeps what every world must: `rpms worlds check`, and the same for a world's own tests."""
+
+from rpms.conformance.check import PROPERTIES, Finding, Status, check_world
+
+__all__ = ["PROPERTIES", "Finding", "Status", "check_world"]

@@ -1,0 +1,101 @@
+"""Properties of goals and beliefs, which follow from the texts of games alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rpms.conformance.claim import Skipped, require
+from rpms.conformance.walk import NONSENSE, Subject, truth_of, view
+from rpms.core.belief import StateSignature
+from rpms.core.facts import Atom, Truth
+from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
+from rpms.worlds.base import World
+
+
+def goals(subject: Subject) -> str:
+    """Goals are read from the opening, and nonsense is no goal."""
+    unknown = []
+    for walk in subject.walks:
+        opening = walk.moments[0].outcome.observation
+        require(subject.world.goal(opening) == walk.goal, f"{walk.task.id}: the same opening gives another goal")
+        signature = walk.goal.signature
+        require(GoalSignature.parse(str(signature)) == signature, f"{signature} is not what its text form says")
+        if walk.goal.type == UNKNOWN_GOAL:
+            unknown.append(walk.task.id)
+    require(len(unknown) < len(subject.walks), f"no goal is understood, as of {unknown[:1]}")
+    for text in NONSENSE:
+        found = subject.world.goal(text).type
+        require(found == UNKNOWN_GOAL, f"{text[:40]!r} is no goal, yet of type {found!r} instead of {UNKNOWN_GOAL!r}")
+    return f"{len(subject.walks) - len(unknown)} of {len(subject.walks)} understood, nonsense is unknown"
+
+
+def belief(subject: Subject) -> str:
+    """The belief follows from the texts alone, whatever they are, and does not change afterwards."""
+    world, strange = subject.world, [held for _, held, _ in subject.strange_beliefs]
+    for held in strange:
+        view(held)
+    for walk, moment in subject.moments():
+        kept = view(moment.belief) == moment.shown
+        require(kept, f"{walk.task.id}: update changed an earlier belief, the one after {moment.action!r}")
+    for walk in subject.walks:
+        held = world.start(walk.goal)
+        for number, moment in enumerate(walk.moments):
+            held = world.update(held, moment.action, moment.outcome.observation)
+            atoms = tuple(subject.atoms(moment))
+            same = view(held, atoms) == view(moment.belief, atoms)
+            require(same, f"{walk.task.id}, step {number}: the same texts give another belief the second time")
+    return f"{sum(len(walk.moments) for walk in subject.walks)} beliefs and {len(strange)} after nonsense"
+
+
+def signature(subject: Subject) -> str:
+    """A state signature is what its text form says."""
+    beliefs = [moment.belief for _, moment in subject.moments()]
+    beliefs += [belief for _, belief, _ in subject.strange_beliefs]
+    for belief in beliefs:
+        signature = belief.signature()
+        read = StateSignature.parse(str(signature))
+        require(read == signature, f"{signature.fields} is written {str(signature)!r} and read as {read.fields}")
+    return f"{len(beliefs)} signatures"
+
+
+def facts(subject: Subject) -> str:
+    """The belief answers every predicate of the manual, for any name."""
+    asked, known = 0, set()
+    for walk, moment in subject.moments():
+        for atom in (*subject.atoms(moment), *subject.atoms_of_commands(walk, moment)):
+            asked += 1
+            if truth_of(moment.belief, atom) is not Truth.UNKNOWN:
+                known.add(atom.predicate)
+    for _, moment in subject.some_moments():
+        stranger = truth_of(moment.belief, Atom("no_such_predicate", ("thing 1",)))
+        require(stranger is Truth.UNKNOWN, f"a predicate that no manual has is {stranger.value}, not unknown")
+        for predicate in subject.manual.predicates.values():
+            truth_of(moment.belief, Atom(predicate.name, ("thing 1",) * (len(predicate.args) + 1)))
+    asked_for = {
+        literal.atom.predicate
+        for schema in subject.manual.actions
+        for clause in schema.preconditions
+        for literal in clause.literals
+    } & subject.manual.predicates.keys()
+    require(not asked_for or bool(asked_for & known), f"nothing that actions need is ever known: {_list(asked_for)}")
+    silent = subject.manual.predicates.keys() - known
+    note = f"; never known on these walks: {_list(silent)}" if silent else ""
+    return f"{len(known)} predicates, {asked} questions{note}"
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def drift(subject: Subject) -> str:
+    """The belief never contradicts the game."""
+    if type(subject.world).contradictions is World.contradictions:
+        raise Skipped("the world has no method `contradictions`, so nothing compares its belief with the game")
+    count = 0
+    for walk, moment in subject.moments():
+        count += 1
+        require(
+            not moment.contradictions,
+            f"{walk.task.id}, after {moment.action!r}: {'; '.join(moment.contradictions[:2])}",
+        )
+    return f"{count} moments without a contradiction"

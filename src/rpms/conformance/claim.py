@@ -1,0 +1,17 @@
+"""How a property says that it does not hold, or that it cannot be tried."""
+
+from __future__ import annotations
+
+
+class Failed(Exception):
+    """The property does not hold; the text says where and how."""
+
+
+class Skipped(Exception):
+    """The property cannot be tried; the text says why."""
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """Fail unless something holds."""
+    if not holds:
+        raise Failed(otherwise)

@@ -1,0 +1,63 @@
+"""The present of a step: the belief with its goal, and how far the goal is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rpms.core.adapt import Room
+from rpms.core.advise import plan_for, turn_state
+from rpms.core.belief import Belief, Situation, StateSignature
+from rpms.core.goal import Goal, Progress
+from rpms.core.prompt import Turn
+from rpms.core.reason import Plan
+from rpms.core.rules import ActiveRules, RuleManual
+from rpms.core.whereabouts import Whereabouts
+
+
+@dataclass(frozen=True)
+class Present:
+    """Where a step stands, measured by the world's whole manual: the same in every condition."""
+
+    situation: Situation
+    schemas: ActiveRules
+    """What of the manual bears on the goal."""
+    tracked: Plan
+    """What all there is to know would do now, for the progress and the stage that it tells."""
+    history: Sequence[Turn]
+    whereabouts: Whereabouts
+
+    @classmethod
+    def of(
+        cls, belief: Belief, goal: Goal, manual: RuleManual, history: Sequence[Turn], whereabouts: Whereabouts
+    ) -> Present:
+        """The present of a goal, given what is believed, what was done, and where experience found things."""
+        schemas = manual.active(goal.type, goal.object, goal.destination)
+        tracked = plan_for(schemas, Situation(belief, goal))
+        return cls(Situation(belief, goal, tracked.stage), schemas, tracked, history, whereabouts)
+
+    @property
+    def progress(self) -> Progress:
+        return self.tracked.progress
+
+    @cached_property
+    def signature(self) -> StateSignature:
+        """σ(b_t), with the stage of a procedure where there is one."""
+        return self.situation.belief.signature().at_stage(self.situation.stage)
+
+    @cached_property
+    def state(self) -> str:
+        """What a turn of the history remembers of the state it was decided in."""
+        return turn_state(self.situation.belief, self.progress)
+
+    @property
+    def turns_here(self) -> list[Turn]:
+        """The turns that were decided in this very state."""
+        return [turn for turn in self.history if turn.state == self.state]
+
+    @cached_property
+    def room(self) -> Room:
+        """As far as adapting memories needs it."""
+        done = [turn.action for turn in self.history if turn.action and not turn.failed]
+        return Room(self.situation, self.schemas, self.whereabouts, done, self.progress.sub_goal)

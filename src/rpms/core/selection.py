@@ -1,0 +1,95 @@
+"""Which of the candidates that are left enter a prompt: the best of each kind, as many as there is room for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from rpms.core.goal import Progress
+from rpms.core.index import Ranking
+from rpms.core.mask import Mask
+from rpms.core.memory import Kind
+from rpms.core.moment import for_the_moment
+from rpms.core.prompt import Part, Prompt
+from rpms.core.recall import Retrieval
+from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.core.voice import memory_line
+
+_MISSED_LISTED = 2
+"""How many entries below θ a decision lists for each kind."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """M_arb as far as there is room for it, with what was considered beside it."""
+
+    candidates: tuple[Candidate, ...]
+    """Every memory that was considered, by kind and rank, each with its verdict."""
+    unlisted: int
+    """How many more were considered and rejected than are listed."""
+    gave_up: tuple[Kind, ...]
+    """The kinds of which `Retrieval.examined` candidates were judged without finding enough; more may be sound."""
+
+    @property
+    def memories(self) -> tuple[Candidate, ...]:
+        """The candidates that a prompt shows."""
+        return tuple(candidate for candidate in self.candidates if candidate.verdict.fate.shown)
+
+
+def select(
+    judged: Mapping[Kind, Iterator[Candidate]],
+    recalled: Mapping[Kind, Ranking],
+    retrieval: Retrieval,
+    mask: Mask,
+    progress: Progress,
+) -> Selection:
+    """The first k sound candidates of each kind, with those that were rejected or hidden before them."""
+    listed: list[Candidate] = []
+    gave_up: list[Kind] = []
+    unlisted = 0
+    for kind in Kind:
+        wanted, rejected, examined = retrieval.top.get(kind, 0), 0, 0
+        candidates = judged[kind]
+        if kind is Kind.SCHEMA and wanted:
+            candidates = for_the_moment(candidates, listed, progress.sub_goal, retrieval.examined)
+        for candidate in islice(candidates, retrieval.examined) if wanted else ():
+            examined += 1
+            if candidate.verdict.fate.shown:
+                listed.append(drawn := mask.over(candidate))
+                wanted -= drawn.verdict.fate.shown
+                if not wanted:
+                    break
+            elif rejected < retrieval.listed:
+                listed.append(candidate)
+                rejected += 1
+            else:
+                unlisted += 1
+        if wanted and examined == retrieval.examined:
+            gave_up.append(kind)
+        listed.extend(recalled[kind].missed(_MISSED_LISTED))
+    return Selection(_make_room(listed, retrieval.warnings), unlisted, tuple(gave_up))
+
+
+def _make_room(candidates: Sequence[Candidate], most: int) -> tuple[Candidate, ...]:
+    """Of critical failures and lessons together, keep only so many: those highest in rank."""
+    failures = (Kind.CRITICAL_FAILURE, Kind.FAILURE)
+    warnings = [each for each in candidates if each.verdict.fate.shown and each.entry.kind in failures]
+    rest = sorted(warnings, key=lambda candidate: -candidate.rank)[most:]
+    no_room = Verdict(Fate.CROWDED, f"{most} critical failures and lessons rank higher")
+    return tuple(each.judged(no_room) if each in rest else each for each in candidates)
+
+
+def note_crowded_out(candidates: tuple[Candidate, ...], prompt: Prompt) -> tuple[Candidate, ...]:
+    """Give the memories that the budget cut their verdict."""
+    cut = Counter(item for part, item in prompt.cut if part is Part.MEMORY)
+    noted: list[Candidate] = []
+    for candidate in candidates:
+        line = memory_line(candidate) if cut and candidate.verdict.fate.shown else ""
+        if line and cut[line]:
+            cut[line] -= 1
+            noted.append(candidate.judged(Verdict(Fate.CROWDED, "no room within the memory budget")))
+        else:
+            noted.append(candidate)
+    return tuple(noted)

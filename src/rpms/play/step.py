@@ -1,0 +1,120 @@
+"""The step that every loop takes: an action is chosen, and the world's answer to it becomes part of the course."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rpms.core.advise import turn_state
+from rpms.core.belief import Belief
+from rpms.core.decide import Decision, Mind, decide
+from rpms.core.enforcement import GuardMode
+from rpms.core.episode import Step
+from rpms.core.goal import Goal
+from rpms.core.prompt import Turn
+from rpms.core.usage import Usage
+from rpms.models.base import Decoding, Model
+from rpms.play.asking import Asked, Asker
+from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.reflecting import NOTHING, Reflection
+from rpms.worlds.base import Outcome, World
+
+
+@dataclass(frozen=True)
+class Course:
+    """An episode up to a command and the world's answer to it."""
+
+    goal: Goal
+    belief: Belief
+    command: str | None = None
+    """The last command; None at the start."""
+    advice: str = ""
+    """Why it failed, where the guard advises."""
+    history: tuple[Turn, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+    def told(self, observation: str) -> str:
+        """An observation as the player is told it: with why the last command failed, where the guard advises."""
+        return f"{observation} ({self.advice})" if self.advice else observation
+
+    @property
+    def usage(self) -> Usage:
+        return sum((step.usage for step in self.steps), Usage())
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What was chosen on an observation, before anybody knows what comes of it."""
+
+    decision: Decision
+    asked: Asked
+    observation: str
+    told: str
+
+    @property
+    def command(self) -> str:
+        return self.asked.command.text
+
+
+@dataclass(frozen=True)
+class Player:
+    """A mind with a model to ask, in one world. It changes nothing: courses go in and come out."""
+
+    world: World
+    mind: Mind
+    model: Model
+    decoding: Decoding
+    method: Method = field(default_factory=lambda: METHODS[REACT])
+
+    def begin(self, goal: Goal) -> Course:
+        """An episode before its first observation."""
+        return Course(goal, self.world.start(goal))
+
+    def choose(self, course: Course, observation: str, episode: str) -> Move:
+        """Lines 1 to 9 of Algorithm 1: decide, and ask the model."""
+        mind, told = self.mind, course.told(observation)
+        decision = decide(mind, course.goal, course.belief, course.command, observation, course.history, told)
+        asker = Asker(self.world, self.model, self.decoding, mind.enforcement, mind.repair, mind.calls)
+        return Move(decision, asker.ask(decision, episode), observation, told)
+
+    def after(
+        self, course: Course, move: Move, outcome: Outcome, drift: tuple[str, ...] = (), brought: Reflection = NOTHING
+    ) -> Course:
+        """The course once the world has answered.
+
+        `drift`: what the belief held for known that was not so. `brought`: what was asked for before the episode,
+        which is counted with its first step.
+        """
+        decision, asked, parsed, command = move.decision, move.asked, move.asked.parsed, move.command
+        before = NOTHING if course.steps else brought
+        step = Step(
+            number=len(course.steps) + 1,
+            observation=move.observation,
+            decision=decision,
+            answer=asked.text,
+            thought=parsed.thought,
+            action=parsed.action,
+            command=command,
+            repairs=(*parsed.repairs, *asked.command.repairs),
+            result=outcome.observation,
+            score=outcome.score,
+            infeasible=not command or self.world.infeasible(outcome.observation),
+            objection=asked.refusal.text if asked.refusal is not None else "",
+            contradictions=drift,
+            usage=before.usage + asked.usage,
+            refusals=asked.refused,
+            forbidden=asked.forbidden,
+            replaced=asked.replaced,
+            notes=(*((before.note,) if before.note else ()), *asked.notes),
+        )
+        thought, said = self.method.words(parsed.thought)
+        state = turn_state(decision.belief, decision.progress)
+        turn = Turn(move.told, command, thought, state, step.infeasible, said)
+        advises = self.mind.enforcement.guard is GuardMode.ADVISE and bool(decision.rules.environment)
+        return Course(
+            course.goal,
+            decision.belief,
+            command,
+            step.advice if advises else "",
+            (*course.history, turn),
+            (*course.steps, step),
+        )

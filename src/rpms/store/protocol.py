@@ -1,0 +1,137 @@
+"""The protocol of a run: everything that decides its results, as its folder keeps it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from rpms.core.errors import FileError
+from rpms.foreign.json_text import Count, NotJson, Text, first_mistake, loads
+from rpms.foreign.limits import LARGEST_TABLE
+from rpms.store.files import read_text
+
+_VERSION = 1
+
+Json = str | int | float | bool | None | Mapping[str, Any] | Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Everything that decides the results of a run. Two runs of one protocol are one run."""
+
+    tasks: tuple[str, ...]
+    """The ids, in the order of the run."""
+    settings: Mapping[str, Json]
+    """World, engine, split, model, decoding, condition, memory, budget and so on, by name, as JSON."""
+
+    @cached_property
+    def tasks_hash(self) -> str:
+        """The same hash, the same tasks in the same order."""
+        return hashlib.sha256(json.dumps(self.tasks).encode()).hexdigest()
+
+    @cached_property
+    def hash(self) -> str:
+        """The same hash, the same protocol."""
+        return hashlib.sha256(json.dumps(self._json(), sort_keys=True).encode()).hexdigest()
+
+    def _json(self) -> dict[str, Any]:
+        return {"version": _VERSION, **self.settings, "tasks_hash": self.tasks_hash, "tasks": list(self.tasks)}
+
+    def text(self) -> str:
+        """The file's text."""
+        return json.dumps(self._json(), indent=1) + "\n"
+
+    def differences(self, now: Protocol) -> tuple[str, ...]:
+        """What is otherwise in another protocol, each as `field: was → is`: first the tasks, hashes last."""
+        was, is_ = _flat(self.settings), _flat(now.settings)
+        names = [*was, *(name for name in is_ if name not in was)]
+        other = [name for name in names if _written(was, name) != _written(is_, name)]
+        other.sort(key=lambda name: any(map(_is_hash, (was.get(name), is_.get(name)))))
+        found = [f"{name}: {_said(was, name)} → {_said(is_, name)}" for name in other]
+        if self.tasks != now.tasks:
+            added, gone = set(now.tasks) - set(self.tasks), set(self.tasks) - set(now.tasks)
+            how = f"{len(added)} added, {len(gone)} gone" if added or gone else "in another order"
+            found.insert(0, f"tasks: {len(self.tasks)} → {len(now.tasks)} ({how})")
+        return tuple(found)
+
+
+def _flat(value: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
+    """Nested settings by dotted names."""
+    flat: dict[str, Json] = {}
+    for name, item in value.items():
+        if isinstance(item, Mapping):
+            flat.update(_flat(item, f"{prefix}{name}."))
+        else:
+            flat[f"{prefix}{name}"] = item
+    return flat
+
+
+def _written(settings: Mapping[str, Json], name: str) -> str:
+    return json.dumps(settings[name]) if name in settings else "nothing"
+
+
+_HASH = re.compile(r"[0-9a-f]{16,}")
+
+
+def _is_hash(value: object) -> bool:
+    return isinstance(value, str) and _HASH.fullmatch(value) is not None
+
+
+def _said(settings: Mapping[str, Json], name: str) -> str:
+    """A value for a person; of a hash only as much as tells two apart."""
+    value = settings.get(name)
+    return f"{str(value)[:12]}…" if _is_hash(value) else _written(settings, name)
+
+
+class _MemoryForm(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    hash: Text = ""
+    entries: Count = 0
+
+
+class _ProtocolForm(BaseModel):
+    """The checked form of a protocol: what others read of its settings has the type that they expect."""
+
+    model_config = ConfigDict(extra="allow")
+
+    version: int
+    tasks: tuple[Text, ...]
+    tasks_hash: Text
+    world: Text = ""
+    engine: Text = ""
+    split: Text = ""
+    model: Text = ""
+    package: Text = ""
+    options: dict[Text, Any] = {}
+    decoding: dict[Text, Any] = {}
+    condition: dict[Text, Any] | Text | None = None
+    memory: _MemoryForm | None = None
+
+
+def read_protocol(file: Path) -> Protocol:
+    """Read a protocol, or say in one line why not."""
+    try:
+        content = loads(read_text(file, LARGEST_TABLE))
+        form = _ProtocolForm.model_validate(content)
+    except NotJson as error:
+        raise FileError(file, None, f"is not the protocol of a run: {error}") from None
+    except ValidationError as error:
+        raise FileError(file, None, f"is not the protocol of a run: {first_mistake(error)}") from None
+    if form.version != _VERSION:
+        raise FileError(file, None, "was written by another version of rpms, in a form that is not known here")
+    if len(set(form.tasks)) < len(form.tasks):
+        raise FileError(file, None, "lists a task more than once")
+    settings = {name: value for name, value in content.items() if name not in ("version", "tasks", "tasks_hash")}
+    protocol = Protocol(form.tasks, settings)
+    if protocol.tasks_hash != form.tasks_hash:
+        raise FileError(file, None, "its task list is not the one its hash was taken of")
+    return protocol

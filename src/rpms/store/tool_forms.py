@@ -1,0 +1,93 @@
+"""The entries of a guard's manual as people write them, section by section."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from rpms.core.tools import OnUnknown
+from rpms.foreign.shown import excerpt
+from rpms.store.sections import Strict, listed
+
+
+def _word(value: object) -> object:
+    """What a rule does where a fact is unknown, as strict forms take it."""
+    try:
+        return OnUnknown(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError(f"{excerpt(value)!r} is none of pass, warn, refuse") from None
+
+
+class ToolSettingsForm(Strict):
+    """What holds for all calls."""
+
+    guard: str = ""
+    now: str = ""
+    unknown: OnUnknown = OnUnknown.REFUSE
+    errors: str = Field(default="closed", pattern="^(closed|open)$")
+    others: OnUnknown = OnUnknown.PASS
+    repeats: OnUnknown = OnUnknown.REFUSE
+    circles: OnUnknown = OnUnknown.WARN
+    fails: list[str] = Field(default_factory=lambda: ["Error"])
+
+    _lists = field_validator("fails", mode="before")(listed)
+    _words = field_validator("unknown", "others", "repeats", "circles", mode="before")(_word)
+
+
+class ToolRecordForm(Strict):
+    """A kind of record, and where it stands in what tools return."""
+
+    tools: list[str] = Field(min_length=1, alias="from")
+    key: list[str] = Field(min_length=1)
+    each: str = ""
+    at: str = ""
+    ask: str = ""
+
+    _lists = field_validator("tools", "key", mode="before")(listed)
+
+
+class ToolFactForm(Strict):
+    """A fact, and where its truth is from."""
+
+    args: list[str] = Field(default_factory=list)
+    yes: str = ""
+    no: str = ""
+    of: str = ""
+    path: str = ""
+    count: str = ""
+    sum: str = ""
+    which: str = "any"
+    python: str = ""
+    initially: bool | None = None
+    compared: dict[str, Any] = Field(default_factory=dict)
+
+
+class ToolForm(Strict):
+    """What a tool needs and does."""
+
+    args: list[str] = Field(default_factory=list)
+    needs: list[str] = Field(default_factory=list)
+    effects: list[str] = Field(default_factory=list)
+    forgets: list[str] = Field(default_factory=list)
+    unknown: OnUnknown | None = None
+
+    _lists = field_validator("needs", "effects", "forgets", mode="before")(listed)
+    _words = field_validator("unknown", mode="before")(_word)
+
+
+class ToolPolicyForm(Strict):
+    """A rule on tools."""
+
+    text: str = Field(min_length=1)
+    tools: list[str] = Field(min_length=1)
+    when: list[str] = Field(default_factory=list)
+    requires: list[str] = Field(default_factory=list)
+    each: dict[str, str] = Field(default_factory=dict)
+    unknown: OnUnknown | None = None
+    instead: str = ""
+    warns: bool = False
+    sets: dict[str, Any] = Field(default_factory=dict)
+
+    _lists = field_validator("tools", "when", "requires", mode="before")(listed)
+    _words = field_validator("unknown", mode="before")(_word)

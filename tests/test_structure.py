@@ -1,0 +1,64 @@
+"""The house from outside: one name has one meaning, and no two files need each other."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[1] / "src"
+SHARED = {
+    "Command": "one command for a simulator in both: a world's, and what a client of OpenEnv sends, who knows no world",
+    "Row": "an episode in a table, and a prompt in a batch: nothing that reads the one can meet the other",
+}
+"""Public classes of which there are two, and why."""
+
+
+@cache
+def modules() -> Mapping[str, ast.Module]:
+    found = {}
+    for file in sorted(SOURCE.rglob("*.py")):
+        parts = file.relative_to(SOURCE).with_suffix("").parts
+        if "template" not in parts:
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = ast.parse(file.read_text("utf-8"))
+    return found
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                name = f"{node.module}.{alias.name}"
+                yield name if name in modules() else node.module
+
+
+def test_a_public_class_has_its_name_for_itself():
+    homes = defaultdict(list)
+    for name, tree in modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(name)
+    assert {name: found for name, found in homes.items() if len(found) > 1 and name not in SHARED} == {}
+
+
+def test_files_need_each_other_in_one_direction_only():
+    needs = {name: {other for other in imported(tree) if other in modules()} for name, tree in modules().items()}
+    while free := [name for name, others in needs.items() if not others - {name}]:
+        needs = {name: others.difference(free) for name, others in needs.items() if name not in free}
+    assert [name for name in needs if _reaches(name, needs)] == []
+
+
+def _reaches(name: str, needs: Mapping[str, set[str]]) -> bool:
+    """Whether a file needs itself by way of others."""
+    seen: set[str] = set()
+    queue = [other for other in needs[name] if other != name]
+    while queue:
+        other = queue.pop()
+        if other not in seen:
+            seen.add(other)
+            queue += needs[other]
+    return name in seen
