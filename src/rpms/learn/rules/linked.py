@@ -19,7 +19,7 @@ from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.consequences import Outcomes
 from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, Induced
 from rpms.learn.rules.templates import SLOT, Names, fill
-from rpms.learn.rules.views import Condition, condition, conditions, view
+from rpms.learn.rules.views import Circumstance, condition, conditions, view
 from rpms.store.evidence import Witness
 
 _MOST = 300
@@ -181,7 +181,7 @@ def _staying(linked: Linked, name: str, names: Names) -> Iterator[Process]:
 
 
 def _showing(
-    name: str, template: str, parameters: Sequence[str], told: Condition, book: Book, place: str
+    name: str, template: str, parameters: Sequence[str], told: Circumstance, book: Book, place: str
 ) -> Iterator[Process]:
     """What becomes known of all that is in a place, often enough to try it, and what held where it did."""
     for bit, atom in enumerate(book.revelations):
@@ -221,7 +221,7 @@ def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> It
             yield process_of(f"{action.name}_{predicate}", linked.template, action.parameters, told, [fact])
 
 
-def _standing(told: Condition, book: Book, here: str) -> Condition:
+def _standing(told: Circumstance, book: Book, here: str) -> Circumstance:
     """A condition with where the agent has to be, which was so in every attempt and therefore explains none."""
     at = next(
         atom
@@ -240,7 +240,7 @@ def process_of(
     name: str,
     template: str,
     parameters: Sequence[str],
-    told: Condition,
+    told: Circumstance,
     effects: Sequence[Induced] = (),
     observes: Sequence[Induced] = (),
 ) -> Process:
