@@ -4,6 +4,8 @@
                                               [--seed 0] [--out FOLDER] [--figure curve.png]
     python benchmarks/learn_rules.py example  [--steps 2000]
     python benchmarks/learn_rules.py science  [--steps 2000] [--games 30]
+    python benchmarks/learn_rules.py express  [--steps 20000] [--games 25] [--only coin,sorting]
+    python benchmarks/learn_rules.py telecom  [--steps 4000] [--games 74] [--checked 2000]
 
 `alfworld` learns from one half of the training games at each number of steps, plays the last games of the other half
 and the seen games with the planner and nothing hand-written but tier 1, and then holds the guard, and that of the
@@ -11,7 +13,10 @@ hand-written manual, against walks through the rest of the other half. With --fi
 the extra `report`). `example` learns the worlds of `rpms worlds new` and of
 examples/toolbox and plays all their tasks. `science` learns from train variations of ScienceWorld (needs its extra),
 holds the guard against others, and plays dev variations with the learned schemas and the hand-written procedures, and
-with nothing hand-written.
+with nothing hand-written. `express` learns one manual for each game of TextWorldExpress from its train seeds, with an
+equal share of the steps, and plays the first dev seeds of each; --only leaves games out, not their share. `telecom`
+learns the tools of τ² telecom from one half of the train tickets, replays an exploration of the other half against what
+was learned and against the hand-written manual, and plays the train tickets.
 """
 
 from __future__ import annotations
@@ -32,8 +37,11 @@ from rpms.core.facts import Clause, Truth
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import PARAMETER, RuleManual
 from rpms.learn.rules.agenda import Exploring
+from rpms.learn.rules.explore import Explorer
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
+from rpms.learn.rules.ledger import Ledger, vocabulary_of
 from rpms.learn.rules.templates import SLOT
+from rpms.learn.rules.verify import table, verify
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
@@ -274,26 +282,81 @@ def science(args: argparse.Namespace) -> None:
     print("\n| action | | hand-written | learned |\n| --- | --- | --- | --- |")
     print("\n".join(agreement(result, world)))
     some = random.Random(7).sample(dev, min(args.games, len(dev)))
+    for title, chosen in three_manuals(world, manual):
+        played = play_all(world, setting, some, chosen)
+        print(f"{title}: average score {played.score:.1f} on {played.games} dev variations, {played.steps:.1f} steps")
+
+
+def three_manuals(world: World, learned: RuleManual) -> tuple[tuple[str, RuleManual], ...]:
+    """A world's own manual, the same with the learned schemas in place of its own, and the learned one alone."""
     hand = manual_of(world)
     mixed = replace(
         hand,
-        actions=manual.actions,
-        predicates={**hand.predicates, **manual.predicates},
-        lore=replace(hand.lore, kinds=manual.lore.kinds),
+        actions=learned.actions,
+        predicates={**hand.predicates, **learned.predicates},
+        lore=replace(hand.lore, kinds={**hand.lore.kinds, **learned.lore.kinds}),
     )
-    for title, chosen in (
+    return (
         ("all hand-written", hand),
         ("learned schemas, hand-written procedures", mixed),
-        ("nothing hand-written", manual),
-    ):
-        played = play_all(world, setting, some, chosen)
-        print(f"{title}: average score {played.score:.1f} on {played.games} dev variations, {played.steps:.1f} steps")
+        ("nothing hand-written", learned),
+    )
+
+
+def express(args: argparse.Namespace) -> None:
+    """Games of TextWorldExpress that were won on dev, by game."""
+    world = find_world("textworld-express")
+    games = sorted({task.type for task in world.tasks("train", Setting())})
+    steps = int(args.steps or 20_000) // len(games)
+    print("| game | manual | won | refused | average score | steps |\n| --- | --- | ---: | ---: | ---: | ---: |")
+    for name in args.only.split(",") if args.only else games:
+        setting, out = Setting(options={"game": name}), args.out / f"{name}.yaml"
+        result, seconds = learned_with(world, setting, world.tasks("train", setting), steps, out, args.seed)
+        wins = sum(trace.won for trace in result.traces)
+        learning = f"{steps:,} steps in {len(result.traces)} train games, {wins} of them won, {seconds:.0f} s"
+        dev = world.tasks("dev", setting)[: args.games]
+        for title, chosen in reversed(three_manuals(world, manual_of(world, choose_manual(out)))):
+            each = play_all(world, setting, dev, chosen)
+            told = f"{title} ({learning})" if title.startswith("nothing") else title
+            row = (name, told, f"{each.won} of {each.games}", each.refused, f"{each.score:.2f}", f"{each.steps:.1f}")
+            print(f"| {' | '.join(map(str, row))} |")
+            sys.stdout.flush()
+
+
+def telecom(args: argparse.Namespace) -> None:
+    """Tools of τ² telecom: blocked and recognised by replay, and tickets that were solved."""
+    world, setting = find_world("tau2-telecom"), Setting()
+    train = list(world.tasks("train", setting))
+    random.Random(7).shuffle(train)
+    explored, other = train[: len(train) // 2], train[len(train) // 2 :]
+    steps, out = int(args.steps or 4_000), args.out / "telecom.yaml"
+    result, seconds = learned_with(world, setting, explored, steps, out, args.seed)
+    print(f"{steps:,} steps, {seconds:.0f} s: {len(result.learned.actions)} actions, {len(result.learned.goals)} goals")
+    ledger = Ledger(world, vocabulary_of(world))
+    explorer = Explorer(world, setting, other, ledger, Exploring(steps=min(args.checked, steps), seed=args.seed + 1))
+    traces = list(explorer.explore())
+    manual = manual_of(world, choose_manual(out))
+    for title, chosen in (("learned", manual), ("hand-written", manual_of(world))):
+        found = verify(chosen, world, traces)
+        print(f"\n{title}, replayed on {found.episodes} other episodes with {found.steps:,} steps")
+        rows = list(table(found))
+        print("\n".join(f"| {' | '.join(row)} |" for row in (rows[0], ("---",) * len(rows[0]), *rows[1:])))
+        print(f"blocked wrongly: {', '.join(sorted({each.command for each in found.blocked})[:10]) or 'nothing'}")
+        print(f"no action of the manual: {', '.join(sorted(+found.unknown)) or 'none'}", flush=True)
+    for title, chosen in three_manuals(world, manual):
+        played = play_all(world, setting, train[: args.games], chosen)
+        print(f"{title}: {played.won} of {played.games} train tickets, {played.steps:.1f} steps", flush=True)
+
+
+def _off_this_folder() -> None:
+    """This folder has a file with the name of TextWorldExpress's package, and Python would look here first."""
+    sys.path = [place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent]
 
 
 def main() -> None:
     """Learn, play, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("alfworld", "example", "science"))
+    parser.add_argument("what", choices=("alfworld", "example", "science", "express", "telecom"))
     parser.add_argument("--data", type=Path)
     parser.add_argument("--steps")
     parser.add_argument("--games", type=int, default=140)
@@ -301,8 +364,11 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("learned"))
     parser.add_argument("--figure", type=Path)
+    parser.add_argument("--only", help="some games of TextWorldExpress, with commas between")
     args = parser.parse_args()
-    {"alfworld": alfworld, "example": example, "science": science}[args.what](args)
+    _off_this_folder()
+    every = {"alfworld": alfworld, "example": example, "science": science, "express": express, "telecom": telecom}
+    every[args.what](args)
 
 
 if __name__ == "__main__":

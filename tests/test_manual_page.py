@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rpms.store import manuals
+from rpms.store import manual_forms
 from rpms.store.manuals import ManualText, read_manual
 from tests.cli.command import Rpms, rpms
 
@@ -25,7 +25,7 @@ def test_it_is_short():
 
 
 def test_it_names_every_key_that_the_reader_knows():
-    forms = (manuals._Predicate, manuals._Action, manuals._Goal, manuals._Procedure, manuals._Rule)
+    forms = [form for name, form in vars(manual_forms).items() if name.endswith("Form")]
     keys = {key for form in forms for key in form.model_fields}
     named = set(re.findall(r"`(\w+)[:`]", PAGE)) | set(re.findall(r"\b(\w+):", " ".join(block[2] for block in BLOCKS)))
     assert keys - named == set()

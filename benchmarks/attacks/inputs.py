@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from attacks.environments import environment_requests
 from attacks.learned import decisions, evidence, explorations, learned_manuals
 from attacks.mutate import NASTY_TEXTS, as_json, bomb, changed_bytes, changed_tree
 from attacks.tools import guard_logs, guard_manuals, mcp_lines, tool_results
@@ -409,6 +410,7 @@ KINDS: dict[str, Kind] = {
     "guard logs": guard_logs,
     "tool results": tool_results,
     "MCP messages": mcp_lines,
+    "environment requests": environment_requests,
     "learned manuals": learned_manuals,
     "evidence": evidence,
     "decisions": decisions,

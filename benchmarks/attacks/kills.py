@@ -13,8 +13,9 @@ import logging
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
@@ -62,11 +63,15 @@ class Killed:
     starts: int = 0
     ends: int = 0
     """Times that it was played to its end, each compared to the byte with one that nobody disturbed."""
-    troubles: int = 0
-    trouble: str = ""
+    found: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def troubles(self) -> int:
+        return self.found.total()
 
     def row(self, name: str) -> str:
-        return f"| {name} | {self.kills} | {self.ends} | {self.trouble or 'none'} |"
+        trouble = ", ".join(f"{what} ×{count}" for what, count in self.found.most_common()) or "none"
+        return f"| {name} | {self.kills} | {self.ends} | {trouble} |"
 
 
 def slow_planner() -> FunctionModel:
@@ -144,7 +149,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def _timeless(file: Path, folder: Path) -> bytes:
-    if "record" not in file.relative_to(folder).parts:
+    if "record" not in file.relative_to(folder).parts or file.suffix != ".json":
         return file.read_bytes()
     entry = json.loads(file.read_bytes())["entry"]
     del entry["answer"]["usage"]["seconds"]
@@ -171,7 +176,8 @@ def kill_campaign(name: str, most: int, dice: Random, folder: Path, deadline: fl
         code = forked(lambda: work[name](folder / "whole"), None)
         seconds = time.monotonic() - start
         if code:
-            return replace(result, trouble="it failed undisturbed", troubles=1)
+            result.found["it failed undisturbed"] += 1
+            return result
         whole = contents(folder / "whole")
         number = 0
         while result.kills < most and time.monotonic() < deadline:
@@ -181,11 +187,9 @@ def kill_campaign(name: str, most: int, dice: Random, folder: Path, deadline: fl
             found = contents(place)
             if found != whole:
                 differing = {*found.items()} ^ {*whole.items()}
-                result.troubles += 1
-                result.trouble = f"differs: {sorted({file for file, _ in differing})[:3]}"
+                result.found[f"differs: {sorted({file for file, _ in differing})[:3]}"] += 1
             if list(place.rglob("*.part")) or list(place.rglob(".*.new")):
-                result.troubles += 1
-                result.trouble = "something half written was left"
+                result.found["something half written was left"] += 1
     return result
 
 
@@ -199,8 +203,7 @@ def _until_done(work: Callable[[], None], place: Path, result: Killed, most: int
         code = forked(work, after)
         episodes = {str(file) for file in place.rglob("episodes/*.json")}
         if not finished <= episodes:
-            result.troubles += 1
-            result.trouble = "a finished episode was lost"
+            result.found["a finished episode was lost"] += 1
         finished = episodes
         for protocol in place.rglob("protocol.json"):
             RunFolder(protocol.parent).summary()  # whatever is there is whole
@@ -208,8 +211,7 @@ def _until_done(work: Callable[[], None], place: Path, result: Killed, most: int
             result.ends += 1
             return
         if code != -signal.SIGKILL:
-            result.troubles += 1
-            result.trouble = f"ended with {code}"
+            result.found[f"ended with {code}"] += 1
             return
         kills += 1
         result.kills += 1

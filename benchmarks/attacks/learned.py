@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from attacks.mutate import as_json, changed_bytes, changed_tree
 from rpms.learn.rules.agenda import Exploring
@@ -19,7 +20,7 @@ from rpms.play.sources import choose_manual
 from rpms.report.review_pages import write_review
 from rpms.store.decisions import decisions_file
 from rpms.store.evidence import evidence_file, evidence_of
-from rpms.store.traces import traces_file
+from rpms.store.traces import SUFFIX, sealed_line, traces_file
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
@@ -57,11 +58,23 @@ def _laid_out(folder: Path, spoilt: Path, dice: Random) -> Path:
     if spoilt.suffix == ".jsonl" and dice.random() < 0.6:
         lines = data.splitlines()
         place = dice.randrange(len(lines))
-        lines[place] = as_json(changed_tree(json.loads(lines[place]), dice))
-        spoilt.write_bytes(b"\n".join(lines))
+        row = changed_tree(json.loads(lines[place]), dice)
+        lines[place] = as_json(row)
+        if spoilt.name.endswith(SUFFIX) and isinstance(row, dict) and dice.random() < 0.7:
+            lines = _sealed_again([json.loads(line) for line in lines])
+        spoilt.write_bytes(b"\n".join((*lines, b"")))
     else:
         spoilt.write_bytes(changed_bytes(data, dice))
     return folder / "manual.yaml"
+
+
+def _sealed_again(rows: list[Any]) -> list[bytes]:
+    """The lines of an exploration with the checksums that they should have."""
+    lines, seal = [], ""
+    for row in rows:
+        line, seal = sealed_line(seal, {name: value for name, value in row.items() if name != "seal"})
+        lines.append(line.encode())
+    return lines
 
 
 def learned_manuals(dice: Random, folder: Path, _samples: object) -> None:

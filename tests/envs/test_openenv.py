@@ -1,6 +1,7 @@
 """OpenEnv: one real server on loopback for all of these, its own client, many sessions, and clients that vanish."""
 
 import asyncio
+import contextlib
 import socket
 import threading
 import time
@@ -97,6 +98,11 @@ def test_one_server_has_all_worlds_and_sessions_do_not_meet(server):
         ({"options": "0.4"}, "options are given by name"),
         ({"options": {"dialect": "9"}}, "no dialect '9'"),
         ({"max_steps": 0}, "episodes of 0 steps"),
+        ({"max_steps": "many"}, "episodes of many steps: give a whole number"),
+        ({"split": ["train"]}, "a split is named by a text"),
+        ({"options": {"dialect": [0.4]}}, "give a text or a number"),
+        ({"task": "x" * 500_000}, "did you mean"),
+        ({"episode_id": "\x1b[2J"}, "printable characters"),
         ({"data": "/etc"}, "reset has no argument data"),
     ],
 )
@@ -125,6 +131,20 @@ def test_plain_http_is_answered_in_one_line(server):
         assert plain.get("/health").json() == {"status": "healthy"}
         answer = plain.post("/step", json={"action": {"command": "look"}})
     assert (answer.status_code, answer.json()["detail"].partition(":")[0]) == (422, "step before reset")
+
+
+def test_plain_http_may_not_send_without_end(server):
+    url = httpx.URL(server)
+    with socket.create_connection((url.host, url.port), timeout=20) as plain:
+        plain.sendall(b"POST /reset HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000000\r\n\r\n")
+        sent = 0
+        with contextlib.suppress(OSError):  # it stops reading, and hangs up
+            while sent < 400_000_000:
+                sent += plain.send(b" " * 100_000)
+        assert sent < 400_000_000
+    with httpx.Client(base_url=server, trust_env=False, timeout=20) as plain:
+        assert plain.post("/reset", content=b" " * 2_000_000).status_code == 413
+        assert plain.post("/reset", json={"task": 0}).status_code == 200
 
 
 def test_a_client_that_vanishes_leaves_nothing(server, capfd):

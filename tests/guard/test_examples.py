@@ -117,7 +117,7 @@ def test_what_is_missing_on_the_command_line_is_said(rpms, tmp_path):
     assert served.code == 2
     assert "`rpms guard mcp --manual FILE -- your-server`" in served.err
     (tmp_path / "page.md").write_text("a page")
-    for name, problem in (("no.jsonl", "does not exist"), ("page.md", "is no guard's log")):
+    for name, problem in (("no.jsonl", "does not exist"), ("page.md", "is not a guard's log")):
         reported = rpms("report", tmp_path / name)
         assert reported.code == 2
         assert (

@@ -240,6 +240,41 @@ def test_the_last_check_is_explained_though_the_call_could_not_be_read(guard):
     assert "P-OWN-001" not in said
 
 
+def twice_over(levels: int) -> object:
+    """A few objects, each of which holds the next one twice: written out they would fill any disk."""
+    value: object = "x"
+    for level in range(levels):
+        value = [value, value] if level % 2 else {"a": value, "b": value}
+    return value
+
+
+def endless() -> object:
+    value: list[object] = []
+    value.append(value)
+    return value
+
+
+def of_tuples(levels: int) -> object:
+    value: object = ()
+    for _ in range(levels):
+        value = (value,)
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [twice_over(30), twice_over(200), endless(), of_tuples(5_000), 10**5_000],
+    ids=["wide", "wide and deep", "endless", "tuples", "digits"],
+)
+def test_values_that_no_machine_could_write_are_refused_and_tell_nothing(guard, value):
+    guard.hear("yes")
+    assert guard.check(Call("cancel_order", {"order_id": value, "user_id": "mia"})).rule == "G-FORM"
+    guard.observe(Call("get_order", {"order_id": "W1"}), {**ORDER, "extra": value})
+    assert guard.check(CANCEL).rule == "P-OWN-001"
+    look_up(guard)
+    assert isinstance(guard.check(CANCEL), Allow)
+
+
 def test_a_check_that_failed_is_explained():
     policies = "policies:\n  P-ODD-1: {text: No odd things., tools: do, when: odd}\n"
     manual = read_tool_manual(("m.yaml", f"facts:\n  odd: {{python: odd}}\ntools:\n  do: [n]\n{policies}"))

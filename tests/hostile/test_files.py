@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from rpms.core.belief import StateSignature
-from rpms.core.errors import FileError
+from rpms.core.errors import FileError, RPMSError
 from rpms.foreign.files import read_bytes, text_lines
 from rpms.foreign.limits import MOST_YAML_NODES
 from rpms.models.policy import PolicyModel, follow_plan
@@ -23,6 +23,7 @@ from rpms.play.run import run
 from rpms.play.spending import spending
 from rpms.report.gather import gather
 from rpms.store.episode_form import seal
+from rpms.store.files import write_whole
 from rpms.store.manuals import ManualText, read_manual
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
@@ -31,8 +32,10 @@ from rpms.worlds.alfworld.verify import read_playthroughs
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms
 from tests.hostile.complaints import complaints
+from tests.learn.test_rules_learn import learn
 
 WORLD = find_world("alfworld")
+SHOP = str(Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml")
 
 
 @pytest.fixture(scope="module")
@@ -307,6 +310,14 @@ def things(folder: Path) -> dict[str, Path]:
         ("report", "{}"),
         ("table", "main", "{}"),
         ("view", "{}"),
+        ("memory", "quarantine", "{}"),
+        ("rules", "diff", "{}", "alfworld"),
+        ("rules", "review", "{}", "--list"),
+        ("rules", "learn", "alfworld", "--from", "{}", "--out", "m.yaml"),
+        ("guard", "check", "--manual", "{}"),
+        ("guard", "check", "--manual", SHOP, "{}"),
+        ("guard", "mcp", "--manual", SHOP, "--python", "{}", "--", "true"),
+        ("guard", "mcp", "--manual", SHOP, "--log", "{}", "--", "true"),
     ],
     ids=lambda command: " ".join(command[:2]),
 )
@@ -337,6 +348,18 @@ def test_where_nothing_can_be_written_is_one_line(rpms: Rpms, tmp_path, monkeypa
         return  # a link may lead to where something is made
     assert ran.code == 2, ran
     assert len(complaints(ran.err)) == 1, ran.err
+
+
+@pytest.mark.parametrize("kind", ["folder", "fifo", "loop", "device", "long", "very long", "under a file"])
+def test_a_file_takes_the_place_of_nothing_else(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    path = things(tmp_path)[kind]
+    for write in (lambda file: write_whole(file, "text"), lambda file: learn(file, 20)):
+        with pytest.raises(RPMSError) as caught:
+            write(path)
+        assert "\n" not in str(caught.value)
+    assert kind not in ("loop", "device") or path.is_symlink()
+    assert not list(tmp_path.rglob("*.part"))
 
 
 @pytest.mark.parametrize("name", ["timings.jsonl", "lock", "protocol.json", "episodes"])

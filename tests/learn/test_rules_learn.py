@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,7 @@ from rpms.learn.rules.rewording import keeps_names
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Label, evidence_file, read_evidence
 from rpms.store.manuals import manual_text, read_manual
-from rpms.store.traces import read_traces, traces_file
+from rpms.store.traces import keeping, read_traces, traces_file
 from rpms.worlds.base import Setting
 from tests.cli.command import Rpms, rpms  # noqa: F401  a fixture
 from tests.learn.made_up import Action, Domain, MadeUp
@@ -34,8 +36,8 @@ WORLD = MadeUp(
 
 
 def learn(out: Path, steps: int = 250, **how: object) -> RulesLearned:
-    tasks = tuple(WORLD.tasks("train", Setting()))
-    return learn_rules(RulesPlan(WORLD, tasks, Setting(), "train", Exploring(steps=steps), **how), out)  # type: ignore[arg-type]
+    given = {"tasks": tuple(WORLD.tasks("train", Setting())), **how}
+    return learn_rules(RulesPlan(WORLD, split="train", how=Exploring(steps=steps), **given), out)  # type: ignore[arg-type]
 
 
 def test_the_manual_says_what_the_world_needs_with_the_steps_that_show_it(tmp_path: Path) -> None:
@@ -70,6 +72,56 @@ def test_an_exploration_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     assert after[: len(before)] == before
     assert sum(len(trace.steps) for trace in after) >= 120
     assert result.evidence.kept_aside == len(after) // 10
+
+
+@pytest.mark.parametrize("change", ["edited", "a line left out", "two lines swapped", "emptied"])
+def test_an_exploration_that_was_changed_is_noticed(tmp_path: Path, change: str) -> None:
+    out = tmp_path / "manual.yaml"
+    learn(out, 60)
+    file = traces_file(out)
+    header, first, second, *rest = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = {
+        "edited": [header, first.replace("paint", "chill", 1), second, *rest],
+        "a line left out": [header, second, *rest],
+        "two lines swapped": [header, second, first, *rest],
+        "emptied": [],
+    }
+    text = "".join(lines[change])
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(FileError, match="remove"):
+        learn(out, 80)
+    with pytest.raises(FileError, match="remove"):
+        learn(tmp_path / "other.yaml", tasks=(), runs=(file,))
+    assert file.read_text(encoding="utf-8") == text
+
+
+def test_an_exploration_without_checksums_is_read_and_goes_on(tmp_path: Path) -> None:
+    out = tmp_path / "manual.yaml"
+    learn(out, 60)
+    file = traces_file(out)
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    rows[0]["version"] = 1
+    file.write_text("".join(json.dumps({**row, "seal": ""}) + "\n" for row in rows), encoding="utf-8")
+    before = read_traces(file)[1]
+    learn(out, 120)
+    after = read_traces(file)[1]
+    assert after[: len(before)] == before
+    assert len(after) > len(before)
+
+
+def test_two_explorations_into_one_file_are_refused(tmp_path: Path) -> None:
+    file, settings = tmp_path / "m.episodes.jsonl", {"world": "made up"}
+    with keeping(file, settings), pytest.raises(InputError, match="another process"), keeping(file, settings):
+        pass
+    with keeping(file, settings) as (known, _):
+        assert known == ()
+
+
+def test_a_pipe_in_the_place_of_an_exploration_is_not_waited_for(tmp_path: Path) -> None:
+    out = tmp_path / "manual.yaml"
+    os.mkfifo(traces_file(out))
+    with pytest.raises(FileError, match="not a file"):
+        learn(out, 30)
 
 
 def test_an_exploration_with_another_seed_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from rpms.play.sources import universal_tier
 from rpms.store.decisions import ReviewDecision, Reviewed, decisions_file, decisions_on, write_decisions
 from rpms.store.evidence import Label, evidence_file
 from rpms.store.manuals import manual_text, read_manual
+from rpms.store.traces import traces_file
 from tests.cli.command import Rpms, rpms  # noqa: F401  a fixture
 from tests.learn.test_rules_learn import learn
 
@@ -87,13 +90,61 @@ def test_edits_and_decisions_go_together(manual: Path) -> None:
     assert [(claim.at, claim.key) for claim in result.edits] == [(("environment", "paint"), "preconditions")]
 
 
-def test_what_a_kill_left_between_two_files_is_no_edit(manual: Path) -> None:
+class Killed(BaseException):
+    """The end of a process, as far as its files are concerned."""
+
+
+def killed(work: Callable[[], object], moment: int, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Do something and end it before it puts its so-manieth file in place; False where it has not so many."""
+    count = 0
+
+    def replace(file: Path, target: Path) -> Path:
+        nonlocal count
+        count += 1
+        if count == moment:
+            raise Killed
+        return put_in_place(file, target)
+
+    put_in_place = Path.replace
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", replace)
+        patch.setattr(Path, "unlink", lambda *_, **__: None)  # nobody tidies up
+        try:
+            work()
+        except Killed:
+            return True
+    return False
+
+
+def test_killed_between_any_two_files_it_ends_with_the_same_bytes(manual: Path, tmp_path: Path, monkeypatch) -> None:
+    def work(folder: Path) -> None:
+        own = folder / "manual.yaml"
+        learn(own, tasks=(), runs=(traces_file(manual),))
+        decide(own, {line(own, WARM).claim.id: False})
+        learn(own, tasks=(), runs=(traces_file(manual),))
+
+    def contents(folder: Path) -> dict[str, bytes]:
+        return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+    work(tmp_path / "whole")
+    moment = 1
+    while killed(partial(work, place := tmp_path / str(moment)), moment, monkeypatch):
+        assert list(place.glob(".*.part"))
+        work(place)
+        assert contents(place) == contents(tmp_path / "whole"), f"killed before file {moment}"
+        moment += 1
+    assert moment > 6
+
+
+def test_what_a_kill_left_between_two_files_is_no_edit(manual: Path, monkeypatch) -> None:
     for change in (lambda: decide(manual, {line(manual, WARM).claim.id: False}), lambda: learn(manual, 400)):
         before = manual.read_bytes()
-        change()
-        assert manual.read_bytes() != before
-        manual.write_bytes(before)  # the evidence was written, the manual was not yet
-        assert learn(manual, 300).edits == ()
+        moment = 1
+        while killed(change, moment, monkeypatch):  # each time a file more is written
+            assert manual.read_bytes() == before or moment > 2
+            assert learn(manual, 300).edits == ()
+            before = manual.read_bytes()
+            moment += 1
         assert needs(manual, "paint") == set()
 
 

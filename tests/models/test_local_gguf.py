@@ -115,6 +115,21 @@ def test_answers_do_not_depend_on_who_else_asks(engine, file):
         alone.close()
 
 
+def test_what_an_episode_takes_does_not_depend_on_which_was_played_before(engine, file):
+    """As after a restart: tokens that were computed already are kept with the episode, byte for byte."""
+    shared = GGUFModel("gguf/m", file, contexts=3)
+    together = [shared.answer(request(f"e{n % 3}", turns=n // 3)).usage for n in range(12)]
+    shared.close()
+    for number in range(3):
+        alone = GGUFModel("gguf/m", file)
+        usages = [alone.answer(request(f"e{number}", turns=turns)).usage for turns in range(4)]
+        alone.close()
+        assert usages[0].cached_tokens == 0
+        assert [replace(usage, seconds=0) for usage in usages] == [
+            replace(usage, seconds=0) for usage in together[number::3]
+        ]
+
+
 def test_the_same_prompt_again_is_answered_again(engine, file):
     model = GGUFModel("gguf/m", file)
     first, second = (model.answer(request()) for _ in range(2))

@@ -84,9 +84,11 @@ def current_step(page) -> str:
 def test_the_overview_opens_from_disk_with_its_figures(page, folder):
     page.goto(url(folder, "index.html"))
     assert page.locator(".card").count() == 4
-    pictures = page.locator("figure img")
-    pictures.last.scroll_into_view_if_needed()
-    until(page, "[...document.images].every((image) => image.complete && image.naturalWidth > 0)")
+    for theme in ("light", "dark"):  # each has figures of its own, and only those are loaded
+        page.emulate_media(color_scheme=theme)
+        page.locator("figure img:visible").last.scroll_into_view_if_needed()
+        shown = "[...document.images].filter((image) => image.offsetParent !== null)"
+        until(page, f"{shown}.length > 0 && {shown}.every((image) => image.complete && image.naturalWidth > 0)")
     assert page.locator("tr.published").count() > 0
 
 

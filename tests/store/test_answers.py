@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.errors import InputError
+from rpms.store import lock
 from rpms.store.answers import FolderOfAnswers, entry_key
 
 
@@ -200,16 +201,20 @@ def test_a_writer_killed_in_the_middle_loses_nothing_it_had_stored(tmp_path):
     assert store.damaged == ()
 
 
-def test_what_a_dead_writer_left_is_removed_when_it_is_old(tmp_path):
+@pytest.mark.parametrize("locks", [True, False])
+def test_what_a_dead_writer_left_is_removed_and_what_is_being_written_is_not(tmp_path, monkeypatch, locks):
+    fcntl = pytest.importorskip("fcntl")
+    if not locks:
+        monkeypatch.setattr(lock, "fcntl", None)
     FolderOfAnswers(tmp_path).put(KEYS[0], entry(0))
-    old = tmp_path / KEYS[0][:2] / ".old.part"
-    new = tmp_path / KEYS[0][:2] / ".new.part"
-    old.write_bytes(b"half")
-    new.write_bytes(b"half")
+    old, new, held = (tmp_path / KEYS[0][:2] / f".{name}.part" for name in ("old", "new", "held"))
+    for part in (old, new, held):
+        part.write_bytes(b"half")
     os.utime(old, (time.time() - 7200, time.time() - 7200))
-    store = FolderOfAnswers(tmp_path)
-    assert not old.exists()
-    assert new.exists()
+    with held.open("r+") as writing:
+        fcntl.flock(writing, fcntl.LOCK_EX)  # as whoever is still writing it does
+        store = FolderOfAnswers(tmp_path)
+    assert [part.exists() for part in (old, new, held)] == [False, not locks, True]  # without locks, age alone tells
     assert list(store.entries()) == [entry(0)]
 
 

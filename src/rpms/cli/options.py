@@ -13,6 +13,7 @@ from rpms.cli.screen import complain
 from rpms.core.enforcement import Constrained, Enforcement
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
+from rpms.foreign.digits import whole_number
 from rpms.learn.freeze import read_frozen
 from rpms.models.providers import parse_model_name
 from rpms.models.windows import context_window
@@ -147,8 +148,8 @@ def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
         return tasks[0]
     if not wanted.strip():
         raise InputError(f"--task {wanted!r} names no task: give a number or an id, or leave it out")
-    if wanted.isdecimal() and 1 <= int(wanted) <= len(tasks):
-        return tasks[int(wanted) - 1]
+    if number := whole_number(wanted, len(tasks)):
+        return tasks[number - 1]
     found = [task for task in tasks if task.id == wanted] or [task for task in tasks if task.id.startswith(wanted)]
     if not found:
         raise InputError(f"no task {wanted!r}: give a number from 1 to {len(tasks)} or an id such as {tasks[0].id}")

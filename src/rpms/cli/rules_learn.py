@@ -108,9 +108,8 @@ def learn(
 def _report(result: RulesLearned, out: Path) -> list[str]:
     """What was learned, and what stays open, in lines."""
     learned, evidence = result.learned, result.evidence
-    found = (
-        f"{len(learned.actions)} actions, {len(learned.goals)} goal types, {len(learned.localities)} kinds with places"
-    )
+    goals = len(learned.goals) + len(learned.scoring)
+    found = f"{len(learned.actions)} actions, {goals} goal types, {len(learned.localities)} kinds with places"
     lines = [f"{out}: {found}, from {evidence.episodes:,} episodes with {evidence.steps:,} steps"]
     for action in learned.actions:
         sure, unsure = (len(action.labelled(label)) for label in (Label.NECESSARY, Label.POSSIBLE))
@@ -123,6 +122,10 @@ def _report(result: RulesLearned, out: Path) -> list[str]:
         f"  goal {goal.type}: {' and '.join(str(fact.clause) for fact in goal.holds)} ({goal.wins} wins)"
         for goal in learned.goals
     ]
+    for type_ in learned.scoring:
+        deeds = [each for each in learned.processes if str(each.schema.preconditions[-1]) == f"goal_type({type_})"]
+        said = "; ".join(f"{each.schema.syntax[0]} ({each.confirmed} times)" for each in deeds)
+        lines.append(f"  goal {type_}: do what scores: {said}")
     if evidence.undetermined:
         share = 100 * evidence.undetermined / evidence.steps
         lines.append(f"contradictory: {evidence.undetermined} attempts ({share:.1f}%) went both ways on the same facts")

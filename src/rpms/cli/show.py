@@ -9,6 +9,7 @@ import typer
 
 from rpms.cli.screen import say
 from rpms.core.errors import InputError
+from rpms.foreign.digits import whole_number
 from rpms.foreign.files import is_there
 from rpms.report.transcript import transcript
 from rpms.store.episodes import read_episode
@@ -38,8 +39,8 @@ def _of_run(folder: Path, wanted: str | None) -> Path:
     tasks = run.protocol.tasks
     if wanted is None:
         chosen = next((task for task in tasks if is_there(run.file(task))), tasks[0])
-    elif wanted.isdecimal() and 1 <= int(wanted) <= len(tasks):
-        chosen = tasks[int(wanted) - 1]
+    elif number := whole_number(wanted, len(tasks)):
+        chosen = tasks[number - 1]
     else:
         found = [task for task in tasks if wanted and task.startswith(wanted)]
         if not found:

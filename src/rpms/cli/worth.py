@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +18,7 @@ from rpms.core.errors import InputError
 from rpms.core.memory import Entry
 from rpms.core.names import nearest
 from rpms.core.recall import EpisodicMemory
+from rpms.foreign.files import open_regular
 from rpms.foreign.shown import excerpt
 from rpms.learn.audit import ALPHA, CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
 from rpms.learn.effects import LEAST
@@ -194,8 +196,7 @@ def _policy(text: str) -> tuple[Junk, ...]:
 
 def quarantined(file: Annotated[Path, typer.Argument(help="A memory, JSON Lines.", show_default=False)]) -> None:
     """List what was set aside of a memory, and why."""
-    if not quarantine_file(file).exists() and not file.exists():
-        raise InputError(f"{file}: there is no such memory")
+    os.close(open_regular(file))  # else nothing would be set aside of a file that is not there
     aside = read_quarantine(file)
     for item in aside:
         say(f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}")

@@ -10,12 +10,15 @@ from random import Random
 from typing import NamedTuple, Self
 
 from rpms.core.errors import InputError
+from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
 from rpms.worlds.registry import find_world
 
 _LISTS = 16
 """Lists of tasks kept: many environments of one split ask for the same one."""
+_LONGEST_ID = 200
+"""Characters of a name that are compared with every task's, where none is called so."""
 
 
 class EnvTurn(NamedTuple):
@@ -56,6 +59,8 @@ class Episodes:
     ) -> None:
         self.world = find_world(world) if isinstance(world, str) else world
         self.split = split or self.world.splits[0]
+        if not isinstance(self.split, str):
+            raise InputError(f"a split is named by a text, not by {excerpt(split, 60)}")
         if engine not in self.world.engines:
             engines = ", ".join(self.world.engines)
             raise InputError(f"{self.world.name} has no engine {engine!r}; choose one of {engines}")
@@ -64,10 +69,10 @@ class Episodes:
             known = ", ".join(self.world.options) or "there are none"
             raise InputError(f"{self.world.name} has no option {unknown!r}; its options: {known}")
         self.max_steps = self.world.step_budget if max_steps is None else max_steps
-        if self.max_steps < 1:
-            raise InputError(f"episodes of {self.max_steps} steps: give 1 or more")
+        if not _is_whole(self.max_steps) or not 1 <= self.max_steps <= LONGEST_NUMBER:
+            raise InputError(f"episodes of {excerpt(max_steps, 60)} steps: give a whole number, 1 or more")
         folder = Path(data).absolute() if data is not None else None
-        self.setting = Setting(folder, engine, {name: str(value) for name, value in given.items()})
+        self.setting = Setting(folder, engine, {name: _option(name, value) for name, value in given.items()})
         self.tasks = _listed(self.world, self.split, folder, engine, tuple(sorted(self.setting.options.items())))
         self.task: Task | None = None
         self.steps = 0
@@ -76,20 +81,21 @@ class Episodes:
 
     def choose(self, wanted: str | int | None = None, seed: int | None = None) -> Task:
         """A task by its id or its place in the split, counted from 0; else one drawn with the seed."""
-        if isinstance(wanted, bool) or (wanted is not None and not isinstance(wanted, str | int)):
+        if wanted is not None and not isinstance(wanted, str) and not _is_whole(wanted):
             raise InputError(f"a task is named by its id or its number, not by {excerpt(wanted, 60)}")
         if isinstance(wanted, str):
             return self._called(wanted)
         if wanted is None:
             wanted = Random(seed).randrange(len(self.tasks))  # noqa: S311  a draw, not a secret
         if not 0 <= wanted < len(self.tasks):
-            raise InputError(f"no task {wanted}: {self.world.name}/{self.split} has 0 to {len(self.tasks) - 1}")
+            there = f"{self.world.name}/{self.split} has 0 to {len(self.tasks) - 1}"
+            raise InputError(f"no task {excerpt(wanted, 60)}: {there}")
         return self.tasks[wanted]
 
     def _called(self, wanted: str) -> Task:
         found = next((task for task in self.tasks if task.id == wanted), None)
         if found is None:
-            near = get_close_matches(wanted, [task.id for task in self.tasks], 1, 0.0)
+            near = get_close_matches(wanted[:_LONGEST_ID], [task.id for task in self.tasks], 1, 0.0)
             raise InputError(
                 f"no task {excerpt(wanted, 80)} in {self.world.name}/{self.split}; did you mean {near[0]}?"
             )
@@ -143,6 +149,18 @@ class Episodes:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _option(name: str, value: object) -> str:
+    """A value of a world's option, which clients may send as anything that JSON has."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not isinstance(value, str) and not (number and abs(value) <= LONGEST_NUMBER):  # type: ignore[arg-type]
+        raise InputError(f"the option {name}={excerpt(value, 60)}: give a text or a number")
+    return str(value)
 
 
 @lru_cache(_LISTS)

@@ -42,6 +42,8 @@ except ImportError:
 LARGEST_MESSAGE = 1_000_000
 """Bytes that a client may send at once; a command has some dozens."""
 LONGEST_COMMAND = 10_000
+_LONGEST_NAME = 200
+"""Characters of what a client calls its episode, which is sent back to it."""
 
 
 class Command(Action):  # type: ignore[misc]  # OpenEnv has no types of its own
@@ -117,14 +119,16 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
         """Start a task: the one that is named, or one that the seed draws. The rest is as in `Episodes`."""
         if unknown:
             raise InputError(f"reset has no argument {excerpt(next(iter(unknown)), 60)}")
-        episodes = self._of(self._served.named(world), split, _texts(options), max_steps)
+        episodes = self._of(self._served.named(world), split, _by_name(options), max_steps)
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
             raise InputError(f"a seed is a number, not {excerpt(seed, 60)}")
+        if episode_id is not None and not _is_name(episode_id):
+            raise InputError(f"an episode's id is a text of {_LONGEST_NAME} printable characters or fewer")
         turn = episodes.start(episodes.choose(task, seed))
         self._episode_id, self._admissible = episode_id, bool(admissible)
         return self._observed(episodes, turn)
 
-    def _of(self, world: World, split: str | None, options: dict[str, str], max_steps: int | None) -> Episodes:
+    def _of(self, world: World, split: str | None, options: dict[str, Any], max_steps: int | None) -> Episodes:
         """The episodes of a split; those of the last one where the same is asked for again."""
         chosen = (world.name, split, options, max_steps)
         if self._episodes is None or chosen != self._chosen:
@@ -177,12 +181,16 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
             episodes.close()
 
 
-def _texts(options: object) -> dict[str, str]:
+def _is_name(text: object) -> bool:
+    return isinstance(text, str) and len(text) <= _LONGEST_NAME and text.isprintable()
+
+
+def _by_name(options: object) -> dict[str, Any]:
     if options is None:
         return {}
     if not isinstance(options, Mapping):
         raise InputError('a world\'s options are given by name, such as {"dialect": "0.4"}')
-    return {str(name): str(value) for name, value in options.items()}
+    return dict(options)
 
 
 class WorldsClient(EnvClient[Command | str, Observed, EpisodeState]):  # type: ignore[misc]
@@ -212,6 +220,7 @@ def make_app(served: Served, sessions: int = 64, idle_s: float | None = None) ->
     limits = ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle_s)
     app: FastAPI = create_fastapi_app(lambda: WorldsEnvironment(served), Command, Observed, concurrency_config=limits)
     app.add_middleware(_WhereNobodyListens)
+    app.add_middleware(_OfBoundedSize)
     app.add_exception_handler(RPMSError, _refused)
     return app
 
@@ -233,6 +242,36 @@ class _WhereNobodyListens:
                 await send(message)
 
         await self._app(scope, receive, tell if scope["type"] == "websocket" else send)
+
+
+class _OfBoundedSize:
+    """Refuses what is sent by plain HTTP and is larger than a message may be, before it is all in memory."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body, message = b"", await receive()
+        while message["type"] == "http.request":
+            body += message.get("body", b"")
+            if len(body) > LARGEST_MESSAGE:
+                detail = {"detail": f"a message has at most {LARGEST_MESSAGE:,} bytes"}
+                refusal = JSONResponse(detail, 413, {"connection": "close"})  # else the rest would be waited for
+                await refusal(scope, receive, send)
+                return
+            if not message.get("more_body"):
+                message = {**message, "body": body}
+                break
+            message = await receive()
+        read = [message]
+
+        async def again() -> Any:
+            return read.pop() if read else await receive()
+
+        await self._app(scope, again, send)
 
 
 def make_server(app: FastAPI, log_level: str = "warning") -> uvicorn.Server:

@@ -36,8 +36,12 @@ def one_line(text: str, longest: int = LONGEST_LINE) -> str:
 
 
 def excerpt(text: object, longest: int = LONGEST_SHOWN) -> str:
-    """A foreign text as it stands within a message."""
-    return one_line(str(text), longest)
+    """A foreign text, or value, as it stands within a message."""
+    try:
+        said = str(text)
+    except (ValueError, RecursionError):  # Python writes no number of more than some thousand digits
+        said = "something too long to be written"
+    return one_line(said, longest)
 
 
 def lines(text: str) -> str:

@@ -8,9 +8,11 @@ from typing import Any
 
 from rpms.core.readings import MISSING, Path, text_of
 from rpms.core.tools import Call, RecordKind
-from rpms.foreign.json_text import NotJson, check_depth, loads, loads_once
-from rpms.foreign.limits import LARGEST_CALL, LARGEST_RESULT
+from rpms.foreign.json_text import NotJson, loads, loads_once
+from rpms.foreign.limits import DEEPEST_JSON, LARGEST_CALL, LARGEST_RESULT
 from rpms.foreign.shown import excerpt
+
+_HOLDERS = (dict, list, tuple)
 
 
 def tool_of(call: object) -> str:
@@ -38,7 +40,7 @@ def as_call(call: Call | Mapping[str, Any]) -> Call:
         raise NotJson("it names no tool")
     if not isinstance(call.arguments, Mapping) or not all(isinstance(name, str) for name in call.arguments):
         raise NotJson("its arguments are not an object")
-    check_depth(dict(call.arguments))
+    _check_size(dict(call.arguments), LARGEST_CALL)
     try:
         size = len(json.dumps(dict(call.arguments), allow_nan=False))
     except (TypeError, ValueError):
@@ -61,7 +63,7 @@ def as_result(result: object) -> object:
             except NotJson:
                 return result
         return result
-    check_depth(result)
+    _check_size(result, LARGEST_RESULT)
     try:
         text = json.dumps(result, allow_nan=False)
     except (TypeError, ValueError):
@@ -69,6 +71,28 @@ def as_result(result: object) -> object:
     if len(text) > LARGEST_RESULT:
         raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
     return json.loads(text)
+
+
+def _check_size(value: object, most: int) -> None:
+    """Raise NotJson for a value that is too deep or too large to be written; what it holds twice counts twice.
+
+    A few lists that hold each other twice over stand for more than any machine can write.
+    """
+    level: dict[int, tuple[Any, int]] = {id(value): (value, 1)} if isinstance(value, _HOLDERS) else {}
+    total = 0
+    for _ in range(DEEPEST_JSON + 1):
+        below: dict[int, tuple[Any, int]] = {}
+        for outer, times in level.values():
+            for inner in outer.values() if isinstance(outer, dict) else outer:
+                total += times
+                if isinstance(inner, _HOLDERS):
+                    below[id(inner)] = (inner, times + below.get(id(inner), (None, 0))[1])
+        if total > most:
+            raise NotJson(f"it has more than {most:,} characters")
+        if not below:
+            return
+        level = below
+    raise NotJson("nested too deeply")
 
 
 def records_in(kind: RecordKind, call: Call, result: object) -> dict[tuple[str, ...], Any]:

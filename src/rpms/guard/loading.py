@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 from types import ModuleType
 
 from rpms.core.errors import FileError
-from rpms.foreign.files import is_there
+from rpms.foreign.files import open_regular
 
 
 def load_python(file: str | Path) -> ModuleType:
     """Run a Python file and return it as a module; what goes wrong in it is a FileError."""
-    if not is_there(Path(file)):
-        raise FileError(file, None, "is not there")
+    os.close(open_regular(file))  # a pipe in its place would be waited for
     spec = importlib.util.spec_from_file_location("rpms_guard_facts", file)
     if spec is None or spec.loader is None:
         raise FileError(file, None, "is no Python file; its name should end in .py")

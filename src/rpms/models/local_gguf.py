@@ -29,8 +29,9 @@ class GGUFModel:
 
     The weights are loaded once and one prompt is computed at a time. What was computed for an episode's last prompt is
     kept, for a bounded number of episodes (those asked least recently give way), so that a step computes only what is
-    new since the last one; a new episode starts from what it has in common with the one before it. Through rounding,
-    what is kept can change an answer: quantised weights give other last digits to a prompt in one piece than in two.
+    new since the last one. A new episode starts from nothing: through rounding, what is kept can change an answer (with
+    quantised weights a prompt in one piece has other last digits than in two), and an episode's answers are not to
+    depend on which one was played before it.
     """
 
     def __init__(self, name: str, path: Path, *, context: int = 8_192, contexts: int = 8) -> None:
@@ -153,6 +154,8 @@ class GGUFModel:
             self._kept.popitem(last=False)
         if state is not None:
             self._llama.load_state(state)
+        else:
+            self._llama.n_tokens = 0
         self._current = episode
 
     def _computed_prefix(self, tokens: Sequence[int]) -> int:

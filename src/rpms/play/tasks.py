@@ -9,9 +9,11 @@ from itertools import chain, zip_longest
 from random import Random
 
 from rpms.core.errors import InputError
+from rpms.foreign.digits import whole_number
 from rpms.worlds.base import Setting, Task, World
 
-_DIGITS = 9
+_MOST_VARIATIONS = 1_000_000
+"""Variations of one task; the most that a world has are some hundreds."""
 
 
 def first_of_each_type(tasks: Sequence[Task], number: int | None) -> Sequence[Task]:
@@ -74,7 +76,8 @@ def tasks_named(
 def variation_called(world: World, text: str) -> Task | None:
     """The task that `name/number` means in a world of variations, of whatever split."""
     name, _, number = text.partition("/")
-    return world.variation(name, int(number)) if number.isdecimal() and len(number) <= _DIGITS else None
+    found = whole_number(number, _MOST_VARIATIONS)
+    return world.variation(name, found) if found is not None else None
 
 
 def _goes_by(task: Task, name: str) -> bool:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import itertools
 import json
 import os
 import re
 import threading
-import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import read_bytes
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_RECORD
+from rpms.store.files import begin_part, remove_leftovers
 from rpms.store.lock import waiting_lock
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 _FILES = "[0-9a-f][0-9a-f]/*.json"
 _NOT_ASKED = ("parts", "answer")
 """The fields of an entry that are no part of its question."""
-_LEFTOVER_AGE = 3600.0
-"""Seconds after which a half-written file is taken for that of a dead writer."""
 
 
 class FolderOfAnswers:
@@ -43,7 +41,6 @@ class FolderOfAnswers:
             raise InputError(f"{folder}: is not a folder, so no answers can be kept in it")
         self._folder = folder
         self._lock = threading.Lock()
-        self._numbers = itertools.count()
         self._damaged: set[Path] = set()
         self._remove_leftovers()
 
@@ -70,12 +67,15 @@ class FolderOfAnswers:
         path = self._path(key)
         body = json.dumps(entry, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
         data = f'{{"sha256":"{_hash(body)}","entry":{body}}}\n'.encode("utf-8", "surrogatepass")
-        beside = path.with_name(f".{path.stem}.{os.getpid()}.{threading.get_ident()}.{next(self._numbers)}.part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            handle, beside = begin_part(path)
             try:
-                _write_through(beside, data)
-                kept = self._place(beside, path)
+                with os.fdopen(handle, "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                    kept = self._place(beside, path)
             finally:
                 beside.unlink(missing_ok=True)
             _flush_folder(path.parent)
@@ -138,13 +138,9 @@ class FolderOfAnswers:
             return kept
 
     def _remove_leftovers(self) -> None:
-        oldest = time.time() - _LEFTOVER_AGE
-        for part in self._folder.glob("[0-9a-f][0-9a-f]/.*.part"):
-            try:
-                if part.stat().st_mtime < oldest:
-                    part.unlink()
-            except OSError:
-                continue  # another process was faster, or may write where this one may not
+        for folder in {part.parent for part in self._folder.glob("[0-9a-f][0-9a-f]/.*.part")}:
+            with suppress(OSError):  # a folder that this process may not write in
+                remove_leftovers(folder, "")
 
 
 def entry_key(entry: Mapping[str, Any]) -> str:
@@ -167,13 +163,6 @@ def _whole_entry(data: bytes) -> dict[str, Any] | None:
 
 def _hash(body: str) -> str:
     return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _write_through(path: Path, data: bytes) -> None:
-    with path.open("xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _flush_folder(folder: Path) -> None:

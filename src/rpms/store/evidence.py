@@ -142,7 +142,7 @@ class Evidence:
     settings: Mapping[str, str] = field(default_factory=dict)
     """What else decides the result, such as the seed."""
     replaced: str = ""
-    """The text that was the manual before, and what of it was written so: see `store.learned_manuals`."""
+    """The text of a manual that is being replaced, and what of it was written so: see `store.learned_manuals`."""
     replaced_written: str = ""
 
     def of(self, *at: str) -> tuple[Claim, ...]:

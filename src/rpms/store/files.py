@@ -5,7 +5,9 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import stat
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from secrets import token_hex
@@ -13,17 +15,18 @@ from secrets import token_hex
 from rpms.core.errors import FileError, InputError
 from rpms.foreign import files as foreign
 from rpms.foreign.limits import LARGEST_MEMORY
-from rpms.store.lock import hold, waiting_lock
+from rpms.store.lock import hold, take, waiting_lock
+
+_LEFTOVER_AGE = 3600.0
+"""Seconds after which a half-written file is taken for that of a dead writer, where nothing else tells."""
 
 
 def write_whole(file: Path, content: str | bytes) -> None:
     """Write a file so that a reader, or a crash at any moment, sees the old one or the new one, never a part."""
     try:
+        _check_place(file)
         file.parent.mkdir(parents=True, exist_ok=True)
-        with waiting_lock(file.parent):  # between its making and its marking nobody may take it for a leftover
-            beside = file.with_name(f".{file.name}.{token_hex(4)}.part")
-            handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
-            hold(handle)
+        handle, beside = begin_part(file)
         try:
             with os.fdopen(handle, "wb") as stream:
                 stream.write(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
@@ -36,6 +39,25 @@ def write_whole(file: Path, content: str | bytes) -> None:
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
         raise InputError(f"{file}: cannot be written: {why}; nothing was changed") from None
+
+
+def begin_part(file: Path) -> tuple[int, Path]:
+    """A new file beside another, open to be written and marked as in use until it is closed; its handle and name."""
+    with waiting_lock(file.parent):  # between its making and its marking nobody may take it for a leftover
+        beside = file.with_name(f".{file.name}.{token_hex(4)}.part")
+        handle = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+        hold(handle)
+    return handle, beside
+
+
+def _check_place(file: Path) -> None:
+    """Raise ValueError where something else than a file has this name: a device that is replaced is gone for all."""
+    try:
+        kind = file.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if not stat.S_ISREG(kind):
+        raise ValueError("it is a device, pipe or folder, not a file")
 
 
 def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
@@ -57,7 +79,10 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 def remove_leftovers(folder: Path, beginning: str) -> None:
-    """Remove what killed processes left half written in a folder, of files whose names begin so; not what is held."""
+    """Remove what killed processes left half written in a folder, of files whose names begin so; not what is held.
+
+    Where there are no locks, only its age tells.
+    """
     parts = list(folder.glob(f".{glob.escape(beginning)}*.part"))
     if not parts:
         return
@@ -68,7 +93,9 @@ def remove_leftovers(folder: Path, beginning: str) -> None:
             except OSError:
                 continue  # gone already
             try:
-                if hold(handle):
+                free = take(handle)
+                old = os.fstat(handle).st_mtime < time.time() - _LEFTOVER_AGE
+                if free or (free is None and old):
                     part.unlink(missing_ok=True)
             finally:
                 os.close(handle)

@@ -1,12 +1,15 @@
 """Episodes as texts alone, of an exploration: `manual.yaml` has `manual.episodes.jsonl`.
 
 Since a belief follows from texts alone, all that was learned from an episode can be learned again from these lines. A
-line is written when its episode has ended, so that a killed exploration loses at most the episode it was in.
+line is written when its episode has ended, so that a killed exploration loses at most the episode it was in. Each has a
+checksum over itself and the line before it: what was changed or left out since is noticed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,11 +19,15 @@ from typing import IO, Literal, NamedTuple, Protocol
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from rpms.core.errors import FileError, InputError
+from rpms.foreign.files import is_there, open_regular, read_bytes
 from rpms.foreign.json_text import NotJson, Number, Text, first_mistake, loads
 from rpms.foreign.limits import LARGEST_MEMORY
-from rpms.store.files import read_text
+from rpms.store.files import read_text, write_whole
+from rpms.store.lock import hold
 
 SUFFIX = ".episodes.jsonl"
+_SEAL = ', "seal": "'
+"""What stands before the checksum, the last field of a line."""
 
 
 class Spoken(NamedTuple):
@@ -59,8 +66,10 @@ def traces_file(manual: Path) -> Path:
 class _Header(BaseModel):
     model_config = ConfigDict(extra="forbid")
     type: Literal["exploration"]
-    version: Literal[1]
+    version: Literal[1, 2]
+    """The first had no checksums."""
     settings: dict[Text, Text]
+    seal: Text = ""
 
 
 class _Trace(BaseModel):
@@ -71,6 +80,7 @@ class _Trace(BaseModel):
     kind: Text
     opening: Text
     steps: tuple[tuple[Text, Text, Number, bool, bool], ...]
+    seal: Text = ""
 
 
 class Keep(Protocol):
@@ -81,54 +91,84 @@ class Keep(Protocol):
         ...
 
 
+class _Kept(NamedTuple):
+    settings: Mapping[str, str]
+    traces: tuple[Trace, ...]
+    seal: str
+    """The last line's; nothing in a file without."""
+
+
 def read_traces(file: Path) -> tuple[Mapping[str, str], tuple[Trace, ...]]:
     """The settings of an exploration and its episodes; a last line that was cut off by a crash is left out."""
+    return _read(file)[:2]
+
+
+def _read(file: Path) -> _Kept:
     lines = read_text(file, LARGEST_MEMORY).split("\n")
     whole = lines[:-1]  # what comes after the last line's end was never finished
-    settings: Mapping[str, str] | None = None
+    header: _Header | None = None
     traces: list[Trace] = []
+    seal = ""
     for number, line in enumerate(whole, 1):
         try:
             row = loads(line)
-            if settings is None:
-                settings = _Header.model_validate(row).settings
-                continue
-            form = _Trace.model_validate(row)
+            if header is None:
+                header = _Header.model_validate(row)
+                form = None
+            else:
+                form = _Trace.model_validate(row)
         except NotJson as error:
             raise FileError(file, number, f"is no exploration: {error}") from None
         except ValidationError as error:
             raise FileError(file, number, f"is no exploration: {first_mistake(error)}") from None
-        steps = tuple(Spoken(*step) for step in form.steps)
-        traces.append(Trace(form.episode, form.task, form.kind, form.opening, steps))
-    if settings is None:
+        if header.version > 1:
+            row.pop("seal", None)
+            expected, seal = sealed_line(seal, row)
+            if line != expected:
+                raise FileError(file, number, "was changed since, or a line before it; remove the file to begin anew")
+        if form is not None:
+            steps = tuple(Spoken(*step) for step in form.steps)
+            traces.append(Trace(form.episode, form.task, form.kind, form.opening, steps))
+    if header is None:
         raise FileError(file, 1, "is no exploration: it has no first line; remove it to begin anew")
-    return settings, tuple(traces)
+    return _Kept(header.settings, tuple(traces), seal)
 
 
 @contextmanager
 def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Trace, ...], Keep]]:
     """The episodes that an exploration has already, and what takes over further ones, each as soon as it has ended.
 
-    An exploration with other settings is an InputError: its episodes would not be those that these settings give.
+    An exploration with other settings is an InputError: its episodes would not be those that these settings give. So is
+    one that another process is at.
     """
-    known: tuple[Trace, ...] = ()
-    if file.exists() and file.stat().st_size:
-        before, known = read_traces(file)
+    if not is_there(file):
+        header, _ = sealed_line("", {"type": "exploration", "version": 2, "settings": dict(settings)})
+        write_whole(file, f"{header}\n")
+    with os.fdopen(open_regular(file, os.O_RDWR | os.O_APPEND), "ab", buffering=0) as stream:
+        if not hold(stream.fileno()):
+            raise InputError(f"{file}: another process is exploring; wait for it, or choose another --out")
+        before, known, seal = _read(file)
         if dict(before) != dict(settings):
             changed = sorted(name for name in {*before, *settings} if before.get(name) != settings.get(name))
             raise InputError(
                 f"{file}: is an exploration with another {', '.join(changed)}; remove it, or choose another --out"
             )
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("ab") as stream:
-            whole = file.read_bytes().rfind(b"\n") + 1
-            stream.truncate(whole)  # what a crash left of a line
-            if not whole:
-                _write(stream, {"type": "exploration", "version": 1, "settings": dict(settings)})
-            yield known, lambda trace: _write(stream, _row(trace))
-    except OSError as error:
-        raise InputError(f"{file}: cannot be written: {error.strerror or error}") from None
+        stream.truncate(read_bytes(file, LARGEST_MEMORY).rfind(b"\n") + 1)  # without what a crash left of a line
+
+        def keep(trace: Trace) -> None:
+            nonlocal seal
+            line, next_seal = sealed_line(seal, _row(trace))
+            _write(file, stream, line if seal else json.dumps(_row(trace)))
+            seal = next_seal if seal else ""
+
+        yield known, keep
+
+
+def sealed_line(before: str, row: Mapping[str, object]) -> tuple[str, str]:
+    """A line with its checksum, which is also over that of the line before; and the checksum."""
+    text = json.dumps(row)
+    seal = hashlib.sha256(f"{before}{text}".encode()).hexdigest()
+    return f'{text[:-1]}{_SEAL}{seal}"}}', seal
 
 
 def _row(trace: Trace) -> dict[str, object]:
@@ -142,6 +182,10 @@ def _row(trace: Trace) -> dict[str, object]:
     }
 
 
-def _write(stream: IO[bytes], row: Mapping[str, object]) -> None:
-    stream.write((json.dumps(row) + "\n").encode())
-    stream.flush()
+def _write(file: Path, stream: IO[bytes], line: str) -> None:
+    data = f"{line}\n".encode()
+    try:
+        while data:
+            data = data[stream.write(data) :]
+    except OSError as error:
+        raise InputError(f"{file}: cannot be written: {error.strerror or error}") from None

@@ -11,7 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.names import nearest
+from rpms.foreign.digits import whole_number
 from rpms.foreign.limits import LARGEST_STUDY
+from rpms.foreign.shown import excerpt
 from rpms.play.settings import KNOBS, SettingError, Settings
 from rpms.store.files import read_text
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
@@ -33,9 +35,9 @@ class _Choice(_Strict):
     @field_validator("part")
     @classmethod
     def _is_part(cls, value: str) -> str:
-        number, slash, of = value.partition("/")
-        if not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
-            raise ValueError(f"{value!r}: write it like 1/2, the first of two parts")
+        number, _, of = map(whole_number, value.partition("/"))
+        if not number or not of or number > of:
+            raise ValueError(f"{excerpt(value)!r}: write it like 1/2, the first of two parts")
         return value
 
     def choice(self, settings: Settings) -> Choice:

@@ -62,6 +62,7 @@ class Agenda:
     """Actions that often ended the task for good, as they are written: put off until an episode is nearly over."""
     _manual: RuleManual = field(default_factory=RuleManual)
     _reasoners: dict[State, Reasoner] = field(default_factory=dict)
+    _players: dict[str, Reasoner] = field(default_factory=dict)
     pursued: Counter[tuple[str, State]] = field(default_factory=Counter)
 
     def draw_conclusions(self) -> None:
@@ -73,6 +74,7 @@ class Agenda:
         self.learned = conclude(self.ledger)
         self._manual = manual_from(self.learned, guessing=True)
         self._reasoners.clear()
+        self._players.clear()
         books = {action.name: self.ledger.books[action.template] for action in self.learned.actions}
         self.questions = [Question(schema, books[schema.name]) for schema in self._manual.actions]
         self.interest = [question.interest for question in self.questions]
@@ -146,6 +148,12 @@ class Agenda:
             purpose = Purpose("guess", over, tuple(Stage("", (Clause((Literal(atom),)),)) for atom in ordered))
             self._reasoners[wanted] = Reasoner(replace(self._manual.active(""), purpose=purpose))
         return self._reasoners[wanted]
+
+    def player(self, goal: Goal) -> Reasoner:
+        """Plans towards all that is known of goals of a type."""
+        if goal.type not in self._players:
+            self._players[goal.type] = Reasoner(self._manual.active(goal.type))
+        return self._players[goal.type]
 
     def instance(self, command: str) -> Instance | None:
         """A command as an instance of what was learned."""

@@ -6,21 +6,22 @@ negation. A bit that is set neither among what was true nor among what was false
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import permutations
+from itertools import permutations, product
 from random import Random
 from typing import NamedTuple
 
 from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.rules import ANYTHING, Predicate
-from rpms.learn.rules.templates import Names, ReadCommand
+from rpms.learn.rules.templates import Names
 from rpms.store.evidence import Witness
 
-MOST_CONSTANTS = 16
-"""Names without a number that facts may be about: in a world with more, they are things like any other."""
+NAME = re.compile(r"[a-z][a-z_]*")
+"""What an action, a parameter or a process may be called."""
 _PROBES = 2
 """Kinds of things that are asked about at a step, to see whether anything is known of such."""
 
@@ -41,6 +42,12 @@ class Attempt(NamedTuple):
     known_after: int
     lost: bool = False
     """Whether the task was over for good after it."""
+    goal: str = ""
+    """The type of the goal that was pursued."""
+    gained: float = 0.0
+    """By how much the score rose."""
+    meant: int = 0
+    """For each slot two bits: whether the goal's object, and whether its destination, is called so."""
 
 
 class Probe(NamedTuple):
@@ -87,7 +94,40 @@ class Book:
     roles: list[set[str] | None] = field(default_factory=list)
     """For each slot, the roles that all names had with which it succeeded."""
     probes: dict[Atom, Probe] = field(default_factory=dict)
+    plain: bool = False
+    """Whether facts about fixed names are left out."""
+    named: tuple[str, ...] = ()
+    """The fixed names that facts are about."""
     _known: set[Atom] = field(default_factory=set)
+
+    def record(
+        self,
+        before: Belief,
+        after: Belief,
+        names: tuple[str, ...],
+        witness: Witness,
+        *,
+        refused: bool,
+        known: Names,
+        kinds: Sequence[str],
+        dice: Random,
+    ) -> Attempt:
+        """Take over an attempt with the facts before and after it. A refused one brings in no new facts."""
+        if not refused:
+            self.widen(names, known)
+        known_before = self.known(before, names)
+        if not refused:
+            self.settle_probes(before, after, names, kinds, dice)
+        return Attempt(
+            witness,
+            names,
+            tuple(map(kind_of, names)),
+            refused,
+            *self.measure(before, names),
+            *((0, 0) if refused else self.measure(after, names)),
+            known_before,
+            self.known(after, names),
+        )
 
     def measure(self, belief: Belief, names: Sequence[str]) -> tuple[int, int]:
         """Which facts are true and which are false of some names."""
@@ -102,27 +142,31 @@ class Book:
             bit <<= 1
         return true, false
 
-    def widen(self, reading: ReadCommand, names: Names) -> None:
-        """Take in the facts that names in new roles may have, and constants that were not known before."""
-        arity = len(reading.names)
+    def widen(self, filled: Sequence[str], names: Names) -> None:
+        """Take in the facts that names in new roles may have, and fixed names that were not known before."""
+        arity = len(filled)
         if not self.slots:
             self.slots = [set() for _ in range(arity)]
             self.roles = [None] * arity
-        roles = [names.roles.get(name, set()) for name in reading.names]
-        if self._known and all(known <= slot for known, slot in zip(roles, self.slots, strict=True)):
+        roles = [names.roles.get(name, set()) for name in filled]
+        constants = () if self.plain else names.constants
+        new = set(constants) - set(self.named) if names.many else ()
+        if self._known and not new and all(known <= slot for known, slot in zip(roles, self.slots, strict=True)):
             return
+        self.named = constants
         self.slots = [slot | known for known, slot in zip(roles, self.slots, strict=True)]
-        constants = names.constants
-        every: list[str] = [*map(str, range(arity)), *(constants if len(constants) <= MOST_CONSTANTS else ())]
+        every: list[str] = [*map(str, range(arity)), *constants]
         known_roles = {role for roles in names.roles.values() for role in roles}
         for predicate in self.vocabulary.predicates.values():
-            for args in permutations(every, len(predicate.args)):
-                if sum(not arg.isdigit() for arg in args) > (len(args) == 1):
-                    continue  # constants stand alone: `holding(oil can)`
-                if all(
+            near = self.plain and predicate.exclusive not in ("", "always")
+            for args in self._arguments(predicate, every, arity, names):
+                # of places, too, it may be said that they are near: the room that one has come to
+                if near or all(
                     self._suits(arg, role, known_roles, names) for arg, role in zip(args, predicate.args, strict=True)
                 ):
                     self._take_in(self.facts, Atom(predicate.name, args))
+            if len(predicate.args) > 1:
+                self._take_in(self.revelations, Atom(predicate.name, (ANYTHING,) * len(predicate.args)))
             for place in range(len(predicate.args)):
                 for others in permutations(map(str, range(arity)), len(predicate.args) - 1):
                     args = (*others[:place], ANYTHING, *others[place:])
@@ -131,6 +175,20 @@ class Book:
                         for arg, role in zip(args, predicate.args, strict=True)
                     ):
                         self._take_in(self.revelations, Atom(predicate.name, args))
+
+    def _arguments(
+        self, predicate: Predicate, every: Sequence[str], arity: int, names: Names
+    ) -> Iterator[tuple[str, ...]]:
+        """Slots, a fixed name alone (`holding(oil can)`), or a slot beside one of few names (`calls_for(0, slice)`)."""
+        if len(predicate.args) == 1:
+            yield from ((name,) for name in every)
+            return
+        slots = [str(slot) for slot in range(arity)]
+        yield from permutations(slots, len(predicate.args))
+        if len(predicate.args) == 2 and not self.plain:
+            first, second = (names.few.get(role, ()) for role in predicate.args)
+            yield from product(first, slots)
+            yield from product(slots, second)
 
     def _suits(self, arg: str, role: str, roles: set[str], names: Names) -> bool:
         """Whether a fact may be about something: where its argument is called like a role, only about such things."""
@@ -176,6 +234,18 @@ class Book:
             for place, name in enumerate(attempt.names):
                 had, known = self.roles[place], names.roles.get(name, set())
                 self.roles[place] = set(known) if had is None else had & known
+
+    def called(self, names: Names) -> tuple[str, ...] | None:
+        """What each slot is called: the narrowest role that all names in it had and that no other slot has yet."""
+        count = Counter(role for roles in names.roles.values() for role in roles)
+        chosen: list[str] = []
+        for roles in self.roles:
+            fit = sorted(roles or (), key=lambda role: (count[role], names.order[role]))
+            role = next((role for role in fit if role not in chosen and NAME.fullmatch(role)), None)
+            if role is None:
+                return None
+            chosen.append(role)
+        return tuple(chosen)
 
     @property
     def successes(self) -> list[Attempt]:

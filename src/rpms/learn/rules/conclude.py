@@ -19,17 +19,20 @@ from rpms.core.rules import (
     Stage,
     Tier,
 )
-from rpms.learn.rules.attempts import Book, Sights
+from rpms.learn.rules.attempts import NAME, Book, Sights
 from rpms.learn.rules.consequences import Outcomes
+from rpms.learn.rules.deeds import ADVANCED, deed_processes, deeds_of
 from rpms.learn.rules.goals import GoalModel, Makeable, goal_model
 from rpms.learn.rules.induce import Needs, bits
 from rpms.learn.rules.ledger import Ledger
+from rpms.learn.rules.linked import Process, processes
 from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, KindTable, literal_of
 from rpms.learn.rules.templates import SLOT, Names
 from rpms.store.evidence import Label
 
 _WORD = re.compile(r"[a-z]+")
-_NAME = re.compile(r"[a-z][a-z_]*")
+_CALL = re.compile(r"([a-z][a-z_]*)\(")
+"""How the call of a tool begins, which has a name already."""
 FEW = 25
 """Successes below which all that may be needed is the best guess at what is needed."""
 FEWEST = 2
@@ -47,6 +50,10 @@ class Learned:
     localities: Mapping[str, tuple[tuple[str, int, int], ...]] = field(default_factory=dict)
     """Kind → kinds of places, likeliest first, each with how often one held it and how many were looked into."""
     sights: Mapping[str, Sights] = field(default_factory=dict)
+    processes: tuple[Process, ...] = ()
+    """What commands are good for beyond what they name, and which of them score."""
+    scoring: tuple[str, ...] = ()
+    """The types of goals of which it is known what scores."""
 
     def action(self, template: str) -> ActionModel | None:
         """The action that is written so."""
@@ -68,13 +75,29 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
     models = tuple(actions.values())
     made = _makeable(models, ledger.vocabulary.predicates)
     goals = [goal_model(book, made) for book in ledger.goals.values()]
+    by_template = {model.template: model for model in models}
+    links = [
+        process
+        for template, linked in ledger.linked.items()
+        if template in by_template
+        for process in processes(linked, ledger.books[template], by_template[template], ledger.names)
+    ]
+    books = [*(ledger.books[model.template] for model in models), ledger.orders]
+    deeds = [deed for type_ in ledger.goals for deed in deeds_of(books, type_)]
+    scores = list(deed_processes(deeds, by_template, ledger.names))
+    scoring = tuple(dict.fromkeys(deed.goal for deed in deeds)) if scores else ()
+    predicates = dict(ledger.vocabulary.predicates)
+    if scoring:
+        predicates[ADVANCED.predicate] = Predicate(ADVANCED.predicate, (), "the task got further", "nothing was scored")
     return Learned(
         ledger.world.name,
-        ledger.vocabulary.predicates,
+        predicates,
         models,
-        tuple(goal for goal in goals if goal is not None and goal.holds),
+        tuple(goal for goal in goals if goal is not None and goal.holds and goal.type not in scoring),
         _localities(ledger.sights.values()),
         ledger.sights,
+        (*links, *scores),
+        scoring,
     )
 
 
@@ -101,9 +124,10 @@ def _pattern(template: str) -> re.Pattern[str]:
 def _action(
     book: Book, names: Names, known: Mapping[str, ActionModel], excluded: frozenset[Literal]
 ) -> ActionModel | None:
-    words = _WORD.findall(book.template.partition(SLOT)[0])
+    called = _CALL.match(book.template)
+    words = [called[1]] if called else _WORD.findall(book.template.partition(SLOT)[0])
     wins = book.successes
-    parameters = _parameters(book, names)
+    parameters = book.called(names)
     if len(wins) < FEWEST or any(sign.isdigit() for sign in book.template) or parameters is None or not words:
         return None
     choices = ["_".join(words[:count]) for count in range(1, len(words) + 1)]
@@ -112,7 +136,7 @@ def _action(
         name = next((name for name in choices if name not in known), None)
     else:
         name = next((name for name in (choices[len(words) - 1], *choices) if name not in known), None)
-    if name is None or not _NAME.fullmatch(name):
+    if name is None or not NAME.fullmatch(name):
         return None
     needs = Needs(book, excluded)
     outcomes = Outcomes(book, frozenset(literal.atom for literal in needs.weighed))
@@ -138,19 +162,6 @@ def _action(
         tuple(literal_of(book.facts, bit) for bit in bits(needs.required if len(wins) < FEW else needs.explaining)),
         needs.safe_literals,
     )
-
-
-def _parameters(book: Book, names: Names) -> tuple[str, ...] | None:
-    """What each slot is called: the narrowest role that all names in it had and that no other slot has yet."""
-    count = {role: sum(role in roles for roles in names.roles.values()) for role in names.order}
-    chosen: list[str] = []
-    for roles in book.roles:
-        fit = sorted(roles or (), key=lambda role: (count[role], names.order[role]))
-        role = next((role for role in fit if role not in chosen and _NAME.fullmatch(role)), None)
-        if role is None:
-            return None
-        chosen.append(role)
-    return tuple(chosen)
 
 
 def _makeable(models: Iterable[ActionModel], predicates: Mapping[str, Predicate]) -> Makeable:
@@ -250,6 +261,8 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
         for goal in learned.goals
         if goal.staged
     ]
+    advancing = Stage("advance", (Clause((Literal(ADVANCED),)),))
+    procedures += [Purpose(type_, {}, (advancing,), frozenset({type_}), staged=True) for type_ in learned.scoring]
     purposes = [
         Purpose(
             goal.type,
@@ -260,7 +273,10 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
         for goal in learned.goals
     ]
     lore = Lore(
-        tuple(process for action in learned.actions for process in processes_of(action)),
+        (
+            *(process for action in learned.actions for process in processes_of(action)),
+            *(process.schema for process in learned.processes),
+        ),
         localities={kind: tuple(place for place, _, _ in rows) for kind, rows in learned.localities.items()},
         kinds={table.name: table.kinds for action in learned.actions for table in action.tables},
     )

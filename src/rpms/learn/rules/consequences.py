@@ -45,18 +45,20 @@ class Outcomes:
 
         That a thing is near once it was put down here follows from where the agent is, and is no way to get anywhere.
         """
-        found, predicates = list(self._certain()), self.book.vocabulary.predicates
+        found, predicates = list(self.certain()), self.book.vocabulary.predicates
         exclusive = [predicates[fact.clause.literals[0].atom.predicate].exclusive for fact in found]
         moving = all(exclusive)
         return [fact for fact, how in zip(found, exclusive, strict=True) if moving or how in ("", "always")]
 
-    def _certain(self) -> Iterator[Induced]:
+    def certain(self) -> Iterator[Induced]:
+        """What was so after every success, and was not so before some, whatever it follows from."""
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
             changed = [row[0].witness for row in self.rows if row[2] >> bit & row[3] >> bit & 1]
             seen = sum(row[3] >> bit & 1 for row in self.rows)
             against = [row[0].witness for row in self.rows if row[4] >> bit & 1]
-            if not against and seen >= MOSTLY * len(self.rows):
+            often = not _fixed(literal.atom) or 2 * len(changed) >= len(self.rows)
+            if not against and often and seen >= MOSTLY * len(self.rows):
                 yield Induced(
                     Clause((literal,)),
                     confirmed=len(changed),
@@ -72,7 +74,7 @@ class Outcomes:
 
     def conditional(self) -> Iterator[Induced]:
         """What came about in some successes and not in others, where one fact before tells which."""
-        certain = {fact.clause.literals[0] for fact in self._certain()}
+        certain = {fact.clause.literals[0] for fact in self.certain()}
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
             if literal in certain or _fixed(literal.atom):
@@ -105,7 +107,19 @@ class Outcomes:
         for row in without:
             every &= facts(row)[1]
         found = [bit for bit in bits(every) if bit not in own]
-        return literal_of(self.book.facts, found[0]) if found else None
+        return literal_of(self.book.facts, found[0]) if found else self._telling_kind(with_it, without)
+
+    def _telling_kind(
+        self,
+        with_it: Sequence[tuple[Attempt, int, int, int, int]],
+        without: Sequence[tuple[Attempt, int, int, int, int]],
+    ) -> Literal | None:
+        """The kind that one of the action's things had in all of some rows and in none of the others."""
+        for slot in range(len(self.book.slots)):
+            (kind, *others) = {row[0].kinds[slot] for row in with_it}
+            if not others and all(row[0].kinds[slot] != kind for row in without):
+                return Literal(Atom("kind", (str(slot), kind)))
+        return None
 
     def ruinous(self) -> Induced | None:
         """What held before every success that ended the task for good, and before no other."""
@@ -124,7 +138,7 @@ class Outcomes:
 
     def observes(self) -> Iterator[Induced]:
         """What was unknown before and is known after, of the action's own things, and of all such things."""
-        made = {fact.clause.literals[0].atom for fact in self._certain()}
+        made = {fact.clause.literals[0].atom for fact in self.certain()}
         half = (1 << self.size) - 1
         for place, atom in enumerate(self.book.facts):
             place_of_agent = self.book.vocabulary.predicates[atom.predicate].exclusive
@@ -139,7 +153,8 @@ class Outcomes:
                 continue
             counted = {attempt.witness for attempt in self.book.attempts[probe.since :]}
             rows = [row for row in self.rows if row[0].witness in counted and not row[0].known >> place & 1]
-            yield from self._revealed(atom, rows, [row for row in rows if row[0].known_after >> place & 1], set())
+            known = [row for row in rows if row[0].known_after >> place & 1]
+            yield from self._revealed(atom, rows, known, set())
 
     def _revealed(
         self,

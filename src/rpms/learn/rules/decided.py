@@ -163,7 +163,7 @@ def _of_process(tree: Tree, decision: ReviewDecision) -> _Change:
     processes = tree.get("processes", {})
 
     def fits(name: str) -> bool:
-        return _has(processes[name].get("effects", []), decision.text)
+        return _has(processes[name].get(decision.key, []), decision.text)
 
     name = decision.at[-1] if decision.at[-1] in processes and fits(decision.at[-1]) else None
     if decision.accepted:

@@ -28,6 +28,8 @@ ALTERNATIVES = 3
 """Facts of which one may have been what was needed; of more, nothing is concluded."""
 BY_CHANCE = 0.01
 """How likely it may be that a fact was true in all successes by chance, for one that explains nothing."""
+MANY_NAMES = 8
+"""Fixed names in an action's facts, from which on some fact about one of them always happened to hold."""
 SELDOM = 0.25
 """Share of the successes in which a fact has to be known: where it hardly ever is, the few say nothing of the rest."""
 EITHER = 4
@@ -70,9 +72,16 @@ class Needs:
             once |= true
             never |= false
         for bit in bits(once & ~never):
-            if literal_of(self.book.facts, bit) in self.excluded:
+            if literal_of(self.book.facts, bit) in self.excluded or (self._by_name(bit) and self._may_be_chance(bit)):
                 never |= 1 << bit
         return once & ~never
+
+    def _may_be_chance(self, bit: int) -> bool:
+        """Whether a fact about a fixed name, of which there are many, is so common that all successes prove nothing."""
+        rows = self._drawn or [(true, false) for _, true, false in self.losses]
+        known = [true >> bit & 1 for true, false in rows if (true | false) >> bit & 1]
+        share = sum(known) / len(known) if known else 1.0
+        return len(self.book.named) > MANY_NAMES and share ** len(self.wins) > BY_CHANCE / self.size
 
     @property
     def safe_literals(self) -> frozenset[Literal]:
@@ -142,15 +151,24 @@ class Needs:
             used |= row
         return kept & used
 
-    def _worth(self, bit: int) -> tuple[int, bool, int, int]:
+    def _worth(self, bit: int) -> tuple[int, ...]:
         known = sum((true | false) >> bit & 1 for _, true, false in self.rows)
         literal = literal_of(self.book.facts, bit)
-        return known, not literal.negated, len(literal.atom.args), -bit
+        own = len(self.book.named) <= MANY_NAMES or not self._by_name(bit)
+        return own, known, not literal.negated, len(literal.atom.args), -bit
 
     @cached_property
     def required(self) -> int:
-        """All that an action may need as far as anybody knows: what explains refusals, and what nothing implies."""
-        return self.explaining | sum(1 << bit for bit in bits(self.tested & ~self.explaining) if not self._implied(bit))
+        """All that an action may need as far as anybody knows: what explains refusals, and what nothing implies.
+
+        Of many fixed names, some fact always happened to hold: what explains nothing is left out of these.
+        """
+        many = len(self.book.named) > MANY_NAMES
+        rest = [bit for bit in bits(self.tested & ~self.explaining) if not (many and self._by_name(bit))]
+        return self.explaining | sum(1 << bit for bit in rest if not self._implied(bit))
+
+    def _by_name(self, bit: int) -> bool:
+        return any(not arg.isdigit() for arg in literal_of(self.book.facts, bit).atom.args)
 
     def decisive(self, bit: int) -> list[tuple[Attempt, int, int]]:
         """Refusals in which one of the explaining facts alone was false, and all the others were true."""

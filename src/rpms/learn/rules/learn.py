@@ -56,6 +56,7 @@ class RulesPlan:
             "seed": str(self.how.seed),
             "per_episode": str(self.how.per_episode or self.world.step_budget),
             "engine": self.setting.engine,
+            **{f"option {name}": value for name, value in self.setting.options.items()},
         }
 
 

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from rpms.core.belief import Belief
+from rpms.core.belief import Belief, FactBelief
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book, Sights, Vocabulary
-from rpms.learn.rules.templates import Names, draw
+from rpms.learn.rules.linked import Linked
+from rpms.learn.rules.templates import SLOT, Names, draw
 from rpms.learn.rules.wins import GoalBook
 from rpms.play.setup import manual_of
 from rpms.store.evidence import Witness
@@ -29,7 +30,9 @@ _MOST_IMAGINED = 1_000
 
 def vocabulary_of(world: World) -> Vocabulary:
     """What is taken over of a world's manual: which facts there are and how to say them, not what they follow from."""
-    return Vocabulary({name: each for name, each in manual_of(world).predicates.items() if not each.lasting})
+    manual = manual_of(world)
+    told = {name: each for name, each in manual.predicates.items() if not each.lasting}
+    return Vocabulary({name: each for name, each in told.items() if name not in manual.lore.facts})
 
 
 @dataclass
@@ -48,6 +51,13 @@ class Ledger:
     steps: int = 0
     changing: set[str] = field(default_factory=set)
     """The predicates that some action has made true."""
+    linked: dict[str, Linked] = field(default_factory=dict)
+    """By template, the attempts with what the command does not name."""
+    orders: Book = field(init=False)
+    """Commands that were names themselves."""
+
+    def __post_init__(self) -> None:
+        self.orders = Book(SLOT, self.vocabulary, plain=True)
 
     def read(self, trace: Trace) -> None:
         """Take over a whole episode."""
@@ -78,10 +88,13 @@ class Diary:
         self.goal: Goal = world.goal(opening)
         self.belief: Belief = world.update(world.start(self.goal), None, opening)
         self.steps: list[Spoken] = []
+        self._score = 0.0
+        self._counted: set[str] = set()
         self._dice = Random(int.from_bytes(hashlib.sha256(episode.encode()).digest()[:8]))  # noqa: S311  no secret
         self._goal_book = ledger.goals.setdefault(self.goal.type, GoalBook(self.goal.type, ledger.vocabulary))
         self._story = self._goal_book.begin(self.goal)
-        ledger.know(self.belief)
+        ledger.names.begin()
+        self._know(self.belief)
 
     def add(self, step: Spoken) -> bool:
         """Take over a step; whether the world refused it."""
@@ -90,46 +103,75 @@ class Diary:
         ledger.steps += 1
         after: Belief = ledger.world.update(before, step.command, step.answer)
         self.belief = after
-        ledger.know(after)
+        self._know(after)
         refused = ledger.world.infeasible(step.answer)
         if before.truth(_ASKED) is Truth.TRUE or after.truth(_ASKED) is Truth.TRUE:
             return refused
         self._imagine(after)
         witness = Witness(self.episode, len(self.steps))
         self._attempt(step, before, after, witness, refused=refused)
+        self._score = step.score
         self._story.add(after, step, witness, ledger.changing, ledger.names, refused=refused)
         return refused
 
+    def _know(self, belief: Belief) -> None:
+        self._ledger.know(belief)
+        if isinstance(belief, FactBelief):
+            self._ledger.names.learn(self._mentioned(belief))
+        new = {name for names in belief.names.values() for name in names} - self._counted
+        self._counted |= new
+        self._ledger.names.spread.update(new)
+
+    def _mentioned(self, belief: FactBelief) -> dict[str, list[str]]:
+        """Names that facts speak of and that nothing was known to have: the permissions of an app."""
+        found: dict[str, list[str]] = {}
+        for atom in belief.known:
+            declared = self._ledger.vocabulary.predicates.get(atom.predicate)
+            for arg, role in zip(atom.args, declared.args if declared else (), strict=False):
+                if arg != ANYTHING and arg not in self._ledger.names.roles:
+                    found.setdefault(role, []).append(arg)
+        return found
+
     def _attempt(self, step: Spoken, before: Belief, after: Belief, witness: Witness, *, refused: bool) -> None:
         ledger = self._ledger
+        order = ledger.names.whole(step.command)
+        if order is not None and (ledger.orders.slots or not refused):
+            attempt = self._recorded(ledger.orders, step, order.names, (before, after), witness, refused=refused)
+            ledger.orders.add(attempt, ledger.names)
         reading = ledger.names.read(step.command)
         book = ledger.books.get(reading.template)
         if book is None:
             if refused:
                 return  # nonsense is no action
             book = ledger.books[reading.template] = Book(reading.template, ledger.vocabulary)
-        names = reading.names
-        if not refused:
-            book.widen(reading, ledger.names)
-        known_before = book.known(before, names)
-        if not refused:
-            book.settle_probes(before, after, names, ledger.kinds, self._dice)
-        attempt = Attempt(
-            witness,
-            names,
-            tuple(map(kind_of, names)),
-            refused,
-            *book.measure(before, names),
-            *((0, 0) if refused else book.measure(after, names)),
-            known_before,
-            book.known(after, names),
-            step.lost,
-        )
+        attempt = self._recorded(book, step, reading.names, (before, after), witness, refused=refused)
         book.add(attempt, ledger.names)
+        linked = ledger.linked.setdefault(reading.template, Linked(reading.template, ledger.vocabulary))
+        linked.add(attempt, before, after, ledger.names, ledger.kinds, self._dice)
         if not refused:
             made = attempt.false & attempt.true_after
             ledger.changing |= {fact.predicate for place, fact in enumerate(book.facts) if made >> place & 1}
             self._sight(book, attempt, after)
+
+    def _recorded(
+        self,
+        book: Book,
+        step: Spoken,
+        names: tuple[str, ...],
+        change: tuple[Belief, Belief],
+        witness: Witness,
+        *,
+        refused: bool,
+    ) -> Attempt:
+        """An attempt with what it was for and what came of it."""
+        ledger, goal = self._ledger, self.goal
+        attempt = book.record(
+            *change, names, witness, refused=refused, known=ledger.names, kinds=ledger.kinds, dice=self._dice
+        )
+        meant = 0
+        for slot, kind in enumerate(attempt.kinds):
+            meant |= ((kind == goal.object) | (kind == goal.destination) << 1) << 2 * slot
+        return attempt._replace(lost=step.lost, goal=goal.type, gained=step.score - self._score, meant=meant)
 
     def _imagine(self, belief: Belief) -> None:
         """Look at actions that could be tried now, with what is held or with any names in their roles."""
@@ -148,7 +190,9 @@ class Diary:
         for place, atom in enumerate(book.revelations):
             if not fresh >> place & 1 or len(atom.args) != 2 or atom.predicate in self._ledger.vocabulary.companions:
                 continue
-            where = next(attempt.names[int(arg)] for arg in atom.args if arg != ANYTHING)
+            where = next((attempt.names[int(arg)] for arg in atom.args if arg != ANYTHING), None)
+            if where is None:
+                continue
             things = self._inside(atom, where, after)
             self._ledger.sights.setdefault(atom.predicate, Sights()).add(where, things, attempt.witness)
 

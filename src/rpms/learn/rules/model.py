@@ -70,6 +70,13 @@ class ActionModel:
         names = (*(f"<{name}>" for name in self.parameters), "")
         return "".join(piece + name for piece, name in zip(pieces, names, strict=True))
 
+    @property
+    def guessed(self) -> tuple[Literal, ...]:
+        """What plans see to: what is known to be needed, the best guess at the rest, and that the kinds fit."""
+        certain = [fact.clause.literals[0] for fact in self.labelled(Label.NECESSARY)]
+        told = [Literal(Atom(one.name, tuple(map(str, one.slots))), kinds=one.kinds) for one in self.tables]
+        return tuple(dict.fromkeys((*certain, *self.explaining, *told)))
+
     def labelled(self, *labels: Label) -> tuple[Induced, ...]:
         """The preconditions with some labels."""
         return tuple(fact for fact in self.needs if fact.label in labels)

@@ -51,11 +51,15 @@ class Session:
     ahead: list[str] = field(default_factory=list)
     """What the plan that was made goes on with."""
     about_goal: bool = False
+    scoring: bool = False
+    """Whether what scores is being done, as far as it is known."""
     left: int = 0
     """Steps that are left of the episode."""
 
     def __post_init__(self) -> None:
-        self.about_goal = not self.agenda.settled(self.diary.goal) and self.dice.random() < self.agenda.how.goals
+        agenda, goal = self.agenda, self.diary.goal
+        self.about_goal = not agenda.settled(goal) and self.dice.random() < agenda.how.goals
+        self.scoring = self.about_goal and agenda.learned is not None and goal.type in agenda.learned.scoring
 
     @property
     def situation(self) -> Situation:
@@ -213,6 +217,8 @@ class Session:
     def _towards_goal(self) -> str:
         """The next step towards a guess at what the goal wants; nothing where there is none left."""
         agenda = self.agenda
+        if self.scoring and (command := self._towards_score()):
+            return command
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
                 if self.wanted is not None:
@@ -221,8 +227,8 @@ class Session:
             if self.wanted is None:
                 return ""
             self.patience -= 1
-            if (command := self._go_on()) is not None:
-                return command
+            if (going := self._go_on()) is not None:
+                return going
             plan: Plan = agenda.reasoner(self.wanted).plan(self.situation, seek=False)
             options = [option for option in plan.options if not self._vain(option.command)]
             if plan.cost > 0 and options:
@@ -231,6 +237,11 @@ class Session:
             self.tried.add(self.wanted)
             self.wanted = None
         return ""
+
+    def _towards_score(self) -> str:
+        """The next step towards what scores; nothing where nothing is known to score now."""
+        plan = self.agenda.player(self.diary.goal).plan(self.situation, seek=False)
+        return next((option.command for option in plan.options if not self._vain(option.command)), "")
 
     def _go_on(self) -> str | None:
         """The next action of the plan that was made, where it can be done; no new plan is needed then."""

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
 from rpms.core.belief import Belief
-from rpms.core.facts import kind_of
 
 SLOT = "<>"
 _LONGEST_NAME = 8
 """Words of a name at most."""
+_MOST_CONSTANTS = 16
+"""Names without a number that are all taken for fixed ones; in a world with more, only the most widespread are."""
+_WIDESPREAD, _MOST_WIDESPREAD = 0.4, 32
+"""Share of the episodes in which such a name has to be known, and how many of them there are at most."""
+_SETTLED = 8
+"""Episodes before which nothing is said of how widespread a name is."""
+_FEW = 8
+"""Names that a role has in all, with which they are worth facts of their own: ways to cut, directions."""
+_PIECE = re.compile(r"""\s+|[(),="']|[^\s(),="']+""")
+"""Words, and what stands between them in sentences and in calls of tools."""
+_NUMBER = re.compile(r"\d")
 
 
 class ReadCommand(NamedTuple):
@@ -28,36 +40,66 @@ class Names:
         self.roles: dict[str, set[str]] = {}
         self.order: dict[str, int] = {}
         """Roles in the order in which they were first seen, the narrowest of an episode first."""
+        self.episodes = 0
+        self.spread: Counter[str] = Counter()
+        """In how many episodes each name was known."""
+        self.few: dict[str, tuple[str, ...]] = {}
+        """The names of roles that have only few in all."""
+        self._widespread: tuple[str, ...] = ()
+        self._unnumbered: list[str] = []
 
     def learn(self, names: Mapping[str, Sequence[str]]) -> None:
         """Take over what a belief knows to be there."""
         for role in sorted(names, key=lambda role: len(names[role])):
             self.order.setdefault(role, len(self.order))
             for name in names[role]:
+                if name not in self.roles and not _NUMBER.search(name):
+                    self._unnumbered.append(name)
                 self.roles.setdefault(name, set()).add(role)
 
+    def begin(self) -> None:
+        """Another episode begins. Now and then it is settled anew which names are fixed."""
+        self.episodes += 1
+        if self.episodes < _SETTLED or self.episodes & (self.episodes - 1):
+            return
+        every = self._unnumbered
+        most = sorted(every, key=lambda name: -self.spread[name])[:_MOST_WIDESPREAD]
+        self._widespread = tuple(name for name in most if self.spread[name] >= _WIDESPREAD * self.episodes)
+        sizes = Counter(role for roles in self.roles.values() for role in roles)
+        few = [role for role, count in sizes.items() if count <= _FEW]
+        self.few = {role: tuple(name for name in every if role in self.roles[name]) for role in few}
+
     @property
-    def constants(self) -> list[str]:
-        """Names that stand for one thing in every episode: those without a number."""
-        return [name for name in self.roles if kind_of(name) == name and not name.isdigit()]
+    def constants(self) -> tuple[str, ...]:
+        """Names that stand for one thing in every episode: those without a number, as far as they are widespread."""
+        return self._widespread if self.many else tuple(self._unnumbered)
+
+    @property
+    def many(self) -> bool:
+        """Whether there are too many names without a number for all to be fixed ones."""
+        return len(self._unnumbered) > _MOST_CONSTANTS
 
     def read(self, command: str) -> ReadCommand:
         """Take the names out of a command, the longest first; its first word is the verb and stays."""
-        words = command.split()
-        template, names = words[:1], []
+        pieces = _PIECE.findall(" ".join(command.split()))
+        template, names = pieces[:1], []
         place = 1
-        while place < len(words):
-            for end in range(min(len(words), place + _LONGEST_NAME), place, -1):
-                name = " ".join(words[place:end])
+        while place < len(pieces):
+            for end in range(min(len(pieces), place + 2 * _LONGEST_NAME - 1), place, -1):
+                name = "".join(pieces[place:end])
                 if name in self.roles:
                     template.append(SLOT)
                     names.append(name)
                     place = end
                     break
             else:
-                template.append(words[place])
+                template.append(pieces[place])
                 place += 1
-        return ReadCommand(" ".join(template), tuple(names))
+        return ReadCommand("".join(template), tuple(names))
+
+    def whole(self, command: str) -> ReadCommand | None:
+        """A command that is a name itself: an order that somebody gave, word for word."""
+        return ReadCommand(SLOT, (command,)) if command in self.roles else None
 
 
 def fill(template: str, names: Sequence[str]) -> str:

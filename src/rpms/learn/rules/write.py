@@ -10,9 +10,10 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from rpms.core.facts import Clause, Truth
-from rpms.core.rules import Predicate
+from rpms.core.facts import Clause, Literal, Truth
+from rpms.core.rules import ActionSchema, Predicate
 from rpms.learn.rules.conclude import Learned, plan_of, processes_of, prohibitions_of, table_atom
+from rpms.learn.rules.deeds import ADVANCED
 from rpms.learn.rules.goals import GoalModel
 from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, Induced, KindTable
 from rpms.store.evidence import Claim, Label
@@ -29,16 +30,22 @@ def manual_tree(learned: Learned) -> dict[str, Any]:
         "predicates": {**_vocabulary(learned), **_told_of_kinds(learned)},
         "kinds": {table.name: _kinds(table) for action in learned.actions for table in action.tables},
         "goals": {goal.type: _goal(goal) for goal in learned.goals},
-        "procedures": {goal.type: _procedure(goal) for goal in learned.goals if goal.staged},
+        "procedures": {
+            **{goal.type: _procedure(goal) for goal in learned.goals if goal.staged},
+            **{type_: {"goals": [type_], "steps": [{"advance": [ADVANCED.predicate]}]} for type_ in learned.scoring},
+        },
         "environment": {action.name: _entry(action) for action in learned.actions},
         "processes": {
-            process.name: {
-                "command": process.syntax[0],
-                "needs": [_quoted(action, clause) for clause in process.preconditions],
-                "effects": [_quoted(action, Clause((literal,))) for literal in process.effects],
-            }
-            for action in learned.actions
-            for process in processes_of(action)
+            **{
+                process.name: {
+                    "command": process.syntax[0],
+                    "needs": [_quoted(action.parameters, clause) for clause in process.preconditions],
+                    "effects": [_quoted(action.parameters, Clause((literal,))) for literal in process.effects],
+                }
+                for action in learned.actions
+                for process in processes_of(action)
+            },
+            **{process.schema.name: _process(process.schema) for process in learned.processes},
         },
         "localities": {kind: [place for place, _, _ in rows] for kind, rows in learned.localities.items()},
         "domain": _rules(learned),
@@ -126,11 +133,26 @@ def _procedure(goal: GoalModel) -> dict[str, Any]:
     return {"goals": [goal.type], "over": goal.fields, "steps": steps}
 
 
-def _quoted(action: ActionModel, clause: Clause) -> str:
-    """A clause of an action with fixed names in quotes."""
-    names = {
-        arg: f'"{arg}"' for literal in clause.literals for arg in literal.atom.args if arg not in action.parameters
+def _process(schema: ActionSchema) -> dict[str, Any]:
+    names = schema.variables
+    entry: dict[str, Any] = {
+        "command": schema.syntax[0],
+        "needs": [_quoted(names, clause) for clause in schema.preconditions],
+        "effects": [_quoted(names, Clause((literal,))) for literal in schema.effects],
+        "observes": [
+            _quoted(names, Clause((Literal(seen.atom),)))
+            + "".join(f" if {_quoted(names, clause)}" for clause in seen.given)
+            for seen in schema.observes
+        ],
     }
+    if schema.steps != 1:
+        entry["steps"] = schema.steps
+    return {key: value for key, value in entry.items() if value}
+
+
+def _quoted(parameters: Sequence[str], clause: Clause) -> str:
+    """A clause with fixed names, which are no parameters, in quotes."""
+    names = {arg: f'"{arg}"' for literal in clause.literals for arg in literal.atom.args if arg not in parameters}
     return str(clause.bind({name: quoted for name, quoted in names.items() if name != "_"}))
 
 
@@ -139,9 +161,12 @@ def _entry(action: ActionModel) -> dict[str, Any]:
     told = [str(table_atom(table, action.parameters)) for table in action.tables]
     entry = {
         "syntax": action.syntax,
-        "preconditions": [*(_quoted(action, bound(fact.clause)) for fact in action.labelled(Label.NECESSARY)), *told],
-        "plan": [_quoted(action, clause) for clause in plan_of(action)],
-        "effects": [_quoted(action, bound(fact.clause)) for fact in action.effects],
+        "preconditions": [
+            *(_quoted(action.parameters, bound(fact.clause)) for fact in action.labelled(Label.NECESSARY)),
+            *told,
+        ],
+        "plan": [_quoted(action.parameters, clause) for clause in plan_of(action)],
+        "effects": [_quoted(action.parameters, bound(fact.clause)) for fact in action.effects],
         "observes": [observed(action, fact) for fact in action.observes],
     }
     if action.losses and action.ruinous is None:
@@ -151,8 +176,8 @@ def _entry(action: ActionModel) -> dict[str, Any]:
 
 def observed(action: ActionModel, fact: Induced) -> str:
     """What an action reveals, as a manual writes it."""
-    given = f" if {_quoted(action, action.bind(fact.given))}" if fact.given else ""
-    return _quoted(action, action.bind(fact.clause)) + given
+    given = f" if {_quoted(action.parameters, action.bind(fact.given))}" if fact.given else ""
+    return _quoted(action.parameters, action.bind(fact.clause)) + given
 
 
 def _rules(learned: Learned) -> dict[str, Any]:
@@ -175,7 +200,7 @@ def _rules(learned: Learned) -> dict[str, Any]:
         rule.id: {
             "text": rule.text,
             "forbids": [
-                {"action": ban.action, "when": [_quoted(actions[ban.action], clause) for clause in ban.when]}
+                {"action": ban.action, "when": [_quoted(actions[ban.action].parameters, clause) for clause in ban.when]}
                 for ban in rule.forbids
             ],
         }
@@ -221,6 +246,14 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
                 ("procedures", goal.type), "steps", text, confirmed=goal.wins, witnesses=goal.holds[0].witnesses,
                 note="with all that is wanted and one of these left out, the game went on",
             )  # fmt: skip
+    for process in learned.processes:
+        told = _process(process.schema)
+        for key in ("effects", "observes"):
+            for text in told.get(key, ()):
+                yield Claim(
+                    ("processes", process.schema.name), key, text, confirmed=process.confirmed,
+                    against=process.against, witnesses=process.witnesses,
+                )  # fmt: skip
     for kind, rows in learned.localities.items():
         for place, found, looked in rows:
             steps = [witness for sight in learned.sights.values() for witness in sight.witnesses.get((kind, place), ())]
@@ -243,15 +276,17 @@ def _claims_of_action(action: ActionModel) -> Iterator[Claim]:
     )
     for fact in action.needs:
         key = "plan" if fact.label is Label.POSSIBLE else "preconditions"
-        yield fact.claim(at, key, _quoted(action, action.bind(fact.clause)))
-    yield from (fact.claim(at, "effects", _quoted(action, action.bind(fact.clause))) for fact in action.effects)
+        yield fact.claim(at, key, _quoted(action.parameters, action.bind(fact.clause)))
+    yield from (
+        fact.claim(at, "effects", _quoted(action.parameters, action.bind(fact.clause))) for fact in action.effects
+    )
     yield from (fact.claim(at, "observes", observed(action, fact)) for fact in action.observes)
     for process, fact in zip(processes_of(action), action.conditional, strict=True):
-        yield fact.claim(("processes", process.name), "effects", _quoted(action, action.bind(fact.clause)))
+        yield fact.claim(("processes", process.name), "effects", _quoted(action.parameters, action.bind(fact.clause)))
     for table in action.tables:
         yield from _claims_of_kinds(table)
     if action.ruinous is not None:
-        yield action.ruinous.claim(at, "forbids", _quoted(action, action.bind(action.ruinous.clause)))
+        yield action.ruinous.claim(at, "forbids", _quoted(action.parameters, action.bind(action.ruinous.clause)))
 
 
 def _claims_of_kinds(table: KindTable) -> Iterator[Claim]:

@@ -245,7 +245,7 @@ def _roaming(enabled: bool) -> Callable[[TelecomBelief, WrittenCall, str], Telec
     return lambda belief, call, _: belief.noting(str(call.arguments.get("line_id", "")), {"roaming_enabled": enabled})
 
 
-_ADDED = re.compile(r'"new_data_refueling_gb": (\d+(?:\.\d+)?)')
+_ADDED = re.compile(r'"new_data_refueling_gb": (\d{1,9}(?:\.\d{1,20})?)')
 
 
 def _refuelled(belief: TelecomBelief, call: WrittenCall, said: str) -> TelecomBelief:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from rpms.core.errors import InputError
+from rpms.foreign.digits import whole_number
 from rpms.worlds.base import Task
 
 _Thing = TypeVar("_Thing")
@@ -126,10 +127,11 @@ def parse_choice(text: str) -> GameChoice:
             continue
         wrong = f"{' or '.join(games)}: no parameter" if names else "no game has a parameter"
         parameter = _named(name, known, wrong, "the parameters")
-        if not value.isdecimal() or len(value) > 6 or not parameter.least <= int(value) <= parameter.most:
+        number = whole_number(value, parameter.most)
+        if number is None or number < parameter.least:
             raise InputError(f"{name}={value}: write a number from {parameter.least} to {parameter.most}")
-        if int(value) != parameter.default or len(games) > 1:
-            values[name] = int(value)
+        if number != parameter.default or len(games) > 1:
+            values[name] = number
     return GameChoice(games, dict(sorted(values.items())))
 
 

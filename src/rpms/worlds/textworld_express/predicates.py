@@ -181,6 +181,13 @@ def _cooked(belief: ExpressKnown, food: str) -> bool | None:
     return _followed(belief, food, cuts=False)
 
 
+def _ready(belief: ExpressKnown) -> bool | None:
+    if belief.recipe is None:
+        return None
+    done = all(belief.is_done(verb, food) for verb, food in belief.recipe.directions)
+    return done and all(food in belief.carried for food in belief.recipe.ingredients)
+
+
 def _eaten(belief: ExpressKnown, food: str) -> bool | None:
     return None if belief.here is None else food in belief.eaten
 
@@ -261,6 +268,7 @@ PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "calls_for": (2, _calls_for),
     "cut": (1, _cut),
     "cooked": (1, _cooked),
+    "ready": (0, _ready),
     "eaten": (1, _eaten),
     "needed": (1, _needed),
     "charted": (0, _charted),

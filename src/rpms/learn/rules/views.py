@@ -1,0 +1,160 @@
+"""Attempts looked at with another question than whether the world refused them: did it score, did it get there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import log2
+
+from rpms.core.facts import Atom, Clause, Literal
+from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.induce import BY_CHANCE, Needs, bits
+from rpms.learn.rules.model import literal_of
+
+_OFTEN = 0.6
+"""Of the attempts with all that a condition asks for, the share that has to have come out well."""
+_SEVERAL = 2
+"""Attempts that came out well, below which nothing is concluded."""
+_SURE = 0.9
+"""That share for a further condition: of what is left over after the first, most was luck."""
+_GAIN = 0.02
+"""By how much a fact has to raise the share of what came out well."""
+_ABOUT_OTHERS = 0.8
+"""What a fact about a fixed name or a kind is worth, compared with one about the action's things."""
+_MOST_KINDS = 40
+"""Kinds that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstance:
+    """When an action does what was asked, over its slots."""
+
+    literals: tuple[Literal, ...]
+    good: int
+    """Attempts that came out well with it."""
+    bad: int
+    """Attempts with it that did not."""
+    witnesses: tuple[Attempt, ...] = ()
+
+    @property
+    def share(self) -> float:
+        return self.good / max(1, self.good + self.bad)
+
+    @property
+    def clauses(self) -> tuple[Clause, ...]:
+        return tuple(Clause((literal,)) for literal in self.literals)
+
+
+@dataclass(eq=False)
+class Explained(Needs):
+    """Needs of which kinds explain nothing: with names that never come up twice, they would explain everything."""
+
+    preferred: frozenset[str] = frozenset()
+    """Slots whose facts are kept rather than others that say the same."""
+
+    @cached_property
+    def _explainable(self) -> list[tuple[Attempt, int, int]]:
+        return self.losses
+
+    def _worth(self, bit: int) -> tuple[int, ...]:
+        literal = literal_of(self.book.facts, bit)
+        return (not self.preferred.isdisjoint(literal.atom.args), *super()._worth(bit))
+
+
+def view(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool]) -> Book:
+    """A book of some attempts, in which those that did not come out well count as refused."""
+    found = replace(
+        book, attempts=[], imagined=[], worked=type(book.worked)(), refused=type(book.refused)(), _known=set(book.facts)
+    )
+    for attempt in attempts:
+        found.attempts.append(attempt._replace(refused=not well(attempt)))
+        (found.worked if well(attempt) else found.refused)[attempt.kinds] += 1
+    return found
+
+
+def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstance | None:
+    """The fewest facts that tell the attempts that came out well from the others, where they mostly do."""
+    needs = Explained(book, preferred=preferred)
+    if len(needs.wins) < _SEVERAL:
+        return None
+    wanted = needs.explaining
+    bad = sum(row[1] & wanted == wanted for row in needs.losses)
+    literals = tuple(literal_of(book.facts, bit) for bit in bits(wanted))
+    found = Circumstance(literals, len(needs.wins), bad, tuple(row[0] for row in needs.wins[:5]))
+    return found if found.share >= _OFTEN else None
+
+
+def conditions(book: Book, least: float = _OFTEN) -> Iterator[Circumstance]:
+    """When it came out well, as conditions each of which mostly tells; what came out well by luck is covered by none.
+
+    Sequential covering, as FOIL does it: facts are added by their gain, which weighs how much the share of what came
+    out well rises by how much is still covered; what a condition covers is set aside before the next one is sought.
+
+    `least`: the share of what comes out well with a condition.
+    """
+    size, facts = len(book.facts), book.facts
+    kinds = _kinds(book)
+    rows = [
+        (attempt, attempt.true | attempt.false << size | _of_kinds(attempt, kinds) << 2 * size)
+        for attempt in book.attempts
+    ]
+    left = [row for row in rows if not row[0].refused]
+    lost = [row for row in rows if row[0].refused]
+    further = False
+    while len(left) >= _SEVERAL:
+        mask = _grown(left, lost, facts)
+        covered = [row for row in left if row[1] & mask == mask]
+        bad = sum(row[0].refused and row[1] & mask == mask for row in rows)
+        literals = tuple(
+            literal_of(facts, bit) if bit < 2 * size else Literal(Atom("kind", kinds[bit - 2 * size]))
+            for bit in bits(mask)
+        )
+        found = Circumstance(literals, len(covered), bad, tuple(row[0] for row in covered[:5]))
+        luck = (len(left) / (len(left) + len(lost))) ** len(covered) if lost else 0.0
+        if len(covered) < _SEVERAL or found.share < least or (further and luck > BY_CHANCE / len(facts)):
+            return
+        yield found
+        least, further = max(least, _SURE), True
+        left = [row for row in left if row[1] & mask != mask]
+
+
+def _kinds(book: Book) -> list[tuple[str, str]]:
+    """Slots with the kinds that came out well in them several times; none where fixed names do not matter."""
+    if book.plain:
+        return []
+    counts = Counter(
+        (str(slot), kind) for attempt in book.attempts if not attempt.refused for slot, kind in enumerate(attempt.kinds)
+    )
+    return [pair for pair, count in counts.most_common(_MOST_KINDS) if count >= _SEVERAL]
+
+
+def _of_kinds(attempt: Attempt, kinds: Sequence[tuple[str, str]]) -> int:
+    return sum(1 << place for place, (slot, kind) in enumerate(kinds) if attempt.kinds[int(slot)] == kind)
+
+
+def _grown(good: Sequence[tuple[Attempt, int]], bad: Sequence[tuple[Attempt, int]], facts: Sequence[Atom]) -> int:
+    """Facts that most of what came out well shares, and little else; of equal ones, those about the action's things."""
+    size, mask = len(facts), 0
+    good, bad = list(good), list(bad)
+    general = [any(not arg.isdigit() for arg in atom.args) for atom in facts]
+    while bad:
+        share = len(good) / (len(good) + len(bad))
+        ever, ranked, choice = 0, (0.0, False, 0), -1
+        for _, true in good:
+            ever |= true
+        for bit in bits(ever & ~mask):
+            hits, misses = sum(row[1] >> bit & 1 for row in good), sum(row[1] >> bit & 1 for row in bad)
+            kept = hits / (hits + misses)
+            told = bit >= 2 * size
+            worth = hits * log2(kept / share) * (_ABOUT_OTHERS if told or general[bit % size] else 1.0)
+            rank = (worth, not told and bit < size, -bit)
+            if hits >= _SEVERAL and kept >= share + _GAIN and rank > ranked:
+                ranked, choice = rank, bit
+        if choice < 0:
+            break
+        mask |= 1 << choice
+        good = [row for row in good if row[1] >> choice & 1]
+        bad = [row for row in bad if row[1] >> choice & 1]
+    return mask

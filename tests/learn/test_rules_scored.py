@@ -1,0 +1,101 @@
+"""Commands that are calls, that do not name where they lead, and goals that only the score tells of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rpms.core.condition import RULES_ONLY, compose
+from rpms.core.facts import Atom
+from rpms.core.recall import EpisodicMemory
+from rpms.core.rules import Predicate
+from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
+from rpms.learn.rules.explore import Exploring
+from rpms.learn.rules.learn import RulesPlan, learn_rules
+from rpms.learn.rules.templates import Names, fill
+from rpms.learn.rules.views import conditions
+from rpms.models.base import Decoding
+from rpms.models.catalogue import open_model
+from rpms.play.episode import Play, play
+from rpms.play.setup import knowledge_of, manual_of
+from rpms.play.sources import choose_manual
+from rpms.store.evidence import Witness
+from rpms.worlds.base import Setting
+from tests.learn.house import House
+
+
+def test_a_house_is_learned_from_its_score_and_new_tasks_are_won(tmp_path: Path) -> None:
+    world, setting, out = House(), Setting(), tmp_path / "manual.yaml"
+    learn_rules(RulesPlan(world, tuple(world.tasks("train", setting)), setting, "train", Exploring(steps=700)), out)
+    knowledge = replace(knowledge_of(world), manual=manual_of(world, choose_manual(out)))
+    said = {
+        process.syntax[0]: [str(clause) for clause in process.preconditions]
+        for process in knowledge.manual.lore.processes
+        if {str(effect) for effect in process.effects} & {"at(other)", "at(room)", "advanced"}
+    }
+    assert any(fact.startswith("leads(") for fact in said['move(way="<way>")'])
+    assert "wanted(thing)" in said['take(thing="<thing>")']
+    mind = compose(RULES_ONLY, knowledge, EpisodicMemory())
+    tasks = world.tasks("dev", setting)[:10]
+    endings = [
+        play(Play(world, world.open(task, setting), task, mind, open_model("planner"), Decoding(), 30)).ending
+        for task in tasks
+    ]
+    assert endings.count("won") == len(tasks)
+
+
+def test_names_are_taken_out_of_calls_and_of_sentences() -> None:
+    names = Names()
+    names.learn({"line": ["L1002", "L1003"], "customer": ["C1001"], "thing": ["apple 1", "map"], "amount": ["2.0"]})
+    call = 'refuel_data(customer_id="C1001", line_id="L1002", gb_amount=2.0)'
+    assert names.read(call).template == 'refuel_data(customer_id="<>", line_id="<>", gb_amount=<>)'
+    assert names.read(call).names == ("C1001", "L1002", "2.0")
+    assert names.read("heat apple 1 with map").template == "heat <> with <>"
+    assert names.read("remap apple 1").template == "remap <>"
+
+
+def test_a_command_that_is_a_name_itself_is_an_order() -> None:
+    names = Names()
+    names.learn({"order": ["jump up and down"]})
+    assert names.whole("jump up and down") == ("<>", ("jump up and down",))
+    assert names.whole("jump") is None
+
+
+@given(st.text(alphabet="ab (),=\"'1", max_size=30), st.sets(st.sampled_from(["a", "b", "ab", "a b", "1", "b 1"])))
+def test_a_command_is_what_its_template_and_its_names_make(text: str, known: set[str]) -> None:
+    names = Names()
+    names.learn({"thing": sorted(known)})
+    command = " ".join(text.split())
+    assert fill(*names.read(command)) == command
+
+
+@given(st.integers(0, 10_000), st.integers(0, 30))
+def test_a_condition_found_by_covering_mostly_tells(seed: int, luck: int) -> None:
+    """Whatever came out well by luck, a condition that is given holds for what it covers, and mostly there alone."""
+    dice = Random(seed)
+    facts = [Atom(f"fact_{letter}", ("0",)) for letter in "abcdef"]
+    book = Book("do <>", Vocabulary({atom.predicate: Predicate(atom.predicate, ("thing",)) for atom in facts}))
+    book.slots, book.facts = [set()], facts
+    for number in range(60):
+        true = dice.randrange(64)
+        well = true & 3 == 3 or dice.randrange(100) < luck  # the first two facts, or luck
+        book.attempts.append(Attempt(Witness("e", number), ("x 1",), ("x",), not well, true, 63 & ~true, 0, 0, 0, 0))
+    found = list(conditions(book))
+    for each in found:
+        covers = [
+            attempt
+            for attempt in book.attempts
+            if all(
+                bool(attempt.true >> facts.index(literal.atom) & 1) is not literal.negated
+                for literal in each.literals
+                if literal.atom.predicate != "kind"
+            )
+        ]
+        assert sum(attempt.refused for attempt in covers) == each.bad
+        assert each.share >= 0.6
+    if not luck and sum(not attempt.refused for attempt in book.attempts) > 1:
+        assert [str(literal) for literal in found[0].literals] == ["fact_a(0)", "fact_b(0)"]
