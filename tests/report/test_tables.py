@@ -183,7 +183,7 @@ def test_comparisons_of_a_study_are_corrected_together():
     found = {contrast.name: contrast for contrast in contrasts(paper())}
     assert len(found) == 5
     assert all(contrast.adjusted >= contrast.test.exact for contrast in found.values())
-    assert interaction_of(paper()).estimate == pytest.approx(5 / 134)
+    assert interaction_of(paper().ablation).estimate == pytest.approx(5 / 134)
 
 
 def test_published_rows_are_marked_in_every_form_and_no_other_row_is():

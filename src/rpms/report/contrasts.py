@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rpms.report.outcomes import Comparison, Results, Row, paired
+from rpms.report.outcomes import Cells, Comparison, Results, Row, paired
 from rpms.report.statistics import (
     ALPHA,
     Interval,
@@ -57,8 +57,7 @@ def pairs_to_compare(comparison: Comparison) -> tuple[tuple[Results, Results], .
     """
     wanted: dict[tuple[str, str], tuple[Results, Results]] = {}
     cells = comparison.ablation
-    if cells:
-        a, b, c, d = cells
+    for a, b, c, d in comparison.ablations:
         for first, second in ((a, b), (a, c), (a, d), (b, d), (c, d)):
             wanted[first.name, second.name] = (first, second)
     for first, second in (*comparison.soft_pairs, *comparison.filter_pairs):
@@ -93,11 +92,8 @@ def _contrast(first: Results, second: Results) -> Contrast:
     )
 
 
-def interaction_of(comparison: Comparison, *, by_score: bool = False) -> Interval | None:
-    """D - (B + C - A), paired by task over what all four were to play; None without the 2x2."""
-    cells = comparison.ablation
-    if cells is None:
-        return None
+def interaction_of(cells: Cells, *, by_score: bool = False) -> Interval | None:
+    """D - (B + C - A), paired by task over what all four were to play."""
     tasks = [task for task in cells[0].rows if all(task in cell.rows for cell in cells)]
     if any(cell.going for cell in cells):
         tasks = [task for task in tasks if not any(cell.rows[task].missing for cell in cells)]

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from rpms.report.labels import condition_label, type_label
 from rpms.report.learning_curve import LearningRound, rounds
-from rpms.report.outcomes import Comparison, Results
+from rpms.report.outcomes import Cells, Comparison, Results
 from rpms.report.statistics import additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
 
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
@@ -124,13 +124,14 @@ def _score(results: Results) -> tuple[float, float, float]:
 
 
 def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
-    """The 2x2 as bars, one panel a comparison (the paper has two), with the additive expectation dotted."""
+    """Each 2x2 as bars in a panel of its own (the paper has two), with the additive expectation dotted."""
+    every = [(comparison, cells) for comparison in comparisons for cells in comparison.ablations]
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(3.6 * len(comparisons) + 0.3, 3.0), layout="constrained")
+        figure = Figure(figsize=(3.6 * len(every) + 0.3, 3.0), layout="constrained")
         panels: dict[bool, list[Any]] = {}
-        for place, comparison in enumerate(comparisons, start=1):
-            axes = figure.add_subplot(1, len(comparisons), place)
-            _ablation_panel(axes, comparison)
+        for place, (comparison, cells) in enumerate(every, start=1):
+            axes = figure.add_subplot(1, len(every), place)
+            _ablation_panel(axes, comparison, cells)
             panels.setdefault(comparison.scored, []).append(axes)
         for scored, alike in panels.items():
             _share_scale(alike, most=None if scored else 100)
@@ -138,9 +139,7 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
         return _save("ablation", caption, figure)
 
 
-def _ablation_panel(axes: Any, comparison: Comparison) -> None:
-    cells = comparison.ablation
-    assert cells is not None
+def _ablation_panel(axes: Any, comparison: Comparison, cells: Cells) -> None:
     value = _score if comparison.scored else _rate
     a, b, c, d = cells
     measured = {results.name: value(results) for results in (a, c, b, d)}

@@ -197,6 +197,10 @@ def called(name: str, folder: str) -> str:
     return name if not folder or Path(folder).name == name else f"{name} ({folder})"
 
 
+Cells = tuple[Results, Results, Results, Results]
+"""(A), (B), (C), (D): Baseline, Rules-only, Memory-only and Full."""
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Conditions that played the same tasks under the same protocol, in the order they are to be shown."""
@@ -242,14 +246,20 @@ class Comparison:
         return not any(results.best_of for results in self)
 
     @property
-    def ablation(self) -> tuple[Results, Results, Results, Results] | None:
-        """(A), (B), (C), (D): the four cells of the 2x2, if all are here; (C) and (D) with the same memory."""
+    def ablation(self) -> Cells | None:
+        """The first 2x2, if there is one: the paper's, where it was played."""
+        return next(iter(self.ablations), None)
+
+    @property
+    def ablations(self) -> tuple[Cells, ...]:
+        """Every 2x2 whose four cells are here, told and enforced; (C) and (D) with the same memory."""
+        found: list[Cells] = []
         for alike in comparable(self):
             a, b, c, d = ([results for results in alike if _is_cell(results, name)] for name in CONDITIONS)
             pairs = [(one, two) for one in c for two in d if _memory(one) == _memory(two)]
             if a and b and pairs:
-                return a[0], b[0], *pairs[0]
-        return None
+                found.append((a[0], b[0], *pairs[0]))
+        return tuple(found)
 
     @property
     def soft_pairs(self) -> tuple[tuple[Results, Results], ...]:

@@ -78,9 +78,11 @@ def _marked(entry: TableLine) -> tuple[TableCell, ...]:
 
 
 def terminal(table: Table, width: int | None = None) -> str:
-    """For a terminal, without colours: what a pipe or a file also wants."""
+    """For a terminal, without colours, as a pipe or a file also wants it: too wide rather than with a number cut."""
     console = Console(file=io.StringIO(), width=width or 120, highlight=False, no_color=True)
-    console.print(rich_table(table))
+    made = rich_table(table)
+    console.width = max(console.width, sum(_least(table, place) + _GAP for place in range(len(table.columns))))
+    console.print(made)
     for note in table.notes:
         console.print(Text(plain(note), style="dim"))
     assert isinstance(console.file, io.StringIO)
@@ -91,18 +93,32 @@ _WORD_WIDTH = 16
 """How far a column of words is not folded, however narrow the terminal."""
 
 
+_GAP = 2
+"""Spaces between two columns."""
+
+
+def _least(table: Table, place: int) -> int:
+    """How narrow a column may become: a number is whole, and so is each word of its heading."""
+    longest = max((len(_marked(entry)[place].text) for entry in table.lines), default=0)
+    if place < table.words:
+        return min(longest, _WORD_WIDTH)
+    return max(longest, *map(len, plain(table.columns[place]).split()), 1)
+
+
 def rich_table(table: Table) -> RichTable:
     """For rich. Nothing in a cell is read as markup."""
     made = RichTable(
         title=Text(plain(table.caption)), title_justify="left", box=None, pad_edge=False, title_style="bold"
     )
     for place, heading in enumerate(table.columns):
-        longest = max((len(_marked(entry)[place].text) for entry in table.lines), default=0)
+        word, least = place < table.words, _least(table, place)
+        # a column of a fixed width is never made narrower, and so no number is cut
         made.add_column(
             Text(plain(heading)),
-            justify="left" if place < table.words else "right",
+            justify="left" if word else "right",
             overflow="fold",
-            min_width=min(longest, _WORD_WIDTH) if place < table.words else None,
+            min_width=least,
+            width=None if word else least,
         )
     for number, group in enumerate(table.groups):
         if number:

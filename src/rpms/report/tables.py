@@ -14,9 +14,9 @@ from rpms.report.epochs import epochs_table
 from rpms.report.labels import ARBITRATION_LABELS, CONDITION_LABELS, ENFORCED, condition_label, type_label
 from rpms.report.learning_curve import MEMORY_SERIES, RULES_SERIES, rounds
 from rpms.report.numbers import Best, percent, points, range_of, rate_range
-from rpms.report.outcomes import Comparison, Results, Row
+from rpms.report.outcomes import Cells, Comparison, Results, Row
 from rpms.report.published import SETTINGS
-from rpms.report.statistics import additive_expectation
+from rpms.report.statistics import Interval, additive_expectation
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
 from rpms.report.verdicts import verdict_table
 
@@ -29,7 +29,8 @@ def main_table(comparisons: Sequence[Comparison], *, with_published: bool = Fals
     for comparison in comparisons:
         conditions = list(comparison)
         cells = comparison.ablation
-        base, *others = (cells[0], cells[3]) if cells else conditions
+        more = [cell for each in comparison.ablations[1:] for cell in (each[0], each[3])]
+        base, *others = (cells[0], cells[3], *more) if cells else conditions
         best = Best(results.rate for results in (base, *others))
         parts.append([_main_line(base, None, best), *(_main_line(other, base, best) for other in others)])
     if with_published:
@@ -106,15 +107,18 @@ def _rate_cell(rows: Sequence[Row], best: Best) -> TableCell:
 def ablation_table(comparison: Comparison, *, with_published: bool = False) -> Table:
     """The 2x2 of rules and memory by success: the paper's Table 3."""
     cells = _in_paper_order(comparison)
-    best = Best(results.rate for results in cells)
+    best = Best(results.rate for each in cells for results in each)
     measured = [
-        line(
-            *_switches(results),
-            f"{results.won}/{len(results)}",
-            best.cell(results.rate, percent(results.rate) + "%"),
-            rate_range(results.won, len(results)),
-        )
-        for results in cells
+        [
+            line(
+                *_switches(results),
+                f"{results.won}/{len(results)}",
+                best.cell(results.rate, percent(results.rate) + "%"),
+                rate_range(results.won, len(results)),
+            )
+            for results in each
+        ]
+        for each in cells
     ]
     printed = [
         line(
@@ -130,8 +134,8 @@ def ablation_table(comparison: Comparison, *, with_published: bool = False) -> T
         "ablation",
         f"2×2 ablation on {len(comparison.tasks)} tasks.",
         ("Condition", "Rules", "Mem.", "Succ.", "Rate", "95% interval"),
-        groups(measured, printed),
-        (*_interaction_note(comparison, by_score=False), *omissions(comparison)),
+        groups(*measured, printed),
+        (*_interaction_notes(comparison, by_score=False), *omissions(comparison)),
         words=3,
     )
 
@@ -139,14 +143,18 @@ def ablation_table(comparison: Comparison, *, with_published: bool = False) -> T
 def score_table(comparison: Comparison, *, with_published: bool = False) -> Table:
     """The 2x2 by average score: the paper's Table 5, for ScienceWorld."""
     cells = _in_paper_order(comparison)
-    best, raw = Best(results.floored for results in cells), Best(results.score for results in cells)
+    every = [results for each in cells for results in each]
+    best, raw = Best(results.floored for results in every), Best(results.score for results in every)
     measured = [
-        line(
-            *_switches(results),
-            best.cell(results.floored, f"{results.floored:.1f}"),
-            raw.cell(results.score, f"{results.score:.1f}"),
-        )
-        for results in cells
+        [
+            line(
+                *_switches(results),
+                best.cell(results.floored, f"{results.floored:.1f}"),
+                raw.cell(results.score, f"{results.score:.1f}"),
+            )
+            for results in each
+        ]
+        for each in cells
     ]
     printed = [
         line(*_printed_switches(name), f"{score:.1f}", "", published=True)
@@ -157,8 +165,8 @@ def score_table(comparison: Comparison, *, with_published: bool = False) -> Tabl
         f"Average score over {len(comparison.tasks)} episodes, {_simplified(comparison)}: with negative scores counted "
         "as 0, as the papers on this world do, and raw, as the simulator gives them.",
         ("Condition", "Rules", "Mem.", "Score (negatives as 0)", "Score (raw)"),
-        groups(measured, printed),
-        (*_interaction_note(comparison, by_score=True), *omissions(comparison)),
+        groups(*measured, printed),
+        (*_interaction_notes(comparison, by_score=True), *omissions(comparison)),
         words=3,
     )
 
@@ -170,10 +178,9 @@ def _simplified(comparison: Comparison) -> str:
     return f"simplifications: {', '.join(sorted(names))}" if names - {"none"} else "no simplifications"
 
 
-def _in_paper_order(comparison: Comparison) -> list[Results]:
-    """The four cells as the paper lists them (A, C, B, D); every condition where the four are not all here."""
-    cells = comparison.ablation
-    return [cells[0], cells[2], cells[1], cells[3]] if cells else list(comparison)
+def _in_paper_order(comparison: Comparison) -> list[list[Results]]:
+    """The cells of each 2x2 as the paper lists them (A, C, B, D); every condition where there is none."""
+    return [[a, c, b, d] for a, b, c, d in comparison.ablations] or [list(comparison)]
 
 
 def _switches(results: Results) -> tuple[str, str, str]:
@@ -189,21 +196,26 @@ def _printed_switches(name: str) -> tuple[str, str, str]:
     return (f"({CELL_LETTERS[name]}) {CONDITION_LABELS[name]}", "ON" if rules else "OFF", "ON" if memory else "OFF")
 
 
-def _interaction_note(comparison: Comparison, *, by_score: bool) -> tuple[str, ...]:
-    found = interaction_of(comparison, by_score=by_score)
-    if found is None:
-        return ()
-    scale, unit = (1, "points") if by_score else (100, "pp")
-    if found.low == found.high:
-        return (f"Interaction, D − (B + C − A): {points(found.estimate, scale)} {unit}, the same in every task.",)
-    sure = "" if found.excludes_zero else "; the interval holds 0, so it may be none"
-    cells = comparison.ablation
-    if cells and not by_score and additive_expectation(*(cell.rate for cell in cells[:3])) > 1:
-        sure += "; the additive expectation is above 100%, which nothing can reach"
-    text = (
-        f"Interaction, D − (B + C − A): {points(found.estimate, scale)} {unit}, 95% interval {range_of(found, scale)}"
+def _interaction_notes(comparison: Comparison, *, by_score: bool) -> tuple[str, ...]:
+    every = comparison.ablations
+    found = ((cells, interaction_of(cells, by_score=by_score)) for cells in every)
+    return tuple(
+        _interaction_note(cells, interval, by_score=by_score, named=len(every) > 1)
+        for cells, interval in found
+        if interval is not None
     )
-    return (f"{text} ({found.method}, paired by task){sure}.",)
+
+
+def _interaction_note(cells: Cells, found: Interval, *, by_score: bool, named: bool) -> str:
+    scale, unit = (1, "points") if by_score else (100, "pp")
+    of = f" of {condition_label(cells[3].name)}" if named else ""
+    text = f"Interaction{of}, D − (B + C − A): {points(found.estimate, scale)} {unit}"
+    if found.low == found.high:
+        return f"{text}, the same in every task."
+    sure = "" if found.excludes_zero else "; the interval holds 0, so it may be none"
+    if not by_score and additive_expectation(*(cell.rate for cell in cells[:3])) > 1:
+        sure += "; the additive expectation is above 100%, which nothing can reach"
+    return f"{text}, 95% interval {range_of(found, scale)} ({found.method}, paired by task){sure}."
 
 
 def arbitration_table(comparison: Comparison, *, with_published: bool = False) -> Table:
