@@ -145,7 +145,9 @@ def test_export_escapes_what_models_wrote(memories, tmp_path):
         out = tmp_path / f"memory.{ending}"
         assert rpms("memory", "export", memories / "failing.jsonl", "--out", out).exit_code == 0
         assert out.read_text()
-    assert "endings" in problem("memory", "export", memories / "failing.jsonl", "--out", tmp_path / "memory.pdf")
+    assert "must end in one of .md, .csv" in problem(
+        "memory", "export", memories / "failing.jsonl", "--out", tmp_path / "memory.pdf"
+    )
 
 
 def test_bad_files_are_one_line_each(tmp_path):

@@ -47,7 +47,7 @@ def show(
     shown: tuple[Rule | ActionSchema, ...] = (
         (*active.rules, *active.environment) if active else (*whole.rules, *whole.actions)
     )
-    title = f"{world}: {'for ' + str(parsed.signature) if parsed else 'the whole manual'}"
+    title = f"{world}: {'active for ' + str(parsed.signature) if parsed else 'the whole manual'}"
     console.print(f"[bold]{escape(title)}[/bold]")
     tokens = 0
     for tier in Tier:
