@@ -117,7 +117,7 @@ def _report(result: RulesLearned, out: Path) -> list[str]:
     lines = [f"{out}: {found}, from {evidence.episodes:,} episodes with {evidence.steps:,} steps"]
     for action in learned.actions:
         sure, unsure = (len(action.labelled(label)) for label in (Label.NECESSARY, Label.POSSIBLE))
-        line = f"  {action.syntax}: {action.successes} successes, {action.refusals} refusals; {sure} certain needs"
+        line = f"  {action.syntax}: {action.successes} successes, {action.refusals} refusals; needs: {sure} certain"
         line += f", {unsure} possible" if unsure else ""
         line += "; never refused, so what it needs is unknown" if not action.refusals else ""
         line += f"; {action.unexplained} refusals unexplained" if action.unexplained else ""
