@@ -11,14 +11,18 @@ import pytest
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Literal
 from rpms.learn.rules.agenda import Exploring
+from rpms.learn.rules.conclude import Learned
 from rpms.learn.rules.edits import merged
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
+from rpms.learn.rules.ledger import vocabulary_of
 from rpms.learn.rules.rewording import keeps_names
+from rpms.learn.rules.write import manual_tree, manual_yaml
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Label, evidence_file, read_evidence
-from rpms.store.manuals import manual_text, read_manual
+from rpms.store.manuals import ManualText, manual_text, read_manual
 from rpms.store.traces import keeping, read_traces, traces_file
 from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms, rpms  # noqa: F401  a fixture
 from tests.learn.made_up import Action, Domain, MadeUp
 from tests.own_world import new  # noqa: F401  a fixture
@@ -220,3 +224,13 @@ def test_a_new_world_is_learned_and_all_its_tasks_are_won(rpms: Rpms, new: Path)
     table = rpms("rules", "verify", str(out), str(new.parent / "run"), "--world", str(new))
     assert table.code == 0
     assert rpms("rules", "verify", str(new), str(new.parent / "run")).code == 0
+
+
+@pytest.mark.parametrize("name", ["alfworld", "scienceworld", "textworld-express", "tau2-telecom"])
+def test_what_a_learner_takes_over_of_a_world_can_be_written_and_read(name):
+    """Of predicates that belong together none is left out: a manual that names half of them is refused."""
+    world = find_world(name)
+    vocabulary = vocabulary_of(world).predicates
+    tree = manual_tree(Learned(world.name, vocabulary, (), (), {}, {}))
+    read = read_manual(universal_tier(), ManualText("learned", manual_yaml(tree), own=True))
+    assert read.predicates.keys() >= vocabulary.keys()

@@ -32,7 +32,9 @@ def vocabulary_of(world: World) -> Vocabulary:
     """What is taken over of a world's manual: which facts there are and how to say them, not what they follow from."""
     manual = manual_of(world)
     told = {name: each for name, each in manual.predicates.items() if not each.lasting}
-    return Vocabulary({name: each for name, each in told.items() if name not in manual.lore.facts})
+    answered = {name: each for name, each in told.items() if name not in manual.lore.facts}
+    companions = {each.exclusive for each in answered.values()}  # without them, `exclusive` would name nothing
+    return Vocabulary({name: each for name, each in told.items() if name in answered or name in companions})
 
 
 @dataclass
