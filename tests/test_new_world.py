@@ -208,3 +208,9 @@ def test_a_package_of_the_same_name_elsewhere_is_not_taken_for_it(new: Path, rpm
     assert rpms("rules", "show", "./half").code == 0
     rpms("worlds", "new", "half", "--out", "other")
     assert "another package half_world is in" in rpms("rules", "show", "other/half").line
+
+
+def test_a_world_in_a_folder_may_be_named_by_its_path(rpms: Rpms, new: Path) -> None:
+    assert rpms("rules", "diff", "./half", "half").code == 0
+    assert rpms("rules", "diff", new, "half").code == 0
+    assert "no such manual" in rpms("rules", "diff", "./none", "half").line

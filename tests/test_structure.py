@@ -11,7 +11,6 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[1] / "src"
 SHARED = {
     "Command": "one command for a simulator in both: a world's, and what a client of OpenEnv sends, who knows no world",
-    "Row": "an episode in a table, and a prompt in a batch: nothing that reads the one can meet the other",
 }
 """Public classes of which there are two, and why."""
 

@@ -15,7 +15,7 @@ from tests.cli.command import Rpms
 class TestGames:
     def test_made_games_can_be_run(self, rpms: Rpms, tmp_path: Path):
         made = rpms("games", "make", "--out", tmp_path / "games", "--count", 2, "--seed", 7)
-        assert "2 games, each won by a plan" in made.out
+        assert "2 games in " in made.out
         played = ("run", "alfworld", "--split", "train", "--data", tmp_path / "games", "--memory", "none")
         played = (*played, "--out", tmp_path / "run")
         assert "2 of 2 episodes: 2 won" in rpms(*played).out

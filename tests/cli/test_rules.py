@@ -45,7 +45,7 @@ class TestRules:
         assert "\n  pick_and_place_simple (x is the object, p is the destination):\n    in(x, p)\n" in whole
         assert "    Gives: at(place)\n    Reveals: closed(place); in(_, place) if not closed(place); " in whole
         active = rpms("rules", "show", "alfworld", "--goal", "pick_heat").out
-        assert "goals (1), for plans alone\n  pick_heat_then_place_in_recep" in active
+        assert "goals (1), used only by plans\n  pick_heat_then_place_in_recep" in active
         science = rpms("rules", "show", "scienceworld", "--goal", "F3").out
         assert re.search(r"\n  boil, for F3 of [^\n]+:\n    \w+: ", science)
         assert "i is each of the ingredients" in science

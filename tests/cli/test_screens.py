@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,21 @@ class TestHelp:
         shown = [title for title in titles if title in GROUPS]
         assert shown == [group for group in GROUPS if group in shown], "in the order they are listed in"
         assert len(shown) >= 4
+
+    def test_every_command_stands_in_a_panel_with_a_title(self, terminal: Terminal):
+        said = terminal(80, 24, "--help").out
+        titles = [line.strip("╭─╮ ") for line in said.splitlines() if line.startswith("╭─")]
+        assert "Commands" not in titles
+        assert len(titles) == len(set(titles))
+        assert {"games", "verify"} <= set(re.findall(r"^│ (\w+)", said, re.MULTILINE))
+
+    @pytest.mark.parametrize("width", [80, 100])
+    def test_help_breaks_lines_only_where_the_screen_ends(self, terminal: Terminal, width: int):
+        said = terminal(width, 24, "rules", "diff", "--help").out
+        told = said[said.index("Actions are matched") : said.index("╭─")].strip().splitlines()
+        assert len(told) > 1
+        for line, following in pairwise(told):
+            assert len(line.strip()) + 1 + len(following.split()[0]) > width - 2, line
 
     def test_no_option_is_in_two_groups(self):
         names = [name for group in GROUPS.values() for name in group]

@@ -85,4 +85,4 @@ def test_the_command_learns_from_logs_and_says_what_it_found(shop, rpms):
     assert "refund needs pending(order_id): 3 successes with it; 3 refusals that show it" in done.out
     claims = [json.loads(line) for line in (shop / "out.evidence.jsonl").read_text().splitlines()[1:]]
     assert [claim["text"] for claim in claims] == ["pending(order_id)"]
-    assert "in place of a world" in rpms("rules", "learn", "alfworld", "--from", shop / "log.jsonl", "--out", "x").line
+    assert "instead of a world" in rpms("rules", "learn", "alfworld", "--from", shop / "log.jsonl", "--out", "x").line

@@ -226,7 +226,7 @@ def test_harmful_entries_leave_the_next_memory_and_can_be_restored(runs, memory,
     assert left <= DANCES
     assert {entry.id for entry in read_memory(out).entries} | left == {entry.id for entry in ENTRIES}
     assert all("infeasible +" in item.reason for item in read_quarantine(out))
-    assert f"{len(left)} entries are set aside" in rpms("memory", "quarantine", out).out
+    assert f"{len(left)} entries of {out} are set aside" in rpms("memory", "quarantine", out).out
     for name in sorted(left):
         assert f"{name} is back" in rpms("memory", "restore", name, "--memory", out).out
     assert {entry.id: entry for entry in read_memory(out).entries} == {entry.id: entry for entry in ENTRIES}
@@ -248,9 +248,9 @@ def test_json_and_table_say_the_same(runs, rpms: Rpms):
 def test_a_memory_of_another_world_or_another_memory_is_refused(runs, memory, tmp_path, rpms: Rpms):
     other = tmp_path / "other.jsonl"
     write_memory(other, ENTRIES, "scienceworld")
-    assert "is a memory of scienceworld" in rpms("memory", "audit", *runs, "--memory", other).line
+    assert "a memory of scienceworld, but the runs" in rpms("memory", "audit", *runs, "--memory", other).line
     write_memory(memory, merge([snippet(TYPES[0], "sing")]), "alfworld")
     freeze(memory)
-    assert "played with another one" in rpms("memory", "audit", *runs, "--memory", memory).line
+    assert "played with another memory" in rpms("memory", "audit", *runs, "--memory", memory).line
     assert "exists; choose another file" in rpms("memory", "audit", *runs, "--memory", memory, "--out", other).line
     assert "--out needs --memory" in rpms("memory", "audit", *runs, "--out", tmp_path / "x.jsonl").line

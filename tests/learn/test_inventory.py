@@ -102,7 +102,7 @@ def test_memories_that_name_no_world_are_merged_into_a_named_one(memories, tmp_p
     bare = tmp_path / "bare.jsonl"
     bare.write_text((memories / "heat.jsonl").read_text().partition("\n")[2])
     out = tmp_path / "out.jsonl"
-    assert "name it with --world" in problem("memory", "merge", bare, bare, "--out", out)
+    assert "use --world" in problem("memory", "merge", bare, bare, "--out", out)
     assert "unknown world" in problem("memory", "merge", bare, "--world", "alfword", "--out", out)
     done = rpms("memory", "merge", bare, memories / "two.jsonl", "--world", "alfworld", "--out", out)
     assert done.exit_code == 0, done.output
@@ -145,7 +145,9 @@ def test_export_escapes_what_models_wrote(memories, tmp_path):
         out = tmp_path / f"memory.{ending}"
         assert rpms("memory", "export", memories / "failing.jsonl", "--out", out).exit_code == 0
         assert out.read_text()
-    assert "endings" in problem("memory", "export", memories / "failing.jsonl", "--out", tmp_path / "memory.pdf")
+    assert "must end in one of .md, .csv" in problem(
+        "memory", "export", memories / "failing.jsonl", "--out", tmp_path / "memory.pdf"
+    )
 
 
 def test_bad_files_are_one_line_each(tmp_path):

@@ -87,7 +87,7 @@ def test_a_policy_prunes_what_it_names_and_keeps_it_beside(memory, tmp_path, rpm
     out = tmp_path / "pruned.jsonl"
     ran = rpms("memory", "junk", memory, "--prune", "duplicate,contradicted", "--out", out)
     assert "near-duplicate: 1" in ran.out
-    assert "never recalled: not known without runs" in ran.out
+    assert "never recalled: unknown without runs" in ran.out
     assert {item.reason.partition(":")[0] for item in read_quarantine(out)} == {"near-duplicate", "against the manual"}
     both = merge(read_memory(out).entries, [item.entry for item in read_quarantine(out)])
     assert both == merge(read_memory(memory).entries)

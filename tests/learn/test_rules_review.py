@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from rpms.core.errors import FileError, InputError
+from rpms.core.facts import Atom, Clause, Literal
+from rpms.core.rules import Predicate
 from rpms.learn.rules.decided import apply, in_names_of
 from rpms.learn.rules.review import decide, lines_of
+from rpms.learn.rules.write import wanted_sentence
 from rpms.play.sources import universal_tier
 from rpms.store.decisions import ReviewDecision, Reviewed, decisions_file, decisions_on, write_decisions
 from rpms.store.evidence import Label, evidence_file
@@ -213,6 +216,18 @@ def test_every_sort_of_line_can_be_decided() -> None:
     assert tree["domain"]["ruin"] == {}
     assert tree["domain"]["goals"]["D-GOAL-001"]["text"] == "In the end: the object is hot. On the way there: well."
     assert tree["domain"]["places"]["D-LOC-001"]["text"] == "Mug is commonly in: bed"
+
+
+def test_a_goal_is_said_with_one_article() -> None:
+    told = {
+        "in": Predicate("in", ("thing", "room"), "the <thing> is in the <room>", "the <thing> is not in a <room>"),
+        "lit": Predicate("lit", ("room",), "<room> is lit", "<room> is dark"),
+    }
+    holds = (Clause((Literal(Atom("in", ("x", "p"))),)), Clause((Literal(Atom("in", ("y", "q")), True),)))
+    assert wanted_sentence((*holds, Clause((Literal(Atom("lit", ("p",))),))), told) == (
+        "In the end: the object is in the destination; another such object is not in another destination; "
+        "the destination is lit."
+    )
 
 
 HEAD, AT = '{"type": "decisions", "version": 1}\n', '{"type": "decision", "at": ["environment", "a"], '

@@ -287,6 +287,20 @@ def test_a_model_that_learns_nothing_finishes_the_study(study, tmp_path):
         estimate_study(short, ["planner"], Weak().means, layout)
 
 
+def test_results_with_scores_fit_a_screen(study, tmp_path):
+    layout = StudyLayout(tmp_path / "out", tmp_path / "out")
+    results = run_study(replace(study, cases=study.cases[:1]), ["planner"], Bench().means, layout)
+    rows = tuple(replace(row, score=-63.5) for row in results[0].summary.rows)
+    scored = [replace(each, summary=replace(each.summary, rows=rows)) for each in results]
+    for shown, titles in ((results, 1), (scored, 2)):
+        console = Console(width=80, file=StringIO())
+        console.print(results_table(shown))
+        told = console.file.getvalue()
+        assert told.count("condition") == titles
+        assert "…" not in told
+        assert ("-63.5" in told) is (shown is scored)
+
+
 def test_controls_play_the_conditions_with_a_menu_and_read_no_tokens(study, tmp_path):
     text = STUDY.partition("conditions:")[0] + (
         "conditions:\n  full:\n  held: {condition: full, enforce: {menu: 5, constrained: auto}}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import entry_points
+from inspect import cleandoc
 from typing import Annotated
 
 import typer
@@ -87,4 +88,18 @@ def add_others(app: typer.Typer) -> list[str]:
     return problems
 
 
+def join_lines(app: typer.Typer) -> None:
+    """Make each paragraph of every command's help one line: where it breaks is the terminal's matter, not the file's.
+
+    Typer does so with the first paragraph alone.
+    """
+    for command in app.registered_commands:
+        text = command.help or (command.callback.__doc__ if command.callback else None) or ""
+        command.help = "\n\n".join(" ".join(each.split()) for each in cleandoc(text).split("\n\n"))
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            join_lines(group.typer_instance)
+
+
 _not_loaded = add_others(app)
+join_lines(app)

@@ -11,7 +11,7 @@ from rpms.cli.screen import say
 from rpms.core.errors import InputError
 from rpms.worlds.registry import find_world, world_names
 
-app = typer.Typer(help="The worlds as environments: Gymnasium ids, an OpenEnv server.", no_args_is_help=True)
+app = typer.Typer(help="Use the worlds from other programs: Gymnasium ids, an OpenEnv server.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -28,16 +28,16 @@ def list_ids() -> None:
 @app.command("serve")
 def serve(
     world: Annotated[
-        list[str] | None, typer.Argument(help="The worlds to serve; by default all.", show_default=False)
+        list[str] | None, typer.Argument(help="The worlds to serve; by default all of them.", show_default=False)
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 picks a free one.")] = 8000,
     host: Annotated[
-        str, typer.Option(help="The address to listen at; by default only this machine can reach it.")
+        str, typer.Option(help="The address to listen on; the default is reachable from this machine only.")
     ] = "127.0.0.1",
-    sessions: Annotated[int, typer.Option(min=1, help="The most sessions at once.")] = 64,
+    sessions: Annotated[int, typer.Option(min=1, help="How many sessions may run at once.")] = 64,
     idle: Annotated[
         float | None,
-        typer.Option(min=1, help="End sessions that were not used for this many seconds.", show_default=False),
+        typer.Option(min=1, help="End a session after this many seconds without use.", show_default=False),
     ] = None,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
@@ -54,5 +54,5 @@ def serve(
     names = ", ".join(each.name for each in worlds)
     with listen(host, port) as place:
         address, taken = place.getsockname()[:2]
-        say(f"serving {names} at http://{address}:{taken}, up to {sessions} sessions; Ctrl-C ends it")
+        say(f"serving {names} at http://{address}:{taken}, up to {sessions} sessions; Ctrl-C stops it")
         make_server(make_app(served, sessions, idle)).run(sockets=[place])

@@ -13,13 +13,13 @@ from rpms.report.export import FORMS, TABLES, export
 
 def export_runs(
     runs: Annotated[list[Path], typer.Argument(help="Run folders, or a study's folder.", show_default=False)],
-    to: Annotated[str, typer.Option(help=f"{', '.join(FORMS)}; parquet needs the extra `parquet`.")] = "csv",
+    to: Annotated[str, typer.Option(help=f"The format: {', '.join(FORMS)}. parquet needs `rpms\\[parquet]`.")] = "csv",
     out: Annotated[
-        Path | None, typer.Option(help="The folder to write; by default `export/FORM` in the first folder.")
+        Path | None, typer.Option(help="The folder to write; by default export/FORMAT in the first folder.")
     ] = None,
-    tables: Annotated[str, typer.Option(help="Which tables, separated by commas.")] = ",".join(TABLES),
+    tables: Annotated[str, typer.Option(help="The tables to write, separated by commas.")] = ",".join(TABLES),
 ) -> None:
-    """Write the episodes, steps and recalled memories of runs as tables; of a running one, what is finished."""
+    """Write the episodes, steps and recalled memories of runs as tables; a run may still be going on."""
     names = tuple(dict.fromkeys(name.strip() for name in tables.split(",") if name.strip()))
     written = export(runs, to, out or runs[0] / "export" / to, names)
     for note in written.notes:

@@ -19,9 +19,11 @@ from rpms.guard.mcp_proxy import Proxy
 from rpms.guard.replay import LeftOut, replay
 from rpms.store.tool_manuals import find_tool_doubts, find_tool_mistakes, manual_texts, open_tool_manual
 
-app = typer.Typer(help="Check the calls of tool-calling agents against a manual.", no_args_is_help=True)
-Manual = Annotated[list[Path], typer.Option("--manual", help="A guard's manual; several files make one.")]
-Python = Annotated[Path | None, typer.Option("--python", help="A Python file with the functions the manual names.")]
+app = typer.Typer(help="Check the tool calls of agents against a manual.", no_args_is_help=True)
+Manual = Annotated[
+    list[Path], typer.Option("--manual", help="The guard's manual; repeat it if the manual has several files.")
+]
+Python = Annotated[Path | None, typer.Option("--python", help="The Python file with the functions the manual names.")]
 _MOST_MISTAKES = 20
 
 
@@ -32,12 +34,10 @@ def _guard(manual: list[Path], python: Path | None, log: Path | None = None) -> 
 @app.command("check")
 def check(
     manual: Manual,
-    log: Annotated[
-        Path | None, typer.Argument(help="A log to replay; without one, only the manual is checked.")
-    ] = None,
+    log: Annotated[Path | None, typer.Argument(help="A log to replay; without it, only the manual is checked.")] = None,
     python: Python = None,
 ) -> None:
-    """Check a manual; with a log, judge every call in it anew and show what the rulings are now."""
+    """Check a manual. With a log, judge every call in it again and show the rulings."""
     mistakes = find_tool_mistakes(*manual_texts(*manual))
     for mistake in mistakes[:_MOST_MISTAKES]:
         complain(f"rpms: {mistake}")
@@ -62,7 +62,7 @@ def check(
         words = (*row, step.now.rule, step.now.fact, step.now.remedy)
         table.add_row(str(number), *(escape(excerpt(word, 200)) for word in words))
     make_console().print(table)
-    say(", ".join(f"{count} {word}" for word, count in counts.items()) + f"; {changed} other than in the log")
+    say(", ".join(f"{count} {word}" for word, count in counts.items()) + f"; {changed} differ from the log")
     if str(left_out):
         say(str(left_out))
 
@@ -75,11 +75,11 @@ def mcp(
     ] = None,
     python: Python = None,
     log: Annotated[Path | None, typer.Option(help="Write every call, ruling and result to this file.")] = None,
-    timeout: Annotated[float, typer.Option(help="The most seconds a call may take.", min=0.1, max=86_400)] = 300.0,
+    timeout: Annotated[float, typer.Option(help="How many seconds a call may take.", min=0.1, max=86_400)] = 300.0,
 ) -> None:
-    """Run an MCP server behind the guard, over stdio: calls are checked, all else passes unchanged."""
+    """Run an MCP server behind the guard, over stdio: calls are checked, everything else passes unchanged."""
     if not command:
-        raise InputError("name the server to start, after `--`: `rpms guard mcp --manual FILE -- your-server`")
+        raise InputError("name the server after `--`: `rpms guard mcp --manual FILE -- your-server`")
     proxy = Proxy(_guard(manual, python, log), lambda text: complain(f"rpms guard: {text}"), patience=timeout)
     before = signal.signal(signal.SIGHUP, signal.default_int_handler)  # a closed terminal is as Ctrl-C: the server ends
     try:

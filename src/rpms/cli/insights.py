@@ -25,25 +25,25 @@ from rpms.worlds.registry import find_world
 
 
 def gather_insights(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders of one world; their trials are read, too.")],
+    runs: Annotated[list[Path], typer.Argument(help="Run folders of one world; their later trials are read too.")],
     out: Annotated[Path, typer.Option(help="The file to write, such as expel.jsonl.")],
     model: options.ModelName,
     base_url: options.BaseUrl = None,
     record: Annotated[
-        Path | None, typer.Option(help="Keep every answer in this folder, and never ask for it twice.")
+        Path | None, typer.Option(help="Keep every answer in this folder, so that it is asked for only once.")
     ] = None,
-    context: Annotated[int | None, typer.Option(help="The model's context window.", min=256)] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="The most new tokens in an answer.", min=1)] = None,
+    context: Annotated[int | None, typer.Option(help="The model's context window, in tokens.", min=256)] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="The longest answer, in tokens.", min=1)] = None,
 ) -> None:
-    """Let a model compare recorded attempts, and write its insights and the won attempts for --agent expel.
+    """Let a model draw insights from recorded runs; `--agent expel` plays with these and with the won episodes.
 
-    Use runs of other tasks than you will test on, best by the agent reflexion: a failure and a success at the same task
-    teach most.
+    Use runs of tasks that you will not test on. Runs of `--agent reflexion` are best: a failure and a success at the
+    same task teach most.
     """
     if parse_model_name(model).provider.backend in (Backend.PLANNER, *FROM_MENU):
         raise InputError(f"{model} writes no text; name an LLM with --model")
     if is_there(out):
-        raise InputError(f"{out}: exists already; choose another file, or remove it")
+        raise InputError(f"{out}: exists already; choose another file or remove it")
     folders = [RunFolder(each) for folder in runs for each in _trials(folder)]
     name = str(folders[0].protocol.settings.get("world", ""))
     world = find_world(name)
@@ -55,7 +55,7 @@ def gather_insights(
     finally:
         answering.close()
     if not found.trajectories:
-        raise InputError("nothing was won in these runs, so there is nothing to gather")
+        raise InputError("no episode of these runs was won, so there is nothing to learn from")
     write_experience(out, found)
     for insight in found.insights:
         say(f"{insight.votes:3d}  {one_line(insight.text)}")

@@ -20,9 +20,9 @@ from rpms.store.files import write_whole
 from rpms.store.memories import memory_hash, read_memory, write_memory
 from rpms.worlds.registry import find_world
 
-app = typer.Typer(help="Look into memories, merge, compare and clean them.", no_args_is_help=True)
+app = typer.Typer(help="Show, count, merge, compare and clean memories.", no_args_is_help=True)
 
-MemoryArgument = Annotated[Path, typer.Argument(help="A memory, JSON Lines.", show_default=False)]
+MemoryArgument = Annotated[Path, typer.Argument(help="A memory file (JSON Lines).", show_default=False)]
 
 
 _CHANGED = "CHANGED since it was frozen"
@@ -52,10 +52,11 @@ def _console() -> Console:
 def show(
     file: MemoryArgument,
     entry: Annotated[
-        str | None, typer.Argument(help="Print this entry in full, by its id or the start of it.", show_default=False)
+        str | None,
+        typer.Argument(help="Print only this entry, in full: its id or the start of it.", show_default=False),
     ] = None,
 ) -> None:
-    """Print what a memory says, one line per entry; or one entry with all its fields and origins."""
+    """Print a memory, one line per entry; or one entry with all its fields and origins."""
     memory = read_memory(file)
     _warn_if_changed(file)
     console = _console()
@@ -74,9 +75,9 @@ def _line(entry: Entry) -> Text:
 @app.command("stats")
 def show_stats(
     file: MemoryArgument,
-    entries: Annotated[bool, typer.Option("--entries", help="List every entry, and every goal and rule, too.")] = False,
+    entries: Annotated[bool, typer.Option("--entries", help="Also list every entry, goal and rule.")] = False,
 ) -> None:
-    """Count a memory by kind, goal and rule; with --entries, list each entry with the episodes it was learned in."""
+    """Count a memory's entries by kind, goal and rule; --entries lists each with the episodes it comes from."""
     memory = read_memory(file)
     counted = stats(memory)
     console = _console()
@@ -109,9 +110,9 @@ def show_stats(
 def merge_files(
     files: Annotated[list[Path], typer.Argument(help="Two or more memories of one world.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The memory to write; it must not exist yet.")],
-    world: Annotated[str | None, typer.Option(help="The world, where the files do not name theirs.")] = None,
+    world: Annotated[str | None, typer.Option(help="The world, if the files do not name it.")] = None,
 ) -> None:
-    """Merge memories: entries that say the same become one with all their evidence. The order does not matter."""
+    """Merge memories: equal entries become one, with all their evidence. The order does not matter."""
     if out.exists():
         raise InputError(f"{out}: exists; choose another file")
     if world is not None:
@@ -120,7 +121,7 @@ def merge_files(
     worlds = sorted({memory.world for memory in memories if memory.world})
     if len(worlds) != 1:
         if not worlds:
-            raise InputError("these memories do not say which world they are of; name it with --world")
+            raise InputError("these memories do not name their world; use --world")
         raise InputError(f"these memories are of {' and '.join(worlds)}; only memories of one world can be merged")
     merged = merge(*(memory.entries for memory in memories))
     write_memory(out, merged, worlds[0])
@@ -134,7 +135,7 @@ def diff(
     before: MemoryArgument,
     after: MemoryArgument,
 ) -> None:
-    """List what differs between two memories; the exit code is 1 if anything does, as with `diff`."""
+    """List what differs between two memories. The exit code is 0 if they are equal, 1 if they differ."""
     for file in (before, after):
         _warn_if_changed(file)
     console = _console()
@@ -156,10 +157,10 @@ def export(
     file: MemoryArgument,
     out: Annotated[Path, typer.Option(help="The file to write, ending in .md or .csv.")],
 ) -> None:
-    """Write a memory as Markdown, to read, or as CSV, for a spreadsheet."""
+    """Write a memory as Markdown to read, or as CSV for a spreadsheet."""
     form = FORMS.get(out.suffix.removeprefix("."))
     if form is None:
-        raise InputError(f"{out}: give it one of the endings {', '.join('.' + ending for ending in FORMS)}")
+        raise InputError(f"{out}: the file must end in one of {', '.join('.' + ending for ending in FORMS)}")
     memory = read_frozen(file)
     write_whole(out, form(memory))
     _console().print(f"{len(memory)} entries in {out}", markup=False)

@@ -171,5 +171,6 @@ def _show_end(console: Console, episode: Episode) -> None:
         console.print(said(episode.steps[-1].result))
     style = "bold green" if episode.won else "bold red"
     error = f": {episode.error}" if episode.error else ""
-    counts = f"{len(episode.steps)} steps, {episode.infeasible} infeasible, score {episode.score:g}"
+    steps = len(episode.steps)
+    counts = f"{steps} step{'' if steps == 1 else 's'}, {episode.infeasible} infeasible, score {episode.score:g}"
     console.print(Text(f"{episode.ending}{error} ({counts})", style=style))

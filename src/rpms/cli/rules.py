@@ -20,7 +20,7 @@ from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.manuals import find_mistakes, manual_text, read_manual
 from rpms.worlds.registry import find_world
 
-app = typer.Typer(help="Look at a world's rule manual; check, learn, verify and compare manuals.", no_args_is_help=True)
+app = typer.Typer(help="Show, check, learn, test and compare rule manuals.", no_args_is_help=True)
 app.command("learn")(rules_learn.learn)
 app.command("verify")(rules_learn.check_against)
 app.command("diff")(rules_audit.diff)
@@ -34,13 +34,11 @@ def show(
     world: options.WorldName,
     goal: Annotated[
         str | None,
-        typer.Option(
-            help="Only what is active for a goal: its type, a task's name, or the goal as the world states it."
-        ),
+        typer.Option(help="Only what applies to this goal: its type, a task's name, or the goal in the world's words."),
     ] = None,
-    manual: Annotated[str, typer.Option(help="paper, complete, or a file of your own.")] = "complete",
+    manual: Annotated[str, typer.Option(help="paper, complete, or your own file.")] = "complete",
 ) -> None:
-    """Print a manual, or the part of it that is active for a goal, and the tokens it takes in a prompt."""
+    """Print a manual, or what applies to one goal, and how many tokens it takes in a prompt."""
     found = find_world(world)
     whole = manual_of(found, choose_manual(manual))
     parsed = _goal(whole, found.goal(f"Your task is to: {goal}") if goal else None, goal)
@@ -60,7 +58,7 @@ def show(
             tokens += estimate_tokens(text)
             console.print(escape(text) + escape(_notes(item)))
     purposes = [each for each in whole.purposes if parsed is None or parsed.type in each.goals]
-    console.print(f"\n[bold]goals[/bold] ({len(purposes)}), for plans alone")
+    console.print(f"\n[bold]goals[/bold] ({len(purposes)}), used only by plans")
     for purpose in purposes:
         console.print(escape(_wants(purpose)))
     console.print(f"\n{len(shown)} rules and actions, about {tokens} tokens in a prompt")
@@ -117,7 +115,7 @@ def _notes(item: Rule | ActionSchema) -> str:
 def check(
     files: Annotated[list[Path], typer.Argument(help="The YAML files of one manual.", show_default=False)],
 ) -> None:
-    """Check a manual; mistakes are printed with file and line, and the exit code is then 2."""
+    """Check a manual. Mistakes are printed with file and line, and the exit code is 2."""
     texts = [manual_text(file) for file in files]
     mistakes = find_mistakes(*texts)
     if not mistakes:

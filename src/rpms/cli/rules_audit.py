@@ -34,14 +34,14 @@ _STEPS_SHOWN = 2
 
 
 def diff(
-    first: Annotated[str, typer.Argument(metavar="A", help="A manual's file, or a world's name for its own manual.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    first: Annotated[str, typer.Argument(metavar="A", help="A manual's file, or a world for its own manual.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The same, to compare with A.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compare two manuals by what they say: B beside A. Exit code 0 if they are equal, 1 if they differ.
+    """Compare what two manuals say. The exit code is 0 if they are equal, 1 if they differ.
 
-    Actions are matched by their commands, whatever they and their parameters are called. `stricter`: B allows less, or
-    wants more; `looser`: the other way round. Of each condition: `=` in both, `-` in A alone, `+` in B alone.
+    Actions are matched by their commands, not by their names. `stricter` means that B allows less or asks for more
+    than A, `looser` the opposite. A condition is marked `=` if both have it, `-` if only A has it, `+` if only B.
     """
     one, other = _opened(first), _opened(second)
     entries = compare(one, other, _knows_kinds(one.world or other.world))
@@ -56,7 +56,7 @@ def _opened(name: str) -> RuleManual:
     """A manual as it is used: a file over the manual of the world that it names."""
     file = Path(name)
     if not file.is_file():
-        if "/" in name or file.suffix in (".yaml", ".yml"):
+        if not file.is_dir() and ("/" in name or file.suffix in (".yaml", ".yml")):
             raise InputError(f"{name}: there is no such manual")
         return manual_of(find_world(name))
     alone = read_manual(universal_tier(), manual_text(file))
@@ -109,26 +109,26 @@ def _parts(entry: Entry) -> Iterator[str]:
 
 def review(
     manual: Annotated[Path, typer.Argument(help="A learned manual; its evidence is beside it.")],
-    accept: Annotated[list[str] | None, typer.Option(help="Keep this line in, by its id; may be repeated.")] = None,
-    reject: Annotated[list[str] | None, typer.Option(help="Keep this line out, by its id; may be repeated.")] = None,
+    accept: Annotated[list[str] | None, typer.Option(help="The id of a line to keep; may be repeated.")] = None,
+    reject: Annotated[list[str] | None, typer.Option(help="The id of a line to take out; may be repeated.")] = None,
     because: Annotated[str, typer.Option(help="Your reason, kept with the decisions.")] = "",
     listing: Annotated[bool, typer.Option("--list", help="Print the lines with their ids and evidence.")] = False,
     about: Annotated[str, typer.Option(help="Only lines with this text in them, such as environment/heat.")] = "",
-    every: Annotated[bool, typer.Option("--all", help="Also list what did not make it into the manual.")] = False,
-    page: Annotated[Path | None, typer.Option(help="Write a page of all lines and decisions into this folder.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Also list lines that are not in the manual.")] = False,
+    page: Annotated[Path | None, typer.Option(help="Write a web page of all lines into this folder.")] = None,
 ) -> None:
-    """Accept or reject the lines of a learned manual one by one, each with what speaks for it.
+    """Accept or reject the lines of a learned manual one by one, each shown with its evidence.
 
-    Decisions are kept in a file beside the manual. The manual is changed at once, and the next learning keeps to them.
+    Decisions change the manual at once. They are kept in a file beside it, and learning it again respects them.
     """
     rows = [row for row in lines_of(manual) if about in row.claim.place and (every or row.stands or row.decision)]
     choices = {**dict.fromkeys(accept or (), True), **dict.fromkeys(reject or (), False)}
     if both := set(accept or ()) & set(reject or ()):
-        raise InputError(f"{both.pop()!r} is to be accepted and rejected; choose one. Nothing was changed")
+        raise InputError(f"{both.pop()!r} cannot be both accepted and rejected; choose one. Nothing was changed")
     if choices:
         _say_decided(decide(manual, choices, because))
     if listing:
-        say("\n".join(_row(row) for row in rows) or "no such line")
+        say("\n".join(_row(row) for row in rows) or "there is no such line")
     if page is not None:
         written = needs_extra(_review_pages).write_review(manual, lines_of(manual), evidence_of(manual), page)
         say(f"{written.page}: {written.episodes} lines")
@@ -143,7 +143,7 @@ def _review_pages() -> Any:
 
 
 def _say_decided(said: list[str]) -> None:
-    say("\n".join(said) or "the manual is as it was; the decision is kept")
+    say("\n".join(said) or "the manual did not change; the decision is kept")
 
 
 def _row(row: Reviewed) -> str:
@@ -155,7 +155,7 @@ def _row(row: Reviewed) -> str:
 def _ask(manual: Path, rows: list[Reviewed], because: str) -> None:
     """Go through lines that are not decided yet. Each answer is written at once."""
     if not rows:
-        say("nothing is left to decide here; `--list` shows what was decided")
+        say("nothing is left to decide; `--list` shows the decisions")
         return
     spoken = {trace.episode: trace for trace in read_traces(file)[1]} if (file := traces_file(manual)).is_file() else {}
     for number, row in enumerate(rows, 1):
@@ -169,7 +169,7 @@ def _ask(manual: Path, rows: list[Reviewed], because: str) -> None:
         except typer.Abort:  # Ctrl-C, or the end of the input
             answer = "quit"
         if answer[:1] == "q":
-            say("\nwhat was decided is kept")
+            say("\nyour decisions so far are kept")
             return
         if answer[:1] in ("a", "r"):
             _say_decided(decide(manual, {claim.id: answer[:1] == "a"}, because))

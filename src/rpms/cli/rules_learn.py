@@ -34,43 +34,47 @@ _MOST_SAID = 20
 def learn(
     world: Annotated[
         str,
-        typer.Argument(help="A world's name or folder; with `--from LOG` a guard's manual."),
+        typer.Argument(help="A world's name or folder; with a guard's logs, the guard's manual."),
     ],
     out: Annotated[
         Path, typer.Option(help="The manual to write, such as manual.yaml; its evidence is kept beside it.")
     ],
-    split: Annotated[str | None, typer.Option(help="The split to explore; train where there is one.")] = None,
+    split: Annotated[
+        str | None, typer.Option(help="The split to explore; by default train, if the world has it.")
+    ] = None,
     steps: Annotated[
         int | None,
-        typer.Option(min=0, help=f"Steps of exploration; {_STEPS:,}, or none with --from.", show_default=False),
+        typer.Option(
+            min=0, help=f"How many steps to explore; by default {_STEPS:,}, or 0 with --from.", show_default=False
+        ),
     ] = None,
     from_: Annotated[
         list[Path] | None,
         typer.Option(
             "--from",
-            help="What to learn from: folders of `rpms run`, an exploration's .episodes.jsonl, or a guard's logs.",
+            help="Learn from these: folders of `rpms run`, an exploration's .episodes.jsonl, or a guard's logs.",
         ),
     ] = None,
     memory: Annotated[
-        Path | None, typer.Option(help="Also write what the episodes teach as a memory: snippets, lessons, schemas.")
+        Path | None, typer.Option(help="Also write a memory of these episodes: snippets, lessons, schemas.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="A model to word the rules. It decides nothing; names have to stay.")
+        str | None, typer.Option(help="A model that words the rules. It decides nothing and cannot change a name.")
     ] = None,
     base_url: options.BaseUrl = None,
-    seed: Annotated[int, typer.Option(help="The seed for everything that is drawn at random.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of all random choices.")] = 0,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     option: options.WorldOptions = None,
     python: Annotated[
-        Path | None, typer.Option(help="With a guard's logs: a Python file with the functions its manual names.")
+        Path | None, typer.Option(help="With a guard's logs: the Python file with the functions its manual names.")
     ] = None,
 ) -> None:
-    """Learn a world's manual by experiment, or from recorded runs; each line with the steps that speak for it.
+    """Learn a world's manual by experiment or from recorded runs; every line comes with its evidence.
 
-    With a guard's logs, give the guard's manual in place of the world: what its tools need is learned over its facts.
-    No LLM is asked. The same command continues an exploration that was stopped; a manual that was
-    edited by hand since keeps the edits.
+    No LLM is asked. The same command continues an exploration that was stopped, and keeps what you edited by hand in
+    the manual. With a guard's logs, give the guard's manual instead of a world: the facts it knows are used to learn
+    what its tools need.
     """
     runs = tuple(from_ or ())
     if any(map(is_guard_log, runs)):
@@ -82,7 +86,7 @@ def learn(
     chosen = split or ("train" if "train" in found.splits else found.splits[0])
     tasks = tuple(found.tasks(chosen, setting)) if wanted else ()
     if not tasks and not runs:
-        raise InputError("there is nothing to learn from: give --steps above 0, or runs with --from")
+        raise InputError("nothing to learn from: use --steps above 0, or --from with recorded runs")
     plan = RulesPlan(
         found,
         tasks,
@@ -113,10 +117,10 @@ def _report(result: RulesLearned, out: Path) -> list[str]:
     lines = [f"{out}: {found}, from {evidence.episodes:,} episodes with {evidence.steps:,} steps"]
     for action in learned.actions:
         sure, unsure = (len(action.labelled(label)) for label in (Label.NECESSARY, Label.POSSIBLE))
-        line = f"  {action.syntax}: {action.successes} successes, {action.refusals} refusals; {sure} needs are certain"
+        line = f"  {action.syntax}: {action.successes} successes, {action.refusals} refusals; needs: {sure} certain"
         line += f", {unsure} possible" if unsure else ""
-        line += "; it was never refused, so that nothing is known of what it needs" if not action.refusals else ""
-        line += f"; {action.unexplained} refusals are unexplained" if action.unexplained else ""
+        line += "; never refused, so what it needs is unknown" if not action.refusals else ""
+        line += f"; {action.unexplained} refusals unexplained" if action.unexplained else ""
         lines.append(line)
     lines += [
         f"  goal {goal.type}: {' and '.join(str(fact.clause) for fact in goal.holds)} ({goal.wins} wins)"
@@ -128,17 +132,19 @@ def _report(result: RulesLearned, out: Path) -> list[str]:
         lines.append(f"  goal {type_}: do what scores: {said}")
     if evidence.undetermined:
         share = 100 * evidence.undetermined / evidence.steps
-        lines.append(f"contradictory: {evidence.undetermined} attempts ({share:.1f}%) went both ways on the same facts")
+        lines.append(
+            f"contradictory: {evidence.undetermined} attempts ({share:.1f}%) ended both ways on the same facts"
+        )
     lines += [f"taken out: {claim.place}: {claim.note}" for claim in result.taken_out]
     lines += [
         f"edited: {'/'.join((*claim.at, claim.key))}: {claim.text or 'it'} {claim.note}" for claim in result.edits
     ]
     lines += [f"decided by a person: {line}" for line in result.decisions]
     lines += [
-        f"kept though wrong: {each.clause} blocks `{each.command}`, which the world allowed"
+        f"kept although wrong: {each.clause} blocks `{each.command}`, which the world allowed"
         for each in result.verification.blocked[:_MOST_SAID]
     ]
-    lines.append(f"evidence: {evidence_file(out)}. On {evidence.kept_aside} episodes kept aside:")
+    lines.append(f"evidence: {evidence_file(out)}. On {evidence.kept_aside} episodes kept aside for testing:")
     return lines
 
 
@@ -153,16 +159,16 @@ def _table(found: Verification) -> Table:
 
 
 def check_against(
-    manual: Annotated[str, typer.Argument(help="A manual's file, or the name of a world for its own.")],
-    runs: Annotated[list[Path], typer.Argument(help="Folders of `rpms run`, or .episodes.jsonl of an exploration.")],
-    world: Annotated[str | None, typer.Option(help="The world, where the manual does not name it.")] = None,
+    manual: Annotated[str, typer.Argument(help="A manual's file, or a world for its own manual.")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders of `rpms run`, or an exploration's .episodes.jsonl.")],
+    world: Annotated[str | None, typer.Option(help="The world, if the manual does not name it.")] = None,
 ) -> None:
-    """Test a manual against episodes: what it would have blocked, what it recognised, which effects it predicted."""
+    """Test a manual on recorded episodes: what it blocks, which commands it knows, which effects it predicts."""
     file = Path(manual)
     text = manual_text(file) if file.is_file() else None
     name = world or (read_manual(universal_tier(), text).world if text is not None else manual)
     if not name:
-        raise InputError(f"{manual}: does not say whose manual it is; give --world")
+        raise InputError(f"{manual}: does not name its world; use --world")
     found = find_world(name)
     whole = manual_of(found, choose_manual(file)) if text is not None else manual_of(found)
     result = verify(whole, found, recorded(found, runs))
@@ -175,4 +181,4 @@ def check_against(
     if result.unknown:
         words = ", ".join(f"{word} {count}" for word, count in result.unknown.most_common(8) if count)
         if words:
-            complain(f"note: the world took commands that are no action of the manual: {words}")
+            complain(f"note: the world accepted commands that the manual does not have: {words}")

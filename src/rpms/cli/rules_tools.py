@@ -18,9 +18,9 @@ from rpms.store.guard_log import is_guard_log
 def learn_from_logs(manual: Path, logs: Sequence[Path], out: Path, python: Path | None = None) -> None:
     """Learn from the logs of a guard, over the facts that its manual declares, and say what was found."""
     if not manual.is_file():
-        raise InputError(f"{manual}: a guard's log tells of tools; give the guard's manual in place of a world")
+        raise InputError(f"{manual}: with a guard's log, give the guard's manual instead of a world")
     if other := next((log for log in logs if not is_guard_log(log)), None):
-        raise InputError(f"{other}: is no guard's log; learn from logs alone, or from runs alone")
+        raise InputError(f"{other}: not a guard's log; learn from logs only, or from runs only")
     guard = Guard([manual], python=load_python(python) if python else None)
     result = learn_tools((each for log in logs for each in tried(guard, log)), manual, out)
     say(f"{out}: {len(result.needs)} needs, from {result.calls:,} calls of which {result.failed:,} failed")
@@ -29,9 +29,9 @@ def learn_from_logs(manual: Path, logs: Sequence[Path], out: Path, python: Path 
     for claim in result.possible:
         say(f"  {claim.at[-1]} may need {claim.text}; it is not in the manual")
     if result.silent:
-        say(f"of these nothing is known, since they always worked or never did: {', '.join(result.silent)}")
+        say(f"nothing is known about tools that always worked or never did: {', '.join(result.silent)}")
     if not result.needs and not result.possible:
-        say("no fact of the manual tells failures from successes; declare more facts, or log more calls")
+        say("no fact of the manual separates failures from successes; declare more facts or log more calls")
     for line in result.decisions:
         say(f"decided by a person: {line}")
     for edit in result.edits:

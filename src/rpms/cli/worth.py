@@ -18,7 +18,7 @@ from rpms.core.errors import InputError
 from rpms.core.memory import Entry
 from rpms.core.names import nearest
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.files import open_regular
+from rpms.foreign.files import is_there, open_regular
 from rpms.foreign.shown import excerpt
 from rpms.learn.audit import ALPHA, CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
 from rpms.learn.effects import LEAST
@@ -31,11 +31,11 @@ from rpms.store.quarantine import quarantine_file, read_quarantine
 from rpms.worlds.registry import find_world
 
 Runs = Annotated[list[Path], typer.Argument(help="Folders of runs played with --mask.", show_default=False)]
-MemoryOption = Annotated[Path | None, typer.Option(help="The memory that they were played with.", show_default=False)]
+MemoryOption = Annotated[Path | None, typer.Option(help="The memory these runs used.", show_default=False)]
 NextMemory = Annotated[
     Path | None,
     typer.Option(
-        help="Where to write the memory without them; what was left out is kept beside it.", show_default=False
+        help="Where to write the next memory; what it leaves out is kept in a file beside it.", show_default=False
     ),
 ]
 _WIDTH = 132
@@ -48,16 +48,16 @@ def audit_runs(
     memory: MemoryOption = None,
     out: NextMemory = None,
     form: Annotated[str, typer.Option(help="table or json.")] = "table",
-    rows: Annotated[int, typer.Option(help="How many entries without enough evidence to list.", min=0)] = 10,
+    rows: Annotated[int, typer.Option(help="How many of the entries with not enough evidence to list.", min=0)] = 10,
 ) -> None:
-    """Estimate what showing each entry does to success, steps and infeasible actions, from runs that hid some.
+    """Estimate what each entry does to success, steps and infeasible actions, from runs that hid some (--mask).
 
-    With --memory and --out, what is credibly harmful leaves the next frozen memory and is kept beside it.
+    With --memory and --out, a next memory is written without the entries that do harm; these are kept beside it.
     """
     if form not in ("table", "json"):
         raise InputError(f"--form {form!r}: choose table or json")
     if out is not None and memory is None:
-        raise InputError("--out needs --memory: the memory that harmful entries are to leave")
+        raise InputError("--out needs --memory: the memory that holds the harmful entries")
     known = read_frozen(memory) if memory is not None else None
     if memory is not None:
         _refuse_existing(out, memory)
@@ -65,7 +65,7 @@ def audit_runs(
     if known is not None:
         _check_world(found, known, memory)
     for folder in found.left_out:
-        complain(f"note: {folder}: hid no memories (--mask), and is left out")
+        complain(f"note: {folder}: no memories were hidden (--mask), so this run is left out")
     if form == "json":
         say(json.dumps(found.record(), indent=1))
     else:
@@ -76,13 +76,13 @@ def audit_runs(
 
 def _check_world(found: Audit, memory: EpisodicMemory, file: Path | None) -> None:
     if memory.world and memory.world != found.world:
-        raise InputError(f"{file}: is a memory of {excerpt(memory.world)}, and the runs are of {excerpt(found.world)}")
+        raise InputError(f"{file}: a memory of {excerpt(memory.world)}, but the runs are of {excerpt(found.world)}")
     here = {entry.id for entry in memory.entries}
     foreign = sum(account.name not in here for account in found.entries)
     if foreign == len(found.entries) and foreign:
-        raise InputError(f"{file}: holds none of the entries that came to mind; the runs were played with another one")
+        raise InputError(f"{file}: has none of the entries these runs recalled; they were played with another memory")
     if foreign:
-        complain(f"note: {foreign} of {len(found.entries)} entries that came to mind are not in {file}")
+        complain(f"note: {foreign} of {len(found.entries)} entries these runs recalled are not in {file}")
 
 
 def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
@@ -90,8 +90,8 @@ def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
     masks = ", ".join(f"{mask:.0%}" for mask in found.masks)
     console.print(f"{found.summary}", markup=False)
     console.print(
-        f"hidden by chance: {masks}; 95% intervals; randomisation tests, corrected by {CORRECTION} at {ALPHA:g}, of "
-        f"entries whose turn came in {LEAST} episodes or more",
+        f"hidden by chance: {masks}; 95% intervals; entries whose turn came in {LEAST} episodes or more are tested by "
+        f"randomisation, corrected by {CORRECTION} at {ALPHA:g}",
         markup=False,
     )
     unknown = found.of(Worth.UNKNOWN)
@@ -99,7 +99,7 @@ def _print(found: Audit, entries: dict[str, Entry], most: int) -> None:
     for table in (_table("kind", found.kinds), _table("entry", shown)):
         console.print(table)
     if len(unknown) > most:
-        console.print(f"and {len(unknown) - most} more with not enough evidence: --rows lists them", markup=False)
+        console.print(f"and {len(unknown) - most} more with not enough evidence; --rows lists them", markup=False)
     for account in shown:
         if account.worth is not Worth.UNKNOWN:
             words = said(entries[account.name]) if account.name in entries else ""
@@ -131,7 +131,7 @@ def _cell(account: Account, outcome: AuditedOutcome) -> Text:
 
 
 def _refuse_existing(out: Path | None, file: Path) -> None:
-    """Refuse, before anything is worked out, to write over a memory, but the one that entries are to leave."""
+    """Refuse, before any work is done, to overwrite a memory other than the one that is cleaned."""
     if out is not None and out != file and (out.exists() or quarantine_file(out).exists()):
         raise InputError(f"{out if out.exists() else quarantine_file(out)}: exists; choose another file")
 
@@ -142,31 +142,34 @@ def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str
     stay, aside = set_aside(memory.entries, reasons, before)
     digest = write_without(out, stay, aside, memory.world)
     left = len(memory) - len(stay)
-    beside = f"; {left} left it, kept in {quarantine_file(out).name}" if left else "; nothing left it"
+    beside = f"; {left} set aside in {quarantine_file(out).name}" if left else "; nothing was set aside"
     say(f"{len(stay)} entries in {out}, frozen: sha256 {digest[:16]}…{beside}")
 
 
 def junk(
-    file: Annotated[Path, typer.Argument(help="A memory, JSON Lines.", show_default=False)],
-    runs: Annotated[list[Path] | None, typer.Argument(help="Runs played with it.", show_default=False)] = None,
+    file: Annotated[Path, typer.Argument(help="A memory file (JSON Lines).", show_default=False)],
+    runs: Annotated[
+        list[Path] | None, typer.Argument(help="Runs that used it, to find entries never recalled.", show_default=False)
+    ] = None,
     prune: Annotated[
         str | None,
         typer.Option(
-            help=f"Do without these: {', '.join(each.name.lower() for each in Junk)}, or all.", metavar="KIND,…"
+            help=f"What to set aside: {', '.join(each.name.lower() for each in Junk)}, or all.", metavar="KIND,…"
         ),
     ] = None,
     out: NextMemory = None,
-    entries: Annotated[bool, typer.Option(help="Name each entry.")] = True,
+    entries: Annotated[bool, typer.Option(help="List each entry.")] = True,
 ) -> None:
-    """List what a memory could do without: near-duplicates, never recalled, always below others, against the manual.
+    """List entries a memory can do without: near-duplicates, never recalled, always outranked, against the manual.
 
-    With --prune and --out, it leaves the next memory and is kept beside it; `rpms memory restore` brings it back.
+    With --prune and --out, a next memory is written without them. They are kept beside it; `rpms memory restore`
+    brings one back.
     """
     memory = read_frozen(file)
     if not memory.world:
         raise InputError(f"{file}: does not name its world; `rpms memory merge {file} --world NAME --out …` adds it")
     if (prune is None) != (out is None):
-        raise InputError("--prune and --out go together: what to do without, and where the rest is written")
+        raise InputError("--prune and --out go together: what to set aside, and where to write the rest")
     _refuse_existing(out, file)
     policy = _policy(prune or "")
     world = find_world(memory.world)
@@ -174,11 +177,11 @@ def junk(
     for each in Junk:
         own = [remark for remark in remarks if remark.junk is each]
         unasked = each is Junk.UNUSED and not runs
-        say(f"{each}: {'not known without runs' if unasked else len(own)}")
+        say(f"{each}: {'unknown without runs' if unasked else len(own)}")
         for remark in own if entries else ():
             say(f"  {remark.entry.id}  {excerpt(remark.reason)}")
     bad = len({remark.entry.id for remark in remarks})
-    say(f"{bad} of {len(memory)} entries have a remark")
+    say(f"{bad} of {len(memory)} entries could go")
     if out is not None:
         _leave(file, out, memory, pruned(remarks, policy))
 
@@ -194,19 +197,21 @@ def _policy(text: str) -> tuple[Junk, ...]:
     return tuple(names[word] for word in wanted)
 
 
-def quarantined(file: Annotated[Path, typer.Argument(help="A memory, JSON Lines.", show_default=False)]) -> None:
-    """List what was set aside of a memory, and why."""
-    os.close(open_regular(file))  # else nothing would be set aside of a file that is not there
+def quarantined(file: Annotated[Path, typer.Argument(help="A memory file (JSON Lines).", show_default=False)]) -> None:
+    """List the entries that were set aside from a memory, and why."""
+    if not is_there(file):
+        raise InputError(f"{file}: there is no such memory")
+    os.close(open_regular(file))  # what is no file would look like a memory that lost nothing
     aside = read_quarantine(file)
     for item in aside:
         say(f"{item.entry.id}  {excerpt(said(item.entry))}\n  {excerpt(item.reason)}")
-    say(f"{len(aside)} entries are set aside of {file}")
+    say(f"{len(aside)} entries of {file} are set aside")
 
 
 def restore_entry(
-    entry: Annotated[str, typer.Argument(help="The entry's id, or its beginning.", show_default=False)],
-    memory: Annotated[Path, typer.Option(help="The memory that it left.", show_default=False)],
+    entry: Annotated[str, typer.Argument(help="The entry's id, or the start of it.", show_default=False)],
+    memory: Annotated[Path, typer.Option(help="The memory it was set aside from.", show_default=False)],
 ) -> None:
-    """Bring an entry that was set aside back into its memory, which is frozen anew."""
+    """Put an entry that was set aside back into its memory, and freeze the memory again."""
     item = restore(memory, entry)
-    say(f"{item.entry.id} is back in {memory}; it had left for: {excerpt(item.reason)}")
+    say(f"{item.entry.id} is back in {memory}; it was set aside because: {excerpt(item.reason)}")

@@ -174,7 +174,7 @@ class Audit:
         """In one line; that little is known is the usual answer."""
         counts = {worth: len(self.of(worth)) for worth in Worth}
         return (
-            f"{len(self.entries)} entries came to mind in {self.episodes} episodes: {counts[Worth.HARMFUL]} harmful, "
+            f"{len(self.entries)} entries were recalled in {self.episodes} episodes: {counts[Worth.HARMFUL]} harmful, "
             f"{counts[Worth.HELPFUL]} helpful, {counts[Worth.UNKNOWN]} with not enough evidence to tell"
         )
 

@@ -60,7 +60,7 @@ def restore(file: Path, wanted: str) -> Quarantined:
     memory = read_frozen(file)
     aside = read_quarantine(file, memory.world)
     if not aside:
-        raise InputError(f"{quarantine_file(file)}: nothing was set aside of {file.name}")
+        raise InputError(f"{quarantine_file(file)}: nothing was set aside from {file.name}")
     entry = find_entry(EpisodicMemory(item.entry for item in aside), wanted)
     item = next(item for item in aside if item.entry.id == entry.id)
     if all(_content(other) != _content(entry) for other in memory.entries):

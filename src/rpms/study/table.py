@@ -16,31 +16,47 @@ from rpms.study.run import Result
 _SWITCH = {True: "ON", False: "OFF"}
 
 
+_WON = ("rules", "mem.", "entries", "won", "success", "95% interval")
+_WAY = ("steps", "if won", "infeas.")
+_SCORES = ("score ≥ 0", "raw score")
+
+
 def results_table(results: Sequence[Result]) -> RenderableType:
-    """The conditions of each model: switches, success with its interval, score, steps, infeasible actions."""
-    tables: list[RenderableType] = []
+    """The conditions of each model: switches, success with its interval, steps, infeasible actions.
+
+    Scores, where there are any, stand in a table below with the steps: in one table all would be too wide for a screen.
+    """
+    shown: list[RenderableType] = []
     for model in dict.fromkeys(result.cell.model for result in results):
         of_model = [result for result in results if result.cell.model == model]
-        table = Table(title=Text(model), title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0))
-        table.add_column("condition", no_wrap=True)
         scored = any(row.score not in (0.0, 1.0) for result in of_model for row in result.summary.rows)
-        headings = ("rules", "mem.", "entries", "won", "success", "95% interval", "steps", "if won", "infeas.")
-        for heading in (*headings, *(("score ≥ 0", "raw score") if scored else ())):
-            table.add_column(heading, justify="right", no_wrap=True)
-        for result in of_model:
-            table.add_row(Text(result.cell.case.name), *_cells(result, scored=scored))
-        tables.append(table)
+        parts = ((_WON,), (_WAY, _SCORES)) if scored else ((_WON, _WAY),)
+        for number, headings in enumerate(parts):
+            table = _table("" if number else model, [heading for part in headings for heading in part])
+            for result in of_model:
+                cells = (cell for part in headings for cell in _CELLS[part](result))
+                table.add_row(Text(result.cell.case.name), *cells)
+            shown += [Text(), table] if number else [table]
         unlearned = [result.cell.case.name for result in of_model if _learned_nothing(result)]
         if unlearned:
-            tables.append(Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory"))
-    return Group(*tables)
+            shown.append(Text(f"nothing was learned: {', '.join(unlearned)} played with an empty memory"))
+    return Group(*shown)
+
+
+def _table(title: str, headings: Iterable[str]) -> Table:
+    table = Table(title=Text(title) if title else None, title_justify="left", box=None, pad_edge=False)
+    table.padding = (0, 1, 0, 0)
+    table.add_column("condition", no_wrap=True)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
 
 
 def _learned_nothing(result: Result) -> bool:
     return result.cell.case.condition.memory and not len(result.cell.plan.memory)
 
 
-def _cells(result: Result, *, scored: bool) -> Iterable[str]:
+def _won(result: Result) -> Iterable[str]:
     """A task that was not played counts as not won."""
     condition, summary = result.cell.case.condition, result.summary
     low, high = wilson(summary.won, summary.total)
@@ -50,13 +66,23 @@ def _cells(result: Result, *, scored: bool) -> Iterable[str]:
     yield f"{summary.won}/{summary.total}"
     yield f"{summary.won / summary.total:.1%}"
     yield f"{100 * low:.1f}–{100 * high:.1f}"
-    yield f"{summary.steps / summary.done:.1f}" if summary.done else "-"
+
+
+def _way(result: Result) -> Iterable[str]:
+    summary = result.summary
     won = [row.steps for row in summary.rows if row.won]
+    yield f"{summary.steps / summary.done:.1f}" if summary.done else "-"
     yield f"{sum(won) / len(won):.1f}" if won else "-"
     yield f"{summary.infeasible / summary.steps:.1%}" if summary.steps else "-"
-    if scored:
-        yield f"{sum(max(row.score, 0.0) for row in summary.rows) / summary.total:.1f}"
-        yield f"{sum(row.score for row in summary.rows) / summary.total:.1f}"
+
+
+def _scores(result: Result) -> Iterable[str]:
+    summary = result.summary
+    yield f"{sum(max(row.score, 0.0) for row in summary.rows) / summary.total:.1f}"
+    yield f"{sum(row.score for row in summary.rows) / summary.total:.1f}"
+
+
+_CELLS = {_WON: _won, _WAY: _way, _SCORES: _scores}
 
 
 def estimates_table(estimates: Sequence[Estimate], prices: dict[str, Price | None]) -> RenderableType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from rpms.core.facts import Clause, Literal, Truth
+from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ActionSchema, Predicate
 from rpms.learn.rules.conclude import Learned, plan_of, processes_of, prohibitions_of, table_atom
 from rpms.learn.rules.deeds import ADVANCED
@@ -209,16 +210,22 @@ def _rules(learned: Learned) -> dict[str, Any]:
     return {key: value for key, value in (("ruin", ruin), ("goals", goals), ("places", places)) if value}
 
 
+_TWO_ARTICLES = re.compile(r"\b(?:an?|the) (?=(?:the|another) )", re.IGNORECASE)
 _NAMED = {"x": "the object", "y": "another such object", "p": "the destination", "q": "another destination"}
+
+
+def _say(predicate: Predicate, atom: Atom, value: Truth) -> str:
+    """A fact about what a goal names, in words; a world may write `the <thing>` where the name brings its article."""
+    return _TWO_ARTICLES.sub("", predicate.say(atom.bind(_NAMED), value))
 
 
 def wanted_sentence(holds: Iterable[Clause], predicates: Mapping[str, Predicate]) -> str:
     """What is to hold in the end, in the words of the facts."""
     said = []
     for clause in holds:
-        literal = clause.literals[0].bind(_NAMED)
+        literal = clause.literals[0]
         predicate = predicates.get(literal.atom.predicate) or Predicate(literal.atom.predicate)
-        said.append(predicate.say(literal.atom, Truth.of(not literal.negated)))
+        said.append(_say(predicate, literal.atom, Truth.of(not literal.negated)))
     return f"In the end: {'; '.join(said)}."
 
 
@@ -230,7 +237,7 @@ def place_sentence(kind: str, places: Sequence[str]) -> str:
 def goal_sentence(goal: GoalModel, learned: Learned) -> str:
     """What goals of a type want, and what all wins did on the way."""
     sentence = wanted_sentence((fact.clause for fact in goal.holds), learned.predicates)
-    way = [learned.predicates[atom.predicate].say(atom.bind(_NAMED), Truth.TRUE) for atom in goal.stages]
+    way = [_say(learned.predicates[atom.predicate], atom, Truth.TRUE) for atom in goal.stages]
     return f"{sentence} On the way there, in this order: {'; '.join(way)}." if len(way) > 1 else sentence
 
 

@@ -10,7 +10,7 @@ from rpms.models.hf.prefixes import layers_of, sees_all
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rpms.models.hf.rows import Row
+    from rpms.models.hf.rows import PromptRow
 
 SCORES_AT_ONCE = 2**28
 """Scores, one for each word of the vocabulary at each position, that are held at once: a gigabyte."""
@@ -37,7 +37,7 @@ def _side_by_side(choices: Sequence[Sequence[int]]) -> _Packed:
 
 
 def weigh(
-    torch: Any, model: Any, rows: Sequence[Row], places: Sequence[int], cache: Any, mask: Any
+    torch: Any, model: Any, rows: Sequence[PromptRow], places: Sequence[int], cache: Any, mask: Any
 ) -> Iterator[tuple[int, list[float]]]:
     """Each row's place in the batch and the log probabilities of its choices, each to its end.
 
@@ -86,7 +86,7 @@ def _scores(torch: Any, model: Any, packed: Sequence[_Packed], cache: Any, mask:
     return torch.where(following == _END, scores[..., ends].logsumexp(-1), inside).tolist()
 
 
-def _weigh_anew(torch: Any, model: Any, row: Row) -> list[float]:
+def _weigh_anew(torch: Any, model: Any, row: PromptRow) -> list[float]:
     """The same, choice by choice from the start: for a cache that forgets its beginning."""
     weights = []
     for choice in row.choices:

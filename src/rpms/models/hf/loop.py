@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rpms.models.base import Decoding
-    from rpms.models.hf.rows import Row
+    from rpms.models.hf.rows import PromptRow
 
 SHORTEST_SHARED = 64
 """Tokens below which a shared beginning is not worth a computation of its own."""
@@ -62,7 +62,7 @@ class Loop:
         self.reused: list[int] = []
         """Tokens of each prompt of the last batch that an earlier batch had computed."""
 
-    def write(self, rows: Sequence[Row], decoding: Decoding, seeds: Sequence[int]) -> None:
+    def write(self, rows: Sequence[PromptRow], decoding: Decoding, seeds: Sequence[int]) -> None:
         """Write every row to its end. `seeds`: for sampling, one for each row, so that no other row changes it."""
         torch = self._torch
         choose = _Chooser(torch, decoding, seeds, self._model.device)
@@ -209,7 +209,7 @@ class _Chooser:
         if decoding.temperature > 0:
             self._generators = [torch.Generator(device=device).manual_seed(seed) for seed in seeds]
 
-    def __call__(self, scores: Any, rows: Sequence[Row], live: Sequence[int]) -> list[int]:
+    def __call__(self, scores: Any, rows: Sequence[PromptRow], live: Sequence[int]) -> list[int]:
         ranked = self._drawn(scores, live) if self._generators else scores
         chosen: list[int] = ranked.argmax(-1).tolist()
         for place, row in enumerate(rows):

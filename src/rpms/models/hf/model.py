@@ -18,7 +18,7 @@ from rpms.models.batching import Batcher, BatchLimits, OutOfMemoryError
 from rpms.models.constraint import shapes_of
 from rpms.models.hf.attention import share_keys_and_values
 from rpms.models.hf.loop import Loop
-from rpms.models.hf.rows import Letters, Row
+from rpms.models.hf.rows import Letters, PromptRow
 from rpms.models.secrets import excerpt, requests_forbidden
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ CPU_TOKENS = 16_384
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    row: Row
+    row: PromptRow
     decoding: Decoding
     tokens: int
     """Tokens of the prompt."""
@@ -170,7 +170,7 @@ class HFModel:
         decoding = request.decoding
         with self._tokenizing:  # a tokenizer's settings are not safe to touch from two threads
             ids = self._encode(request.prompt.messages())
-            row = Row(ids, decoding, shapes_of(request.choices, request.templates), self._letters)
+            row = PromptRow(ids, decoding, shapes_of(request.choices, request.templates), self._letters)
         if self._window and len(row.prompt) + decoding.max_tokens > self._window:
             sizes = f"{len(row.prompt)} + {decoding.max_tokens}"
             raise ContextOverflow(f"{self._name}: {sizes} tokens exceed the context window of {self._window}")

@@ -59,7 +59,7 @@ class _Phase(Enum):
     """What some template allows, to the end of the line."""
 
 
-class Row:
+class PromptRow:
     """One answer in the making.
 
     Without shapes, it ends at a token that ends answers, at a stop sequence, at the limit, or as soon as a line that
@@ -93,7 +93,7 @@ class Row:
             if all(len(shape) == 1 for shape in shapes):
                 self.choices = [letters.encode(f"{ACTION} {choice}") for (choice,) in shapes]
 
-    def fresh(self) -> Row:
+    def fresh(self) -> PromptRow:
         """The same row before anything was chosen, provided that this one was never written."""
         row = copy(self)
         row.written = list(self.written)
