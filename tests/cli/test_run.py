@@ -47,16 +47,16 @@ class TestRun:
     def test_without_a_folder_the_same_command_finds_its_own_again(self, rpms: Rpms, tmp_path: Path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         command = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--model", "planner")
-        assert "episodes are in runs/alfworld-builtin-planner" in rpms(*command).out
-        (file,) = (tmp_path / "runs" / "alfworld-builtin-planner" / "episodes").iterdir()
+        assert "episodes are in runs/alfworld-builtin-planner-limit-1" in rpms(*command).out
+        (file,) = (tmp_path / "runs" / "alfworld-builtin-planner-limit-1" / "episodes").iterdir()
         written = file.stat().st_mtime_ns
         assert rpms(*command).code == 0
         assert file.stat().st_mtime_ns == written
         assert "runs/alfworld-builtin-planner-baseline" in rpms(*command, "--condition", "baseline").out
         enforced = rpms(*command, "--enforce", "menu=5", "--enforce", "loops=true", "--enforce", "guard=off").out
-        assert "episodes are in runs/alfworld-builtin-planner-menu-5-loops-on\n" in enforced
+        assert "episodes are in runs/alfworld-builtin-planner-menu-5-loops-on-limit-1\n" in enforced
         strict = rpms(*command, "--preset", "strict", "--enforce", "menu=5").out
-        assert "episodes are in runs/alfworld-builtin-planner-strict\n" in strict
+        assert "episodes are in runs/alfworld-builtin-planner-strict-limit-1\n" in strict
 
     def test_tasks_by_type_and_by_id(self, rpms: Rpms, tmp_path: Path):
         said = rpms("run", "alfworld", "--task", "look_at_obj_in_light", "--limit", 1, "--out", tmp_path / "run")

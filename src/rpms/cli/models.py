@@ -15,7 +15,7 @@ from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.check import check_model
 from rpms.models.patience import Patience
 from rpms.models.providers import FROM_MENU, Backend, all_available, parse_model_name
-from rpms.store.packed_answers import pack, shipped_records
+from rpms.store.packed_answers import PackedAnswers, open_answers, pack, shipped_records
 
 app = typer.Typer(help="List the models that can be used, or check that one answers.", invoke_without_command=True)
 
@@ -45,6 +45,11 @@ def check(
     """Make one small request; report latency, tokens, cost and whether the answer has the right form."""
     known = parse_price(price) if price else None
     provider = parse_model_name(name).provider
+    if provider.backend is Backend.REPLAY:
+        store = open_answers(Path(parse_model_name(name).rest))
+        told = store.heading.line if isinstance(store, PackedAnswers) else f"{len(store):,} recorded answers"
+        say(f"{name}: {told}; answers only what was asked then")
+        return
     if provider.backend in FROM_MENU or provider.backend is Backend.PLANNER:
         say(f"{name}: ready, nothing to check; {provider.what}")
         return

@@ -18,7 +18,7 @@ from rpms.learn.freeze import read_frozen
 from rpms.models.providers import parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.plan import Terms
-from rpms.play.settings import EMBEDDED_MEMORY, Settings
+from rpms.play.settings import Settings
 from rpms.play.setup import can_play, idle_parts
 from rpms.play.sources import Sources
 from rpms.play.tasks import variation_called
@@ -99,7 +99,7 @@ def memory_of(settings: Settings, world: World, model: str) -> EpisodicMemory:
 
 def note_knowledge(settings: Settings, world: World, model: str, base_url: str | None) -> None:
     """Say what was not given and had to be found elsewhere: a memory, a context window."""
-    if settings.condition_value().memory and settings.memory in (None, EMBEDDED_MEMORY):
+    if settings.condition_value().memory and settings.memory is None:
         complain(f"note: the memory is the one embedded in {world.name}; --memory gives another")
     if note := context_window(model, settings.context, base_url).note:
         complain(f"note: {model}: {note}")

@@ -132,10 +132,7 @@ _NO_PART_OF_A_NAME = (
     "preset",
     "split",
     "memory",
-    "limit",
     "task",
-    "sample",
-    "per_task",
     "steps",
     "trials",
 )

@@ -28,6 +28,7 @@ from rpms.learn.junk import Junk, find_junk, pruned
 from rpms.learn.quarantine import harmful, restore, set_aside, write_without
 from rpms.play.setup import manual_of
 from rpms.store.quarantine import quarantine_file, read_quarantine
+from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
 
 Runs = Annotated[list[Path], typer.Argument(help="Folders of runs played with --mask.", show_default=False)]
@@ -172,6 +173,10 @@ def junk(
         raise InputError("--prune and --out go together: what to set aside, and where to write the rest")
     _refuse_existing(out, file)
     policy = _policy(prune or "")
+    for run in runs or ():
+        played = RunFolder(run).protocol.settings.get("world")
+        if played != memory.world:
+            raise InputError(f"{run}: was played in {played}, and {file} is of {memory.world}")
     world = find_world(memory.world)
     remarks = find_junk(memory.entries, world, manual_of(world), world.retrieval, runs or ())
     for each in Junk:

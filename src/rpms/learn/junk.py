@@ -83,7 +83,7 @@ def _duplicates(entries: Iterable[Entry]) -> Iterator[Remark]:
             if like is None:
                 kept[entry.id] = text
             else:
-                yield Remark(entry, Junk.DUPLICATE, f"says nearly what {like[2]} says, with less evidence")
+                yield Remark(entry, Junk.DUPLICATE, f"says nearly what {like[2]} says, with no more evidence")
 
 
 def _hand(entry: Entry) -> str:
@@ -102,7 +102,7 @@ def _below(entries: Iterable[Entry], retrieval: Retrieval) -> Iterator[Remark]:
     for (kind, *_), group in groups.items():
         most = retrieval.top.get(kind, 0)
         for entry in sorted(group, key=lambda each: (-each.strength, each.id))[most:]:
-            yield Remark(entry, Junk.BELOW, f"{most} entries of the same goal, sub-goal and hand have more evidence")
+            yield Remark(entry, Junk.BELOW, f"{most} entries of the same goal, sub-goal and hand come before it")
 
 
 def _unused(entries: Iterable[Entry], runs: Sequence[Path]) -> Iterator[Remark]:

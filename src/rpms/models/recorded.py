@@ -234,8 +234,8 @@ class ReplayModel:
             return "the store is empty"
         if "messages" not in nearest:
             return (
-                "this was not asked when it was recorded, or its prompt, decoding or choices have changed since; "
-                "a packed record keeps no questions to compare with"
+                "this was not asked when it was recorded. It holds what was asked then and nothing else: play what it "
+                "was recorded with, whole (no --limit, the same settings and the same version)"
             )
         if nearest.get("messages") == asked["messages"]:
             return _differences(nearest, asked)

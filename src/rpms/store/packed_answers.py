@@ -117,8 +117,13 @@ def open_answers(place: Path) -> FolderOfAnswers | PackedAnswers:
     """The store at a path; a name that is no path may be that of a record which ships with this package."""
     if place.is_file():
         return PackedAnswers(place)
-    shipped = _shipped(place.name) if len(place.parts) == 1 and not place.exists() else None
-    return shipped or FolderOfAnswers(place)
+    if place.exists():
+        return FolderOfAnswers(place)
+    shipped = _shipped(place.name) if len(place.parts) == 1 else None
+    if shipped is None:
+        names = ", ".join(shipped_records())
+        raise InputError(f"{place}: there is no such folder or file of answers; shipped with this package: {names}")
+    return shipped
 
 
 def shipped_records() -> dict[str, Heading]:
