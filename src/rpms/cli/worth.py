@@ -18,7 +18,7 @@ from rpms.core.errors import InputError
 from rpms.core.memory import Entry
 from rpms.core.names import nearest
 from rpms.core.recall import EpisodicMemory
-from rpms.foreign.files import is_there, open_regular
+from rpms.foreign.files import open_regular
 from rpms.foreign.shown import excerpt
 from rpms.learn.audit import ALPHA, CORRECTION, Account, Audit, AuditedOutcome, Worth, audit, numbers
 from rpms.learn.effects import LEAST
@@ -204,8 +204,6 @@ def _policy(text: str) -> tuple[Junk, ...]:
 
 def quarantined(file: Annotated[Path, typer.Argument(help="A memory file (JSON Lines).", show_default=False)]) -> None:
     """List the entries that were set aside from a memory, and why."""
-    if not is_there(file):
-        raise InputError(f"{file}: there is no such memory")
     os.close(open_regular(file))  # what is no file would look like a memory that lost nothing
     aside = read_quarantine(file)
     for item in aside:
