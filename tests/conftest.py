@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from rpms.worlds.jvm.process import JAVA_VARIABLE, find_java
 from rpms.worlds.scienceworld.program import PROGRAM
 
 os.environ["RPMS_FORBID_REQUESTS"] = "1"
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job, and all it starts, would ignore it
 
 # The same examples on every machine and run; RPMS_EXPLORE=1 draws new ones.
 settings.register_profile(

@@ -232,7 +232,7 @@ def test_harmful_entries_leave_the_next_memory_and_can_be_restored(runs, memory,
     assert {entry.id: entry for entry in read_memory(out).entries} == {entry.id: entry for entry in ENTRIES}
     assert read_quarantine(out) == ()
     assert "nothing was set aside" in rpms("memory", "restore", "x", "--memory", out).line
-    assert "no such memory" in rpms("memory", "quarantine", tmp_path / "nowhere.jsonl").line
+    assert "No such file" in rpms("memory", "quarantine", tmp_path / "nowhere.jsonl").line
 
 
 def test_json_and_table_say_the_same(runs, rpms: Rpms):
