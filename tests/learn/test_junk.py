@@ -9,7 +9,7 @@ import pytest
 
 from rpms.core.belief import StateSignature
 from rpms.core.goal import GoalSignature
-from rpms.core.memory import CriticalFailure, Origin, SuccessSnippet, merge
+from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet, merge
 from rpms.learn.freeze import freeze
 from rpms.learn.junk import Junk, find_junk
 from rpms.play.setup import manual_of
@@ -43,6 +43,17 @@ def junk(*entries, runs=()):
 
 def test_what_says_the_same_with_less_evidence_is_a_near_duplicate():
     assert junk(GOOD, LIKE) == {(Junk.DUPLICATE, "heat mugs 1 with microwave 1")}
+
+
+def test_lessons_about_different_things_are_no_duplicates_however_alike_their_words():
+    said = "the lamp of the {} was not filled, and a lamp that is not filled cannot be lit by anybody at all"
+    kitchen, cellar = (
+        FailureLesson(HEAT, StateSignature.parse("holding=mug 1"), f"light {room} lamp", said.format(room))
+        for room in ("kitchen", "kitchenette")
+    )
+    again = replace(kitchen, corrective_rule=said.format("kitchens"))
+    found = find_junk(merge([kitchen, cellar, again]), WORLD, manual_of(WORLD), WORLD.retrieval, ())
+    assert [remark.entry.failed_action for remark in found if remark.junk is Junk.DUPLICATE] == ["light kitchen lamp"]
 
 
 def test_what_three_of_the_same_goal_and_hand_precede_is_always_below_them():

@@ -15,7 +15,7 @@ from rpms.core.arbitration import object_to
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
-from rpms.core.memory import CriticalFailure, Entry, Kind, SuccessSnippet, VerifiedSchema, canonical
+from rpms.core.memory import CriticalFailure, Entry, FailureLesson, Kind, SuccessSnippet, VerifiedSchema, canonical
 from rpms.core.recall import Retrieval
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.learn.audit import exposures_of
@@ -74,7 +74,8 @@ def _duplicates(entries: Iterable[Entry]) -> Iterator[Remark]:
     """Entries of one kind, goal and hand that say nearly the same; the best confirmed of them stays."""
     groups: defaultdict[tuple[str, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
-        groups[entry.kind, _goal(entry), _hand(entry)].append(entry)
+        failed = entry.failed_action if isinstance(entry, FailureLesson | CriticalFailure) else ""
+        groups[entry.kind, _goal(entry), _hand(entry), canonical(failed)].append(entry)  # another name, another matter
     for group in groups.values():
         kept: dict[str, str] = {}
         for entry in sorted(group, key=lambda each: (-each.strength, each.id)):
