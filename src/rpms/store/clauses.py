@@ -34,17 +34,11 @@ class ClauseReader(SectionReader):
     def _clause(
         self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str], role: str = AS_PARAMETER
     ) -> Clause:
-        try:
-            clause = parse_clause(text)
-        except ValueError as error:
-            raise yaml.error(path, str(error)) from None
+        clause = yaml.parsed(path, parse_clause, text)
         return Clause(tuple(self._checked(yaml, path, literal, names, role) for literal in clause.literals))
 
     def _literal(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Literal:
-        try:
-            literal = parse_literal(text)
-        except ValueError as error:
-            raise yaml.error(path, str(error)) from None
+        literal = yaml.parsed(path, parse_literal, text)
         return self._checked(yaml, path, literal, names)
 
     def _checked(

@@ -205,10 +205,7 @@ class _Reader(ClauseReader):
     def _revelation(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Revelation:
         """Read `in(_, place)` or `in(_, place) if not closed(place)`. Names that are no parameters stand for any."""
         seen, _, given = text.partition(" if ")
-        try:
-            free = frozenset(parse_literal(seen).atom.args)
-        except ValueError as error:
-            raise yaml.error(path, str(error)) from None
+        free = frozenset(yaml.parsed(path, parse_literal, seen).atom.args)
         literal = self._literal(yaml, path, seen, names | free)
         if literal.negated:
             raise yaml.error(path, "an action reveals whether a fact holds; leave out `not`")

@@ -30,7 +30,7 @@ ENDING = ".answers.xz"
 _KEPT = 32
 """Hexadecimal digits of a question's hash: 128 bits tell any number of questions apart."""
 _BOUNDS = ("choices", "templates", "tools")
-_SHIPPED = resources.files("rpms.models.records")
+_SHIPPED = resources.files("rpms.store.records")
 
 
 class Heading(BaseModel):
@@ -128,8 +128,8 @@ def open_answers(place: Path) -> FolderOfAnswers | PackedAnswers:
 
 def shipped_records() -> dict[str, Heading]:
     """The records that ship with this package, by the name that follows `replay/`."""
-    names = sorted(file.name for file in _SHIPPED.iterdir() if file.name.endswith(ENDING))
-    found = {name.removesuffix(ENDING): _shipped(name.removesuffix(ENDING)) for name in names}
+    names = sorted(file.name.removesuffix(ENDING) for file in _SHIPPED.iterdir() if file.name.endswith(ENDING))
+    found = {name: _shipped(name) for name in names}
     return {name: store.heading for name, store in found.items() if store is not None}
 
 

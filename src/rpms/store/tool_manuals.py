@@ -134,10 +134,7 @@ class _Reader(SectionReader):
         return self._path(yaml, path, f"<{head}>{text[len(head) :]}")
 
     def _path(self, yaml: YamlFile, place: tuple[object, ...], text: str) -> Path:
-        try:
-            return Path.parse(text)
-        except ValueError as error:
-            raise yaml.error(place, str(error)) from None
+        return yaml.parsed(place, Path.parse, text)
 
     def _fact(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("facts", name)
@@ -238,10 +235,7 @@ class _Reader(SectionReader):
         return ToolEffect(literal, tuple(given))
 
     def _forgotten(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Atom:
-        try:
-            atom = parse_literal(text).atom
-        except ValueError as error:
-            raise yaml.error(path, str(error)) from None
+        atom = yaml.parsed(path, parse_literal, text).atom
         kind = self.records.get(atom.predicate)
         if kind is None:
             raise yaml.error(path, f"no record is called {atom.predicate!r}; known: {', '.join(self.records)}")
@@ -300,19 +294,13 @@ class _Reader(SectionReader):
         return sets
 
     def _clause(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Clause:
-        try:
-            clause = parse_clause(text)
-        except ValueError as error:
-            raise yaml.error(path, str(error)) from None
+        clause = yaml.parsed(path, parse_clause, text)
         return Clause(tuple(self._checked(yaml, path, literal, names) for literal in clause.literals))
 
     def _literal(
         self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str], *, starred: bool = False
     ) -> Literal:
-        try:
-            literal = parse_literal(text)
-        except ValueError as error:
-            raise yaml.error(path, str(error)) from None
+        literal = yaml.parsed(path, parse_literal, text)
         return self._checked(yaml, path, literal, names, starred=starred)
 
     def _checked(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
@@ -15,6 +15,8 @@ from ruamel.yaml.nodes import MappingNode, SequenceNode
 from rpms.core.errors import FileError
 from rpms.foreign.limits import MOST_YAML_NODES
 from rpms.foreign.shown import excerpt
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,13 @@ class YamlFile:
     def error(self, path: Sequence[object], problem: str) -> FileError:
         """A mistake at a place."""
         return FileError(self.name, self.line(path), problem)
+
+    def parsed(self, path: Sequence[object], parse: Callable[[str], _T], text: str) -> _T:
+        """What a parser makes of a text at a place; its ValueError is a mistake there."""
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise self.error(path, str(error)) from None
 
 
 def read_yaml(name: str, text: str, kind: YamlKind) -> YamlFile:
