@@ -92,7 +92,7 @@ def _contrast(first: Results, second: Results) -> Contrast:
     )
 
 
-def interaction_of(cells: Cells, *, by_score: bool = False) -> Interval | None:
+def interaction_of(cells: Cells, *, by_score: bool = False) -> Interval:
     """D - (B + C - A), paired by task over what all four were to play."""
     tasks = [task for task in cells[0].rows if all(task in cell.rows for cell in cells)]
     if any(cell.going for cell in cells):

@@ -16,7 +16,7 @@ from rpms.report.learning_curve import MEMORY_SERIES, RULES_SERIES, rounds
 from rpms.report.numbers import Best, percent, points, range_of, rate_range
 from rpms.report.outcomes import Cells, Comparison, Results, Row
 from rpms.report.published import SETTINGS
-from rpms.report.statistics import Interval, additive_expectation
+from rpms.report.statistics import additive_expectation
 from rpms.report.table import DASH, Table, TableCell, TableLine, groups, line
 from rpms.report.verdicts import verdict_table
 
@@ -198,15 +198,11 @@ def _printed_switches(name: str) -> tuple[str, str, str]:
 
 def _interaction_notes(comparison: Comparison, *, by_score: bool) -> tuple[str, ...]:
     every = comparison.ablations
-    found = ((cells, interaction_of(cells, by_score=by_score)) for cells in every)
-    return tuple(
-        _interaction_note(cells, interval, by_score=by_score, named=len(every) > 1)
-        for cells, interval in found
-        if interval is not None
-    )
+    return tuple(_interaction_note(cells, by_score=by_score, named=len(every) > 1) for cells in every)
 
 
-def _interaction_note(cells: Cells, found: Interval, *, by_score: bool, named: bool) -> str:
+def _interaction_note(cells: Cells, *, by_score: bool, named: bool) -> str:
+    found = interaction_of(cells, by_score=by_score)
     scale, unit = (1, "points") if by_score else (100, "pp")
     of = f" of {condition_label(cells[3].name)}" if named else ""
     text = f"Interaction{of}, D − (B + C − A): {points(found.estimate, scale)} {unit}"
