@@ -14,6 +14,7 @@ from rpms.learn.freeze import freeze
 from rpms.learn.junk import Junk, find_junk
 from rpms.play.setup import manual_of
 from rpms.store.memories import read_memory, write_memory
+from rpms.store.protocol import Protocol
 from rpms.store.quarantine import read_quarantine
 from rpms.worlds.registry import find_world
 from tests.cli.command import Rpms, rpms
@@ -107,3 +108,11 @@ def test_a_policy_prunes_what_it_names_and_keeps_it_beside(memory, tmp_path, rpm
 def test_mistakes_are_one_line(memory, tmp_path, rpms: Rpms):
     assert "go together" in rpms("memory", "junk", memory, "--prune", "all").line
     assert "did you mean" in rpms("memory", "junk", memory, "--prune", "duplicates", "--out", tmp_path / "x.jsonl").line
+
+
+def test_runs_of_another_world_tell_nothing_of_a_memory(memory, tmp_path, rpms: Rpms):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "protocol.json").write_text(Protocol(("a",), {"world": "else\x1b[31mwhere"}).text())
+    told = rpms("memory", "junk", memory, tmp_path / "run").line
+    assert "a memory of alfworld, but" in told
+    assert "\x1b" not in told

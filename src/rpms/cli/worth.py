@@ -174,9 +174,9 @@ def junk(
     _refuse_existing(out, file)
     policy = _policy(prune or "")
     for run in runs or ():
-        played = RunFolder(run).protocol.settings.get("world")
+        played = str(RunFolder(run).protocol.settings.get("world"))
         if played != memory.world:
-            raise InputError(f"{run}: was played in {played}, and {file} is of {memory.world}")
+            raise InputError(f"{file}: a memory of {excerpt(memory.world)}, but {run} is of {excerpt(played)}")
     world = find_world(memory.world)
     remarks = find_junk(memory.entries, world, manual_of(world), world.retrieval, runs or ())
     for each in Junk:
