@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from rpms.core.usage import Usage
+from rpms.models.base import Answer
 from rpms.store.memories import write_memory
 from rpms.store.runs import RunFolder
 from tests.cli.command import Rpms
@@ -123,3 +125,57 @@ class TestRun:
         write_memory(tmp_path / "memory.jsonl", [], "scienceworld")
         said = rpms("run", "alfworld", "--out", tmp_path / "run", "--memory", tmp_path / "memory.jsonl")
         assert "scienceworld" in said.line
+
+
+KEYLESS = """
+title: Two models
+world: alfworld
+limit: 1
+models: [planner, openai/gpt-4o]
+conditions:
+  rules-only:
+  other: {condition: rules-only, manual: %s}
+"""
+
+
+class TestNothingIsWrittenBefore:
+    """What can be known to be missing is said before a folder is made."""
+
+    @pytest.fixture(autouse=True)
+    def keyless(self, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+    @pytest.mark.parametrize("command", [("run", "alfworld", "--out"), ("learn", "alfworld", "--out")])
+    @pytest.mark.parametrize(
+        ("model", "words"),
+        [
+            ("openai/gpt-4o", "set the environment variable OPENAI_API_KEY"),
+            ("gguf/none.gguf", "there is no such file"),
+            ("replay/none", "none: there is no such folder or file of answers"),
+        ],
+    )
+    def test_by_run_and_learn(self, rpms: Rpms, tmp_path: Path, command, model: str, words: str):
+        said = rpms(*command, tmp_path / "new" / "m.jsonl", "--model", model)
+        assert said.code
+        assert words in said.err
+        assert "episodes" not in said.out + said.err
+        assert not list(tmp_path.iterdir())
+
+    def test_by_a_study_of_all_its_models_and_conditions(self, rpms: Rpms, tmp_path: Path):
+        file, out = tmp_path / "study.yaml", tmp_path / "out"
+        command = ("study", "run", file, "--out", out, "--no-report")
+        file.write_text(KEYLESS % "complete", encoding="utf-8")
+        assert "OPENAI_API_KEY" in rpms(*command).err
+        assert not out.exists()
+        file.write_text(KEYLESS % "none.yaml", encoding="utf-8")
+        assert "none.yaml: is no manual" in rpms(*command, "--model", "planner").err
+        assert not out.exists()
+
+    def test_what_is_finished_needs_no_key(self, rpms: Rpms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        command = ("run", "alfworld", "--limit", 1, "--out", tmp_path / "run", "--model", "openai/gpt-4o")
+        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        with monkeypatch.context() as answering:
+            answering.setattr("rpms.models.remote.RemoteModel.answer", lambda *_: Answer("Action: look", Usage()))
+            assert "1 of 1 episodes" in rpms(*command, "--steps", 1).out
+        monkeypatch.delenv("OPENAI_API_KEY")
+        assert "1 of 1 episodes" in rpms(*command, "--steps", 1).out

@@ -150,8 +150,9 @@ def test_importing_the_models_loads_no_sdk():
 
 
 def test_paths_that_are_not_there_are_named(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
-        open_model(f"gguf/{tmp_path}/none.gguf")
+    for name in (f"gguf/{tmp_path}/none.gguf", f"hf/{tmp_path}/none", "hf/none.gguf"):
+        with pytest.raises(InputError, match="no such file or folder"):
+            open_model(name)
     with pytest.raises(FileError, match=r"none\.txt"):
         open_model(f"scripted/{tmp_path}/none.txt")
 

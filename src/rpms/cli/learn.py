@@ -14,12 +14,13 @@ from rpms.cli.resources import Resources, with_resources
 from rpms.cli.screen import complain, make_console
 from rpms.core.condition import LATER
 from rpms.core.errors import InputError
-from rpms.learn.rounds import LearningPlan, Round, continued, learn, learned
+from rpms.learn.rounds import LearningPlan, Round, continued, learn, learned, round_folder
 from rpms.models.providers import FROM_MENU, Backend, parse_model_name
 from rpms.play.plan import plan_run
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
+from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
 
 USUAL_MASK = 0.2
@@ -97,6 +98,7 @@ def learn_split(
         plan = continued(plan, out)
     if audit and not (after_it.memory and plan.before + rounds > 1):
         raise InputError("--audit needs a round that plays with a memory: --rounds 2 or more, with --later full")
+    resources.check(named, begun=RunFolder(round_folder(out, plan.before + 1)).begun)
     options.note_idle_parts(found, enforcement)
     options.note_free_actions(enforcement, model)
     console = make_console()

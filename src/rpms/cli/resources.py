@@ -66,6 +66,14 @@ class Resources:
         record = self.record.absolute() if self.record else None
         return NamedModel(name, world, model_options(self.base_url, settings), record)
 
+    def check(self, named: NamedModel, *, begun: bool) -> None:
+        """Say what a model lacks before anything is written.
+
+        What was begun may be finished, and need no model; on a cluster it is the nodes that must have what it needs.
+        """
+        if not self.ray and not begun:
+            named.check()
+
     def price_of(self, model: str) -> Price | None:
         """What was given, or else what is known of the model."""
         return parse_price(self.price) if self.price else price_of(model)

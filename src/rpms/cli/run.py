@@ -78,6 +78,7 @@ def run_split(
     out = out or default_folder(world, settings.split or found.splits[0], model, settings)
     known = (None if resources.price else price_kept(RunFolder(out))) or resources.price_of(model)
     meter = resources.meter({model: known})
+    resources.check(opened, begun=RunFolder(out).begun)
     options.note_knowledge(settings, found, model, resources.base_url)
     options.note_idle_mask(settings, plan.memory)
     options.note_idle_parts(found, condition.enforcement)

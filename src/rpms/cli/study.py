@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -112,6 +113,8 @@ def run_file(
         if any(len(names_of(case)) > 1 for case in study.cases):
             console.print("of methods with several trials, only the first is counted", markup=False)
         return
+    for name in asked:
+        resources.check(_named(study, resources, name), begun=layout.begun(name))
     try:
         results = run_study(study, models, means, layout, lambda cell, again: _tell(console, cell, again=again))
     except Interrupted as stop:
@@ -172,6 +175,10 @@ def _tell(console: Console, cell: Cell, *, again: bool) -> None:
         console.print(f"{cell.model}, {cell.case.name}: the same run as before", markup=False)
 
 
+def _named(study: Study, resources: Resources, model: str) -> NamedModel:
+    return resources.model(model, study.world, study.cases[0].settings)
+
+
 def _means(study: Study, console: Console, resources: Resources, prices: Mapping[str, Price | None]) -> Means:
     world = find_world(study.world)
     setting = options.make_setting(world, resources.data, study.engine, None)
@@ -187,9 +194,6 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
             if found.note:
                 complain(f"note: {model}: {found.note}")
         return windows[key]
-
-    def open_model(name: str) -> NamedModel:
-        return resources.model(name, world.name, study.cases[0].settings)
 
     def listen(what: str) -> Listener:
         console.print(what, markup=False)
@@ -222,7 +226,7 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
     means = Means(
         world,
         setting,
-        open_model,
+        partial(_named, study, resources),
         read_frozen,
         learn_first,
         window,

@@ -14,7 +14,16 @@ from rpms.models.controls import menu_best, menu_first, menu_random
 from rpms.models.overflow import ShorteningModel
 from rpms.models.patience import Patience
 from rpms.models.policy import PolicyModel, follow_plan
-from rpms.models.providers import NO_LLM, Backend, ModelName, Provider, base_url_of, parse_model_name
+from rpms.models.providers import (
+    IN_PROCESS,
+    NO_LLM,
+    Backend,
+    ModelName,
+    Provider,
+    base_url_of,
+    missing_extra,
+    parse_model_name,
+)
 from rpms.models.recorded import AnswerStore, RecordedModel, ReplayModel
 from rpms.models.scripted import read_script
 from rpms.models.secrets import check_base_url
@@ -79,8 +88,27 @@ def open_model(
             return model if record is None else RecordedModel(model, record)
 
 
+def check_openable(
+    text: str,
+    options: ModelOptions | None = None,
+    *,
+    open_answers: Callable[[Path], AnswerStore] | None = None,
+    record: AnswerStore | None = None,
+) -> None:
+    """Raise what opening a model would, as far as that is known at once: no weights are loaded, and nobody is asked."""
+    name = parse_model_name(text)
+    if name.provider.backend not in IN_PROCESS:
+        open_model(text, options, open_answers=open_answers, record=record).close()
+        return
+    _check_weights(name)
+    if lacking := missing_extra(name.provider):
+        raise ModelUnavailable(f"{name} {lacking}")
+
+
 def _open_llm(name: ModelName, options: ModelOptions) -> Model:
     provider = name.provider
+    if provider.backend in IN_PROCESS:
+        _check_weights(name)
     if provider.backend is Backend.HF:
         from rpms.models.hf.model import HFModel  # noqa: PLC0415  an extra
 
@@ -88,7 +116,7 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
     if provider.backend is Backend.GGUF:
         from rpms.models.local_gguf import GGUFModel  # noqa: PLC0415  an extra
 
-        return GGUFModel(str(name), Path(name.rest), context=options.context, contexts=options.contexts)
+        return GGUFModel(str(name), Path(name.rest).expanduser(), context=options.context, contexts=options.contexts)
     arguments: dict[str, Any] = {
         "name": str(name),
         "model": name.rest,
@@ -104,6 +132,14 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
     from rpms.models.remote import RemoteModel  # noqa: PLC0415  the SDK is slow to import
 
     return RemoteModel(**arguments, forms=provider.forms)
+
+
+def _check_weights(name: ModelName) -> None:
+    """Refuse a path at which there is nothing; what transformers is given may be a name on a hub instead."""
+    path = Path(name.rest).expanduser()
+    on_a_hub = name.provider.backend is Backend.HF and name.rest[0] not in "/.~" and path.suffix != ".gguf"
+    if not on_a_hub and not path.exists():
+        raise InputError(f"{name}: there is no such file or folder")
 
 
 def _base_url(provider: Provider, given: str | None) -> str:

@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
+from rpms.core.errors import ContextOverflow, ModelUnavailable
 from rpms.models.base import Answer, Usage
 from rpms.models.caller import cut_at_stop
 from rpms.models.constraint import grammar, shapes_of
@@ -42,9 +42,6 @@ class GGUFModel:
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, Any] = OrderedDict()
         self._current: str | None = None
-        path = path.expanduser()
-        if not path.is_file():
-            raise InputError(f"{name}: there is no such file")
         try:
             llama_cpp: Any = importlib.import_module("llama_cpp")
             formats: Any = importlib.import_module("llama_cpp.llama_chat_format")

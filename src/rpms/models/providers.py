@@ -33,6 +33,8 @@ class Backend(Enum):
 
 
 BUILDS_LLAMA = " (compiles llama.cpp: it takes some minutes and needs a C++ compiler)"
+IN_PROCESS = frozenset({Backend.GGUF, Backend.HF})
+"""What loads weights, which takes long."""
 FROM_MENU = frozenset({Backend.MENU_RANDOM, Backend.MENU_FIRST, Backend.MENU_BEST})
 NO_LLM = frozenset({Backend.PLANNER, Backend.SCRIPTED, Backend.REPLAY, Backend.HUMAN}) | FROM_MENU
 """What reads no tokens and costs nothing."""
@@ -224,12 +226,19 @@ def base_url_of(provider: Provider, given: str | None = None) -> str | None:
     return given or (os.environ.get(variable) if variable else None) or provider.base_url
 
 
+def missing_extra(provider: Provider) -> str:
+    """What is to be installed, in words; nothing where all is here."""
+    if not provider.package or importlib.util.find_spec(provider.package) is not None:
+        return ""
+    return f"needs pip install 'rpms[{provider.extra}]'{provider.builds}"
+
+
 def available(  # noqa: PLR0911  a list of what may be missing
     provider: Provider, base_url: str | None = None
 ) -> Availability:
     """Say what a provider needs and whether it is there now. Only addresses on this machine are tried."""
-    if provider.package and importlib.util.find_spec(provider.package) is None:
-        return Availability(provider, ready=False, why=f"needs pip install 'rpms[{provider.extra}]'{provider.builds}")
+    if lacking := missing_extra(provider):
+        return Availability(provider, ready=False, why=lacking)
     if provider.key_variable and provider.key_needed and not os.environ.get(provider.key_variable, "").strip():
         return Availability(provider, ready=False, why=f"needs the environment variable {provider.key_variable}")
     if provider.base_url_variable is None:

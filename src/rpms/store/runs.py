@@ -113,9 +113,14 @@ class RunFolder:
 
     folder: Path
 
+    @property
+    def begun(self) -> bool:
+        """Whether there is a run here at all."""
+        return is_there(self.folder / PROTOCOL)
+
     @cached_property
     def protocol(self) -> Protocol:
-        if not is_there(self.folder / PROTOCOL):
+        if not self.begun:
             raise InputError(f"{self.folder}: there is no run here; `rpms run … --out {self.folder}` makes one")
         return read_protocol(self.folder / PROTOCOL)
 

@@ -15,7 +15,7 @@ from rpms.models.accounting import Price, list_cost
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.plan import RunPlan
 from rpms.store.runs import RunFolder
-from rpms.study.run import Means, StudyLayout, cases_of, finished, learner, plan_cell, plan_round, read_learned
+from rpms.study.run import Means, StudyLayout, cases_of, learner, plan_cell, plan_round, read_learned
 from rpms.study.values import Case, Learning, Study
 
 STEPS = 0.65
@@ -48,6 +48,12 @@ class Estimate:
 
     def cost(self, price: Price | None) -> float | None:
         return list_cost(self.usage, price) if self.left and self.usage != Usage() else 0.0
+
+
+def finished(folder: Path) -> int:
+    """Episodes that a run folder holds already."""
+    run = RunFolder(folder)
+    return run.summary().done if run.begun else 0
 
 
 def estimate_study(study: Study, models: Sequence[str], means: Means, layout: StudyLayout) -> tuple[Estimate, ...]:

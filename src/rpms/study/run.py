@@ -34,7 +34,7 @@ from rpms.play.threads import Threads
 from rpms.play.trials import Trials, run_trials
 from rpms.store.experience import Experience, read_experience, write_experience
 from rpms.store.files import read_text, remove_leftovers, write_whole
-from rpms.store.runs import RunFolder, RunSummary
+from rpms.store.runs import RunSummary
 from rpms.store.study_index import INDEX, read_study_index
 from rpms.study.values import Case, Learning, Study
 from rpms.worlds.base import Setting, World
@@ -115,6 +115,10 @@ class StudyLayout:
         told = (plan_round(study, learning, 1, model, means).protocol().hash, str(learning.condition(2)))
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
         return self.pool / "learned" / f"{slug(model)}-{digest[:_HASH]}" / "memory.jsonl"
+
+    def begun(self, model: str) -> bool:
+        """Whether a model has played or learned here before."""
+        return any(any((self.pool / kind).glob(f"{slug(model)}-*")) for kind in ("runs", "learned"))
 
     def run_folder(self, plan: RunPlan) -> Path:
         """The folder of a protocol: one that is there already, whatever it is called, or a new one."""
@@ -241,12 +245,7 @@ def run_study(
     results: list[Result] = []
     known: dict[Path, Trials] = {}
     cases = {model: cases_of(study, model) for model in models}
-    for case in study.cases:
-        unread = method_of(case, means.world).recalled and case.settings.insights is None
-        if unread and (study.learning is None or means.gather is None):
-            raise InputError(f"{study.file}: {case.name}: give expel `insights: FILE`, or the study a `learn` block")
-    if study.learning is not None and any(learner(study, model) for model in models):
-        study.learning.choice.tasks(means.world, means.setting)  # games that are not here stop a study before it begins
+    _check_plans(study, cases, means)
     given = {case.memory: means.read_memory(case.memory, means.world.name) for case in study.cases if case.memory}
     for model in models:
         memories = _Memories(study, model, means, layout, given)
@@ -267,6 +266,19 @@ def run_study(
                 results.append(Result(replace(cell, case=replace(case, name=name), folder=folder), summary))
             write_index(study, results, layout)
     return tuple(results)
+
+
+def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means) -> None:
+    """Make every plan once: games or files that are not here stop a study before it begins."""
+    for model, played in cases.items():
+        if study.learning is not None and (who := learner(study, model)):
+            plan_round(study, study.learning, 1, who, means)
+        for case in played:
+            method = plan_cell(study, case, model, means, EpisodicMemory(world=means.world.name)).method
+            no_way_to_learn = study.learning is None or means.gather is None
+            if method.recalled and method.experience is None and no_way_to_learn:
+                what = "give expel `insights: FILE`, or the study a `learn` block"
+                raise InputError(f"{study.file}: {case.name}: {what}")
 
 
 def _run(means: Means, what: str, plan: RunPlan, folder: Path) -> Trials:
@@ -390,8 +402,3 @@ def read_index(layout: StudyLayout) -> dict[str, dict[str, str]]:
         for group in index.groups
     }
     return {model: runs for model, runs in there.items() if runs}
-
-
-def finished(folder: Path) -> int:
-    """Episodes that a run folder holds already."""
-    return RunFolder(folder).summary().done if is_there(folder / "protocol.json") else 0

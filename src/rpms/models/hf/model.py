@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rpms.core.errors import ContextOverflow, InputError, ModelUnavailable
+from rpms.core.errors import ContextOverflow, ModelUnavailable
 from rpms.models.base import Answer, Decoding, Usage
 from rpms.models.batching import Batcher, BatchLimits, OutOfMemoryError
 from rpms.models.constraint import shapes_of
@@ -123,8 +123,6 @@ class HFModel:
             place = str(path.parent)
         elif path.is_dir():
             place = str(path)
-        elif source.startswith(("/", ".", "~")) or path.suffix == ".gguf":
-            raise InputError(f"{self._name}: there is no such folder or file")
         if requests_forbidden():
             options["local_files_only"] = True
         dtype = self._torch.bfloat16 if self._device == "cuda" else self._torch.float32
