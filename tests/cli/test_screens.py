@@ -116,6 +116,12 @@ class TestMemoryStats:
         every = terminal(80, 24, "memory", "stats", file, "--entries").out
         assert all(entry.id in every for entry in read_memory(file).entries)
 
+    def test_the_embedded_memory_is_named_as_after_memory(self, rpms: Rpms, tmp_path: Path):
+        file = find_world("alfworld").embedded_memory()
+        assert rpms("memory", "stats", "embedded").out == rpms("memory", "stats", file).out
+        assert rpms("memory", "merge", "embedded", file, "--out", tmp_path / "one.jsonl").code == 0
+        assert rpms("memory", "diff", "embedded", tmp_path / "one.jsonl").code == 0
+
 
 class TestStudies:
     def test_those_that_come_with_the_package_are_found_by_name(self, rpms: Rpms, tmp_path: Path, monkeypatch):

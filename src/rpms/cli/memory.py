@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rpms.cli import worth
+from rpms.cli import options, worth
 from rpms.cli.screen import complain, make_console
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, merge
@@ -21,9 +21,6 @@ from rpms.store.memories import memory_hash, read_memory, write_memory
 from rpms.worlds.registry import find_world
 
 app = typer.Typer(help="Show, count, merge, compare and clean memories.", no_args_is_help=True)
-
-MemoryArgument = Annotated[Path, typer.Argument(help="A memory file (JSON Lines).", show_default=False)]
-
 
 _CHANGED = "CHANGED since it was frozen"
 _MOST_ROWS = 6
@@ -50,7 +47,7 @@ def _console() -> Console:
 
 @app.command("show")
 def show(
-    file: MemoryArgument,
+    file: options.MemoryFile,
     entry: Annotated[
         str | None,
         typer.Argument(help="Print only this entry, in full: its id or the start of it.", show_default=False),
@@ -74,7 +71,7 @@ def _line(entry: Entry) -> Text:
 
 @app.command("stats")
 def show_stats(
-    file: MemoryArgument,
+    file: options.MemoryFile,
     entries: Annotated[bool, typer.Option("--entries", help="Also list every entry, goal and rule.")] = False,
 ) -> None:
     """Count a memory's entries by kind, goal and rule; --entries lists each with the episodes it comes from."""
@@ -108,11 +105,11 @@ def show_stats(
 
 @app.command("merge")
 def merge_files(
-    files: Annotated[list[Path], typer.Argument(help="Two or more memories of one world.", show_default=False)],
+    files: options.MemoryFiles,
     out: Annotated[Path, typer.Option(help="The memory to write; it must not exist yet.")],
     world: Annotated[str | None, typer.Option(help="The world, if the files do not name it.")] = None,
 ) -> None:
-    """Merge memories: equal entries become one, with all their evidence. The order does not matter."""
+    """Merge memories of one world: equal entries become one, with all their evidence. The order does not matter."""
     if out.exists():
         raise InputError(f"{out}: exists; choose another file")
     if world is not None:
@@ -132,8 +129,8 @@ def merge_files(
 
 @app.command("diff")
 def diff(
-    before: MemoryArgument,
-    after: MemoryArgument,
+    before: options.MemoryFile,
+    after: options.MemoryFile,
 ) -> None:
     """List what differs between two memories. The exit code is 0 if they are equal, 1 if they differ."""
     for file in (before, after):
@@ -154,7 +151,7 @@ def diff(
 
 @app.command("export")
 def export(
-    file: MemoryArgument,
+    file: options.MemoryFile,
     out: Annotated[Path, typer.Option(help="The file to write, ending in .md or .csv.")],
 ) -> None:
     """Write a memory as Markdown to read, or as CSV for a spreadsheet."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -18,11 +19,12 @@ from rpms.learn.freeze import read_frozen
 from rpms.models.providers import parse_model_name
 from rpms.models.windows import context_window
 from rpms.play.plan import Terms
-from rpms.play.settings import Settings
+from rpms.play.settings import EMBEDDED_MEMORY, Settings
 from rpms.play.setup import can_play, idle_parts
 from rpms.play.sources import Sources
 from rpms.play.tasks import variation_called
 from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.registry import find_world, world_names
 
 WorldName = Annotated[str, typer.Argument(help="A world's name, such as alfworld, or the folder of your own.")]
 DataFolder = Annotated[
@@ -40,6 +42,30 @@ WorldOptions = Annotated[
         "--option", help="A world's own option, such as tasks=boil.", metavar="NAME=VALUE", show_default=False
     ),
 ]
+
+
+def memory_named(text: str) -> Path:
+    """A memory by its file, or `embedded` as after --memory: here no world is given, and one alone must bring one."""
+    if text != EMBEDDED_MEMORY:
+        return Path(text)
+    found: dict[str, Path | None] = {}
+    for name in world_names():
+        with suppress(InputError):  # a world that cannot be loaded, or brings none
+            found[name] = Settings(memory=EMBEDDED_MEMORY).memory_file(find_world(name))
+    if len(found) != 1:
+        raise InputError(f"embedded: worlds that bring a memory: {', '.join(found) or 'none'}; give a file")
+    (file,) = found.values()
+    assert file is not None
+    return file
+
+
+_MEMORY_FILE = typer.Argument(
+    parser=memory_named,
+    help="A memory (JSON Lines); `embedded`: the one that comes with ALFWorld.",
+    show_default=False,
+)
+MemoryFile = Annotated[Path, _MEMORY_FILE]
+MemoryFiles = Annotated[list[Path], _MEMORY_FILE]
 
 
 def make_setting(world: World, data: Path | None, engine: str, options: Sequence[str] | None) -> Setting:

@@ -13,6 +13,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from rpms.cli import options
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.memory import Entry
@@ -32,7 +33,12 @@ from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
 
 Runs = Annotated[list[Path], typer.Argument(help="Folders of runs played with --mask.", show_default=False)]
-MemoryOption = Annotated[Path | None, typer.Option(help="The memory these runs used.", show_default=False)]
+MemoryOption = Annotated[
+    Path | None,
+    typer.Option(
+        parser=options.memory_named, metavar="FILE|embedded", help="The memory these runs used.", show_default=False
+    ),
+]
 NextMemory = Annotated[
     Path | None,
     typer.Option(
@@ -148,7 +154,7 @@ def _leave(file: Path, out: Path, memory: EpisodicMemory, reasons: dict[str, str
 
 
 def junk(
-    file: Annotated[Path, typer.Argument(help="A memory file (JSON Lines).", show_default=False)],
+    file: options.MemoryFile,
     runs: Annotated[
         list[Path] | None, typer.Argument(help="Runs that used it, to find entries never recalled.", show_default=False)
     ] = None,
