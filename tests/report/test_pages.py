@@ -147,6 +147,22 @@ def test_a_study_of_several_comparisons_has_a_page_that_leads_to_each(copied, tm
     assert 'href="../index.html"' in (report.folder / "1/tasks.html").read_text()
 
 
+def test_each_comparison_is_introduced_in_its_own_words(copied, tmp_path):
+    runs = {name: str(folder) for name, folder in copied.items()}
+
+    def words(*groups):
+        (tmp_path / "study.json").write_text(json.dumps({"about": "Of both.", "groups": groups}))
+        folder = write_report([tmp_path], tmp_path / "report").folder
+        return [
+            re.findall('<p class="about">(.*)</p>', (folder / page).read_text())
+            for page in ("index.html", "1/index.html", "2/index.html")
+        ]
+
+    plain, told = {"title": "A", "runs": runs}, {"title": "B", "about": "Of B.", "runs": runs}
+    assert words(plain, told) == [["Of both.", "Of B."], ["Of both."], ["Of B."]]
+    assert words(plain, {**told, "about": ""}) == [["Of both."]] * 3
+
+
 def test_the_same_runs_give_the_same_report(played, tmp_path):
     one = write_report([played["full"]], tmp_path / "one").folder
     two = write_report([played["full"]], tmp_path / "two").folder

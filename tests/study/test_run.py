@@ -191,6 +191,19 @@ def test_running_again_keeps_what_the_index_names(study, tmp_path):
     assert runs() == {"planner": ["baseline"], "other": ["baseline", "rules-only"]}
 
 
+def test_studies_in_one_folder_keep_what_each_is_about(study, tmp_path):
+    layout = StudyLayout(tmp_path / "out", tmp_path / "out")
+    one = replace(study, cases=study.cases[:1], about="Of one.", tables=("ablation",))
+    two = replace(one, about="Of two.", tables=("types", "actions"))
+    run_study(one, ["planner"], Bench().means, layout)
+    run_study(two, ["other"], Bench().means, layout)
+    groups = json.loads((tmp_path / "out" / "study.json").read_text())["groups"]
+    assert {group["model"]: (group["about"], group["tables"]) for group in groups} == {
+        "other": ("Of two.", ["types", "actions"]),
+        "planner": ("Of one.", ["ablation"]),
+    }
+
+
 def test_an_index_that_cannot_be_read_stops_the_study_before_it_plays(study, tmp_path):
     out = tmp_path / "out"
     out.mkdir()

@@ -44,8 +44,8 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Gath
     """Read runs and studies: run folders make one comparison for each model, each study those it names.
 
     A study is a folder with `study.json`: `{"title": …, "about": …, "tables": […], "varies": […], "groups": [{"title":
-    …, "runs": {condition: folder}}]}`, all but the runs optional, or with `runs` itself for a single group. Folders
-    are relative to it. Mixed protocols are refused.
+    …, "runs": {condition: folder}}]}`, all but the runs optional, or with `runs` itself for a single group; groups may
+    say their own `about` and `tables`. Folders are relative to it. Mixed protocols are refused.
     """
     folders: list[Path] = []
     found: list[Gathered] = []
@@ -258,7 +258,7 @@ def _study(file: Path, varies: Sequence[str]) -> list[Gathered]:
         runs = {name: RunFolder(file.parent / where) for name, where in group.runs.items()}
         if runs:
             model = group.model if len(study.comparisons) > 1 else ""
-            evidence = compare(runs, group.title or study.title, allowed, study.about, study.tables, model)
+            evidence = compare(runs, group.title, allowed, group.about, group.tables, model)
             found.append(replace(evidence, study=study.title))
     if not found:
         raise FileError(file, None, "is not the index of a study: it names no runs")

@@ -135,11 +135,13 @@ def _write_groups(folder: Path, evidence: Sequence[Gathered], title: str, with_p
     """Several comparisons: a page that leads to each, with what they have in common."""
     count = 0
     links = []
+    abouts = {each.comparison.about for each in evidence}
     for number, each in enumerate(evidence, start=1):
         name = each.comparison.title or f"Comparison {number}"
         (folder / str(number)).mkdir()
         count += _Writer(folder / str(number), each, name, with_published, home="../index.html").write()
-        links.append({"title": name, "href": f"{number}/index.html", "cards": _cards(each.comparison)})
+        own = each.comparison.about if len(abouts) > 1 else ""
+        links.append({"title": name, "href": f"{number}/index.html", "about": own, "cards": _cards(each.comparison)})
     comparisons = [each.comparison for each in evidence]
     tables = [main_table(comparisons, with_published=with_published)]
     panels = [comparison for comparison in comparisons if comparison.ablation is not None]
@@ -151,7 +153,7 @@ def _write_groups(folder: Path, evidence: Sequence[Gathered], title: str, with_p
         folder / "index.html",
         page.render(
             title=title or evidence[0].study or "Comparisons",
-            about=comparisons[0].about,
+            about=abouts.pop() if len(abouts) == 1 else "",
             root="",
             groups=links,
             tables=tables,

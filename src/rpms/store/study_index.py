@@ -19,6 +19,9 @@ class Group(BaseModel):
 
     title: Text = ""
     model: Text = ""
+    about: Text = ""
+    tables: tuple[Text, ...] = ()
+    """Those that are about it, first in a report."""
     runs: dict[Text, Text]
 
 
@@ -39,7 +42,10 @@ class StudyIndex(BaseModel):
 
     @property
     def comparisons(self) -> tuple[Group, ...]:
-        return self.groups or (Group(runs=self.runs),)
+        """The groups; where one says nothing of its own, what the index says holds."""
+        said = self.model_dump(include={"title", "about", "tables"})
+        groups = self.groups or (Group(runs=self.runs),)
+        return tuple(Group(**{**said, **group.model_dump(exclude_defaults=True)}) for group in groups)
 
 
 def read_study_index(file: Path, advice: str = "") -> StudyIndex:

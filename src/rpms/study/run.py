@@ -35,7 +35,7 @@ from rpms.play.trials import Trials, run_trials
 from rpms.store.experience import Experience, read_experience, write_experience
 from rpms.store.files import read_text, remove_leftovers, write_whole
 from rpms.store.runs import RunSummary
-from rpms.store.study_index import INDEX, read_study_index
+from rpms.store.study_index import INDEX, Group, StudyIndex, read_study_index
 from rpms.study.values import Case, Learning, Study
 from rpms.worlds.base import Setting, World
 
@@ -367,38 +367,36 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
     What the file names already and was not run now stays, as long as its folder does, after what was.
     """
     known = read_index(layout)
-    groups = {result.cell.model: known.get(result.cell.model, {}) for result in results} | known
+    played: dict[str, dict[str, str]] = {}
     for result in results:
-        where = os.path.relpath(result.cell.folder, layout.out)
-        groups.setdefault(result.cell.model, {})[result.cell.case.name] = Path(where).as_posix()
+        model = result.cell.model
+        runs = played.setdefault(model, dict(known[model].runs) if model in known else {})
+        runs[result.cell.case.name] = Path(os.path.relpath(result.cell.folder, layout.out)).as_posix()
     names = [name for case in study.cases for name in names_of(case)]
     order = {name: place for place, name in enumerate(names)}
-    content = {
-        "title": study.title,
-        "about": study.about,
-        "world": study.world,
-        "tables": list(study.tables),
-        "varies": list(_VARIES),
-        "groups": [
-            {
-                "title": f"{study.title}: {model}" if len(groups) > 1 else study.title,
-                "model": model,
-                "runs": {name: runs[name] for name in sorted(runs, key=lambda name: order.get(name, len(order)))},
-            }
-            for model, runs in groups.items()
-        ],
+    groups = {
+        model: Group(
+            model=model,
+            about=study.about,
+            tables=study.tables,
+            runs={name: runs[name] for name in sorted(runs, key=lambda name: order.get(name, len(order)))},
+        )
+        for model, runs in played.items()
     }
-    write_whole(layout.out / INDEX, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    groups = {**groups, **{model: group for model, group in known.items() if model not in groups}}
+    for model, group in groups.items():
+        group.title = f"{study.title}: {model}" if len(groups) > 1 else study.title
+    index = StudyIndex(title=study.title, world=study.world, varies=_VARIES, groups=tuple(groups.values()))
+    text = json.dumps(index.model_dump(exclude_defaults=True), indent=1, ensure_ascii=False)
+    write_whole(layout.out / INDEX, f"{text}\n")
 
 
-def read_index(layout: StudyLayout) -> dict[str, dict[str, str]]:
-    """The run folders that `study.json` names, by model and condition, without those that are gone."""
+def read_index(layout: StudyLayout) -> dict[str, Group]:
+    """What `study.json` says of each model, without run folders that are gone."""
     file = layout.out / INDEX
     if not is_there(file):
         return {}
     index = read_study_index(file, advice="; move it or choose another --out")
-    there = {
-        group.model: {name: where for name, where in group.runs.items() if os.path.isdir(layout.out / where)}  # noqa: PTH112  never raises
-        for group in index.groups
-    }
-    return {model: runs for model, runs in there.items() if runs}
+    for group in (groups := index.comparisons):
+        group.runs = {name: where for name, where in group.runs.items() if os.path.isdir(layout.out / where)}  # noqa: PTH112  never raises
+    return {group.model: group for group in groups if group.runs}
