@@ -121,6 +121,16 @@ def test_the_task_list_filters_by_type_outcome_and_flips(page, folder):
     assert rows.count() == shown
 
 
+def test_on_a_narrow_screen_the_list_scrolls_beside_its_tasks(page, folder):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(url(folder, "tasks.html"))
+    page.wait_for_selector("#rows tr")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.evaluate("(list => list.scrollTo(list.scrollWidth, 0))(document.querySelector('.scroll'))")
+    task, last = (page.locator("#rows tr").first.locator(cell).bounding_box() for cell in ("th", "td:last-child"))
+    assert 0 <= task["x"] < task["x"] + task["width"] <= last["x"] < last["x"] + last["width"] <= 390
+
+
 def test_a_task_opens_by_keyboard(page, folder):
     page.goto(url(folder, "tasks.html"))
     page.wait_for_selector("#rows tr")

@@ -107,9 +107,7 @@
   const heads = document.getElementById("heads");
   heads.append(
     el("th", { scope: "col" }, "Task"),
-    el("th", { scope: "col" }, "Type"),
     ...info.conditions.map((condition) => el("th", { scope: "col" }, condition.label)),
-    ...(info.conditions.length > 1 ? [el("th", { scope: "col" }, el("span", { class: "sr" }, "Compare"))] : []),
   );
   const body = document.getElementById("rows");
 
@@ -128,7 +126,7 @@
       "td",
       {},
       el("a", { class: `outcome ${kind}`, href: address(row, n) }, label),
-      el("span", { class: "brief" }, `${steps} steps${slips ? ` · ${slips} infeasible` : ""}`),
+      el("span", { class: "brief" }, el("span", {}, `${steps} steps`), slips ? el("span", {}, `${slips} infeasible`) : null),
     );
   }
   // The two conditions that are most worth comparing: one that lost and one that won, if there are such.
@@ -154,12 +152,14 @@
           { scope: "row" },
           first < 0 ? row.goal || row.task : el("a", { href: address(row, first), class: "open" }, row.goal || row.task),
           row.goal ? el("span", { class: "name" }, row.task) : null,
+          el(
+            "span",
+            { class: "brief" },
+            el("span", { class: "tag" }, info.types[row.type] || row.type),
+            pair ? el("a", { href: address(row, ...pair), class: "compare" }, "Compare") : null,
+          ),
         ),
-        el("td", {}, el("span", { class: "tag" }, info.types[row.type] || row.type)),
         info.conditions.map((_, n) => outcome(row, n)),
-        info.conditions.length > 1
-          ? el("td", {}, pair ? el("a", { href: address(row, ...pair), class: "compare" }, "Compare") : null)
-          : null,
       );
     });
     body.replaceChildren(...rows);
