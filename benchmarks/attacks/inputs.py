@@ -25,6 +25,7 @@ from attacks.mutate import NASTY_TEXTS, as_json, bomb, changed_bytes, changed_tr
 from attacks.tools import guard_logs, guard_manuals, mcp_lines, tool_results
 from rpms.core.errors import InputError
 from rpms.core.memory import merge
+from rpms.foreign.records import question_key
 from rpms.learn.inventory import full_text
 from rpms.learn.quarantine import restore
 from rpms.models.base import Decoding, Request
@@ -36,7 +37,7 @@ from rpms.play.run import run
 from rpms.play.spending import spending
 from rpms.report.gather import gather
 from rpms.report.page_data import episode_data
-from rpms.store.answers import FolderOfAnswers, entry_key
+from rpms.store.answers import FolderOfAnswers
 from rpms.store.episode_form import seal
 from rpms.store.episodes import read_episode, read_row
 from rpms.store.files import read_sealed, sealed
@@ -255,7 +256,7 @@ def records(dice: Random, folder: Path, samples: Samples) -> None:
     if dice.random() < 0.6:
         tree = changed_tree(entry, dice)
         if isinstance(tree, dict):
-            key = entry_key(tree) if dice.random() < 0.5 else sound.stem
+            key = question_key(tree) if dice.random() < 0.5 else sound.stem
             store.put(key, tree)
     else:
         place = folder / sound.stem[:2] / sound.name

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rpms.foreign.records import question_key
 from rpms.models.base import Decoding, can_constrain
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import NOT_HELD, grammar, held, regex, schema, shapes_of, usable
 from rpms.models.parsing import action_is_complete, parse_answer
 from rpms.models.providers import PROVIDERS
-from rpms.models.recorded import RecordedModel, ReplayModel, question, question_key
+from rpms.models.recorded import RecordedModel, ReplayModel, question
 from rpms.models.scripted import FunctionModel
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request

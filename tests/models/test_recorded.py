@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
+from rpms.foreign.records import question_key
 from rpms.models.base import Answer, Decoding, Usage
 from rpms.models.catalogue import ModelOptions, open_model
-from rpms.models.recorded import RecordedModel, ReplayModel, question, question_key
+from rpms.models.recorded import RecordedModel, ReplayModel, question
 from rpms.models.scripted import FunctionModel
 from rpms.store.answers import FolderOfAnswers
 from tests.models.prompts import request

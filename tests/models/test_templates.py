@@ -15,10 +15,11 @@ from rpms.core.condition import FULL, compose
 from rpms.core.enforcement import PAPER, STRICT, Constrained
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
+from rpms.foreign.records import question_key
 from rpms.models.base import Answer, CannotHold, Decoding
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import NOT_HELD, begins, fits, grammar, held, regex, shapes_of
-from rpms.models.recorded import RecordedModel, ReplayModel, question, question_key
+from rpms.models.recorded import RecordedModel, ReplayModel, question
 from rpms.models.scripted import FunctionModel
 from rpms.play.episode import Play, play
 from rpms.play.plan import lend, plan_run

@@ -16,15 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.errors import InputError
+from rpms.foreign.records import question_key
 from rpms.store import lock
-from rpms.store.answers import FolderOfAnswers, entry_key
+from rpms.store.answers import FolderOfAnswers
 
 
 def entry(n: int, size: int = 50) -> dict[str, object]:
     return {"model": "m", "n": n, "answer": {"text": "x" * size}}
 
 
-KEYS = [entry_key(entry(n)) for n in range(150)]
+KEYS = [question_key(entry(n)) for n in range(150)]
 
 
 def test_an_entry_comes_back_as_it_was(tmp_path):
@@ -244,7 +245,7 @@ def test_a_disk_that_takes_no_more_stops_the_run_and_loses_nothing(tmp_path):
     assert "cannot be recorded" in done.stdout
     assert "resume" in done.stdout
     store = FolderOfAnswers(tmp_path)
-    assert list(store.entries()) == sorted([entry(0), entry(2)], key=entry_key)
+    assert list(store.entries()) == sorted([entry(0), entry(2)], key=question_key)
     assert not list(tmp_path.rglob("*.part"))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from rpms.cli.options import make_setting
 from rpms.core.errors import FileError, InputError, ModelUnavailable
+from rpms.foreign.records import question_key
 from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.catalogue import open_model
@@ -17,7 +18,7 @@ from rpms.models.recorded import ReplayModel
 from rpms.play.answering import NamedModel
 from rpms.play.plan import lend
 from rpms.play.trials import run_trials
-from rpms.store.answers import FolderOfAnswers, entry_key
+from rpms.store.answers import FolderOfAnswers
 from rpms.store.packed_answers import PackedAnswers, open_answers, pack, shipped_records
 from rpms.study.read import read_study
 from rpms.study.run import Means, plan_cell, plan_round
@@ -37,7 +38,7 @@ def entry(number: int, model: str = "m", **more: object) -> dict[str, object]:
 def folder(tmp_path):
     store = FolderOfAnswers(tmp_path / "answers")
     for number in range(20):
-        store.put(entry_key(entry(number)), entry(number))
+        store.put(question_key(entry(number)), entry(number))
     return tmp_path / "answers"
 
 
@@ -49,7 +50,7 @@ def test_every_answer_comes_back_without_its_question(folder, tmp_path):
     assert heading.line == "20 answers of m, recorded on 2026-01-02; a test"
     assert store.heading == heading
     for number in range(20):
-        kept = store.get(entry_key(entry(number)))
+        kept = store.get(question_key(entry(number)))
         assert kept is not None
         assert kept["answer"]["text"] == f"ACTION: look {number}\u2028"
         assert "seconds" not in kept["answer"]["usage"]
@@ -67,7 +68,7 @@ def test_packing_twice_gives_the_same_bytes(folder, tmp_path):
 
 def test_what_actions_were_held_to_is_known(folder, tmp_path):
     held = entry(99, choices=["look"])
-    FolderOfAnswers(folder).put(entry_key(held), held)
+    FolderOfAnswers(folder).put(question_key(held), held)
     file = tmp_path / "held.answers.xz"
     pack(folder, file)
     assert open_model(f"replay/{file}", open_answers=open_answers).constrains  # type: ignore[attr-defined]
@@ -110,7 +111,7 @@ def test_what_cannot_be_packed_is_said(folder, tmp_path):
     with pytest.raises(InputError, match="no recorded answers"):
         pack(tmp_path / "empty", tmp_path / "r.answers.xz")
     other = entry(0, "another")
-    FolderOfAnswers(folder).put(entry_key(other), other)
+    FolderOfAnswers(folder).put(question_key(other), other)
     with pytest.raises(InputError, match="several models: another, m"):
         pack(folder, tmp_path / "r.answers.xz")
     assert not (tmp_path / "r.answers.xz").exists()

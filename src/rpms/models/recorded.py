@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 from dataclasses import asdict, replace
 from functools import cached_property
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.foreign.json_text import Amount, Count, Text
+from rpms.foreign.records import BOUNDS, Entry, question_key
 from rpms.models.base import Answer, CannotHold, Usage, can_call_tools, can_constrain
 
 if TYPE_CHECKING:
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
 
     from rpms.core.prompt import Prompt
     from rpms.models.base import Model, Request
-
-_BOUNDS = ("choices", "templates", "tools")
-"""What a question holds its action to, if anything."""
-
-Entry = dict[str, Any]
-"""A question and its answer as JSON: `model`, `decoding`, `messages`, perhaps one of `_BOUNDS`, `parts`, `answer`."""
 
 
 class AnswerStore(Protocol):
@@ -60,12 +54,6 @@ def question(request: Request, model: str) -> dict[str, Any]:
     bounds: dict[str, list[Any]] = {name: list(getattr(request, name)) for name in ("choices", "templates")}
     bounds["tools"] = [asdict(tool) for tool in request.tools]
     return {**asked, **{name: actions for name, actions in bounds.items() if actions}}
-
-
-def question_key(asked: Mapping[str, Any]) -> str:
-    """SHA-256 of the question as canonical JSON."""
-    canonical = json.dumps(asked, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def _parts(prompt: Prompt) -> dict[str, str]:
@@ -193,7 +181,7 @@ class ReplayModel:
     @cached_property
     def _bounds(self) -> frozenset[str]:
         own = (entry for entry in self._store.entries() if entry.get("model") == self._model)
-        return frozenset(name for entry in own for name in _BOUNDS if name in entry)
+        return frozenset(name for entry in own for name in BOUNDS if name in entry)
 
     def answer(self, request: Request) -> Answer:
         if request.templates and "templates" not in self._bounds:
@@ -227,7 +215,7 @@ class ReplayModel:
             score = 2 * sum(recorded.get(name) == value for name, value in parts.items())
             score += 1000 * (entry.get("messages") == asked["messages"])
             score += entry.get("model") == asked["model"]
-            score += all((name in entry) == (name in asked) for name in _BOUNDS)
+            score += all((name in entry) == (name in asked) for name in BOUNDS)
             if score > best:
                 nearest, best = entry, score
         if nearest is None:
@@ -260,7 +248,7 @@ def _differences(entry: Entry, asked: dict[str, Any]) -> str:
     for name, value in asked["decoding"].items():
         if name in changed:
             found.append(f"it was recorded with {name} {recorded.get(name)!r}, not {value!r}")
-    if any(entry.get(name) != asked.get(name) for name in _BOUNDS):
-        was = next((name for name in _BOUNDS if entry.get(name)), None)
+    if any(entry.get(name) != asked.get(name) for name in BOUNDS):
+        was = next((name for name in BOUNDS if entry.get(name)), None)
         found.append(f"its action was held to other {was}" if was else "its action was free")
     return "; ".join(found) or "the recorded answer is damaged"

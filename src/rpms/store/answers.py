@@ -20,6 +20,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import read_bytes
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_RECORD
+from rpms.foreign.records import question_key
 from rpms.store.files import begin_part, remove_leftovers
 from rpms.store.lock import waiting_lock
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _FILES = "[0-9a-f][0-9a-f]/*.json"
-_NOT_ASKED = ("parts", "answer")
-"""The fields of an entry that are no part of its question."""
 
 
 class FolderOfAnswers:
@@ -113,7 +112,7 @@ class FolderOfAnswers:
             data = b""
         entry = _whole_entry(data)
         # Under a name that is not its question's, an entry answers what nobody asked.
-        if entry is not None and entry_key(entry) != path.stem:
+        if entry is not None and question_key(entry) != path.stem:
             entry = None
         if entry is None:
             with self._lock:
@@ -141,13 +140,6 @@ class FolderOfAnswers:
         for folder in {part.parent for part in self._folder.glob("[0-9a-f][0-9a-f]/.*.part")}:
             with suppress(OSError):  # a folder that this process may not write in
                 remove_leftovers(folder, "")
-
-
-def entry_key(entry: Mapping[str, Any]) -> str:
-    """The key that an entry belongs under: SHA-256 of its question as canonical JSON."""
-    asked = {name: value for name, value in entry.items() if name not in _NOT_ASKED}
-    canonical = json.dumps(asked, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def _whole_entry(data: bytes) -> dict[str, Any] | None:

@@ -19,7 +19,8 @@ from pydantic import BaseModel, ValidationError
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import text_lines
 from rpms.foreign.json_text import Count, NotJson, Text, loads
-from rpms.store.answers import FolderOfAnswers, entry_key
+from rpms.foreign.records import BOUNDS, question_key
+from rpms.store.answers import FolderOfAnswers
 from rpms.store.files import write_whole
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 ENDING = ".answers.xz"
 _KEPT = 32
 """Hexadecimal digits of a question's hash: 128 bits tell any number of questions apart."""
-_BOUNDS = ("choices", "templates", "tools")
 _SHIPPED = resources.files("rpms.store.records")
 
 
@@ -94,7 +94,7 @@ def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> H
         raise InputError(f"{file}: a packed record's name ends in {ENDING}")
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder of recorded answers")
-    entries = {entry_key(entry)[:_KEPT]: entry for entry in FolderOfAnswers(folder).entries()}
+    entries = {question_key(entry)[:_KEPT]: entry for entry in FolderOfAnswers(folder).entries()}
     models = sorted({str(entry["model"]) for entry in entries.values()})
     if len(models) != 1:
         told = f"answers of several models: {', '.join(models[:5])}" if models else "no recorded answers"
@@ -105,7 +105,7 @@ def pack(folder: Path, file: Path, about: str = "", day: str | None = None) -> H
         model=models[0],
         recorded=day or dt.datetime.now(tz=dt.UTC).date().isoformat(),
         about=about,
-        bounds=tuple(name for name in _BOUNDS if any(name in entry for entry in entries.values())),
+        bounds=tuple(name for name in BOUNDS if any(name in entry for entry in entries.values())),
         answers=len(lines),
         sha256=hashlib.sha256(body.encode()).hexdigest(),
     )
