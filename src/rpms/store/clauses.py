@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.facts import Atom, Clause, Kinds, Literal, parse_clause, parse_literal
 from rpms.core.rules import Predicate
 from rpms.store.sections import SectionReader
 from rpms.store.yaml_files import YamlFile
+
+Value = TypeVar("Value")
 
 _CONSTANT_PLACES = {("kind", 1), ("goal_state", 0), ("goal_type", 0)}
 """Where the goal's predicates take a plain word that names no parameter."""
@@ -22,6 +25,17 @@ def bare_words(text: str) -> Iterator[str]:
     """The arguments of a condition that stand for something: all that are not in quotes."""
     for inside in re.findall(r"\(([^()]*)\)", text):
         yield from (arg.strip() for arg in inside.split(",") if arg.strip() and not arg.strip().startswith('"'))
+
+
+def read_each(
+    read: Callable[[YamlFile, tuple[object, ...], str, frozenset[str]], Value],
+    yaml: YamlFile,
+    path: tuple[object, ...],
+    texts: Iterable[str],
+    names: frozenset[str] = frozenset(),
+) -> tuple[Value, ...]:
+    """A list of texts, each read by a function that is told its place for messages."""
+    return tuple(read(yaml, (*path, place), text, names) for place, text in enumerate(texts))
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from rpms.core.belief import GOAL_PREDICATES
@@ -28,7 +28,7 @@ from rpms.core.rules import (
 )
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
-from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ClauseReader, bare_words
+from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ClauseReader, bare_words, read_each
 from rpms.store.files import read_text
 from rpms.store.manual_forms import (
     ActionForm,
@@ -182,23 +182,16 @@ class _Reader(ClauseReader):
         schema = ActionSchema(name, tuple(read.syntax), warnings=tuple(read.critical), id=read.id)
         self.claim(yaml, path, schema.id)
         names = schema.parameters
-        needs = [
-            self._clause(yaml, (*path, "preconditions", place), text, names)
-            for place, text in enumerate(read.preconditions)
-        ]
-        gives = [self._literal(yaml, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
+        needs = read_each(self._clause, yaml, (*path, "preconditions"), read.preconditions, names)
+        gives = read_each(self._literal, yaml, (*path, "effects"), read.effects, names)
         self._check_agreement(yaml, (*path, "preconditions"), needs)
         self._check_agreement(yaml, (*path, "effects"), [Clause((literal,)) for literal in gives])
-        observes = [
-            self._revelation(yaml, (*path, "observes", place), text, names) for place, text in enumerate(read.observes)
-        ]
-        plan = [self._clause(yaml, (*path, "plan", place), text, names) for place, text in enumerate(read.plan)]
         self.actions[name] = replace(
             schema,
-            preconditions=tuple(needs),
-            effects=tuple(gives),
-            observes=tuple(observes),
-            plan=tuple(plan),
+            preconditions=needs,
+            effects=gives,
+            observes=read_each(self._revelation, yaml, (*path, "observes"), read.observes, names),
+            plan=read_each(self._clause, yaml, (*path, "plan"), read.plan, names),
             steps=read.steps,
         )
 
@@ -230,9 +223,7 @@ class _Reader(ClauseReader):
         for yaml in yamls:
             with self.noting():
                 texts = self._names(yaml, ("always",), yaml.tree.get("always") or [])
-                self.always += [
-                    self._clause(yaml, ("always", place), text, frozenset()) for place, text in enumerate(texts)
-                ]
+                self.always += read_each(self._clause, yaml, ("always",), texts)
 
     def _names(self, yaml: YamlFile, path: tuple[object, ...], value: object) -> tuple[str, ...]:
         names = plain(value)
@@ -272,16 +263,14 @@ class _Reader(ClauseReader):
         read = validate(yaml, ProcessForm, value, path)
         free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in bare_words(text))
         names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
-        needs = [self._clause(yaml, (*path, "needs", place), text, names) for place, text in enumerate(read.needs)]
-        gives = [self._literal(yaml, (*path, "effects", place), text, names) for place, text in enumerate(read.effects)]
-        observes = [
-            self._revelation(yaml, (*path, "observes", place), text, names) for place, text in enumerate(read.observes)
-        ]
+        needs = read_each(self._clause, yaml, (*path, "needs"), read.needs, names)
+        gives = read_each(self._literal, yaml, (*path, "effects"), read.effects, names)
+        observes = read_each(self._revelation, yaml, (*path, "observes"), read.observes, names)
         if not gives and not observes:
             raise yaml.error(path, f"{name}: write what it brings about, as `effects` or `observes`")
         others = tuple(word for word in free if f"<{word}>" not in read.command)
-        process = ActionSchema(name, (read.command,), tuple(needs), tuple(gives), steps=read.steps, others=others)
-        self.processes.append(replace(process, observes=tuple(observes)))
+        process = ActionSchema(name, (read.command,), needs, gives, observes=observes, steps=read.steps, others=others)
+        self.processes.append(process)
 
     def _purposes(self, yamls: Sequence[YamlFile]) -> None:
         for section in ("procedures", "goals"):
@@ -295,10 +284,8 @@ class _Reader(ClauseReader):
         self.claim(yaml, path, f"{section.removesuffix('s')} {name}")
         if section == "goals":
             goal = validate(yaml, GoalForm, value, path)
-            holds = [
-                self._clause(yaml, (*path, "holds", place), text, frozenset(goal.over), AS_VARIABLE)
-                for place, text in enumerate(goal.holds)
-            ]
+            of_goal = partial(self._clause, role=AS_VARIABLE)
+            holds = read_each(of_goal, yaml, (*path, "holds"), goal.holds, frozenset(goal.over))
             self._check_variables(yaml, path, goal.over, holds)
             self._check_agreement(yaml, (*path, "holds"), holds)
             steps = tuple(Stage("", (clause,)) for clause in holds)
@@ -352,9 +339,7 @@ class _Reader(ClauseReader):
         if not ID.fullmatch(id_):
             raise yaml.error(path, f"{id_!r} is no rule id; write it like D-HEAT-001")
         self.claim(yaml, path, id_)
-        when = tuple(
-            self._clause(yaml, (*path, "when", place), text, frozenset()) for place, text in enumerate(read.when)
-        )
+        when = read_each(self._clause, yaml, (*path, "when"), read.when)
         forbids = [self._prohibition(yaml, (*path, "forbids", place), item) for place, item in enumerate(read.forbids)]
         locality = Locality(read.category, tuple(read.objects), tuple(read.places)) if read.places else None
         text = " ".join(read.text.split())
@@ -368,10 +353,7 @@ class _Reader(ClauseReader):
             raise yaml.error(
                 (*path, "action"), f"no action is called {read.action!r}; known: {', '.join(self.actions)}"
             )
-        when = [
-            self._clause(yaml, (*path, "when", place), text, action.parameters) for place, text in enumerate(read.when)
-        ]
-        return Prohibition(read.action, tuple(when))
+        return Prohibition(read.action, read_each(self._clause, yaml, (*path, "when"), read.when, action.parameters))
 
 
 def read_manual(*sources: ManualText) -> RuleManual:
