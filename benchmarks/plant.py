@@ -37,7 +37,7 @@ from rpms.core.facts import kind_of
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import Entry, Kind, Origin, SuccessSnippet, merge
 from rpms.core.recall import EpisodicMemory
-from rpms.learn.audit import Audit, Finding, Worth, audit
+from rpms.learn.audit import Audit, AuditFinding, Worth, audit
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.base import Answer, Request
 from rpms.models.policy import follow_plan
@@ -293,7 +293,7 @@ def report(found: Audit, wrong: dict[str, str], good: int) -> None:
         print(f"  {account.name}: {account.reason}")
 
 
-def _cell(finding: Finding) -> str:
+def _cell(finding: AuditFinding) -> str:
     return f"{finding.effect.estimate:+.2f} (p {finding.adjusted:.2g})"
 
 

@@ -61,3 +61,24 @@ def _reaches(name: str, needs: Mapping[str, set[str]]) -> bool:
             seen.add(other)
             queue += needs[other]
     return name in seen
+
+
+def defined(tree: ast.Module) -> Iterator[str]:
+    """The names that others may import from a module."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.Name(id=name, ctx=ast.Store()):
+                yield name
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from (alias.asname or alias.name for alias in names)
+
+
+def test_what_benchmarks_and_examples_import_is_there():
+    known = {name: set(defined(tree)) for name, tree in modules().items()}
+    missing = []
+    for file in (file for folder in ("benchmarks", "examples") for file in (SOURCE.parent / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module in known:
+                names = {alias.name for alias in node.names if f"{node.module}.{alias.name}" not in known}
+                missing += [f"{file.name}: {node.module}.{name}" for name in sorted(names - known[node.module])]
+    assert missing == []
