@@ -367,23 +367,17 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
     What the file names already and was not run now stays, as long as its folder does, after what was.
     """
     known = read_index(layout)
-    played: dict[str, dict[str, str]] = {}
-    for result in results:
-        model = result.cell.model
-        runs = played.setdefault(model, dict(known[model].runs) if model in known else {})
-        runs[result.cell.case.name] = Path(os.path.relpath(result.cell.folder, layout.out)).as_posix()
+    groups: dict[str, Group] = {}
+    for cell in (result.cell for result in results):
+        before = known[cell.model].runs if cell.model in known else {}
+        new = Group(model=cell.model, about=study.about, tables=study.tables, runs=before)
+        where = os.path.relpath(cell.folder, layout.out)
+        groups.setdefault(cell.model, new).runs[cell.case.name] = Path(where).as_posix()
     names = [name for case in study.cases for name in names_of(case)]
     order = {name: place for place, name in enumerate(names)}
-    groups = {
-        model: Group(
-            model=model,
-            about=study.about,
-            tables=study.tables,
-            runs={name: runs[name] for name in sorted(runs, key=lambda name: order.get(name, len(order)))},
-        )
-        for model, runs in played.items()
-    }
-    groups = {**groups, **{model: group for model, group in known.items() if model not in groups}}
+    for group in groups.values():
+        group.runs = dict(sorted(group.runs.items(), key=lambda run: order.get(run[0], len(order))))
+    groups |= {model: group for model, group in known.items() if model not in groups}
     for model, group in groups.items():
         group.title = f"{study.title}: {model}" if len(groups) > 1 else study.title
     index = StudyIndex(title=study.title, world=study.world, varies=_VARIES, groups=tuple(groups.values()))
