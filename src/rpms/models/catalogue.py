@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rpms.core.errors import InputError, ModelUnavailable
+from rpms.foreign.files import is_there
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.models.base import Model, Scalar
 from rpms.models.controls import menu_best, menu_first, menu_random
@@ -138,7 +139,7 @@ def _check_weights(name: ModelName) -> None:
     """Refuse a path at which there is nothing; what transformers is given may be a name on a hub instead."""
     path = Path(name.rest).expanduser()
     on_a_hub = name.provider.backend is Backend.HF and name.rest[0] not in "/.~" and path.suffix != ".gguf"
-    if not on_a_hub and not path.exists():
+    if not on_a_hub and not is_there(path):
         raise InputError(f"{name}: there is no such file or folder")
 
 
