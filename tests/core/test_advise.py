@@ -81,6 +81,19 @@ class TestMenus:
         assert advised(SEARCHING, history=[here]).menu.best != first
         assert advised(SEARCHING, history=[elsewhere]).menu.best == first
 
+    def test_what_lets_a_process_go_on_may_be_done_again_unless_it_failed(self):
+        plan = plan_for(RULES, SEARCHING)
+        first, *rest = plan.options
+        waits = replace(first, chain=(first.chain[0]._replace(waits=True), *first.chain[1:]))
+        waiting = replace(plan, options=(waits, *rest))
+
+        def best(**turn: object) -> str | None:
+            history = [Turn("o", first.command, state="now", **turn)]
+            return Adviser(size=5).advise(SEARCHING, RULES, waiting, (), history, "now").menu.best
+
+        assert best() == first.command
+        assert best(failed=True) != first.command
+
     def test_an_unranked_menu_is_cut_by_name(self):
         assert make_menu(CHOICES, (), 2, ranked=False).commands == ("go to drawer 9", "go to drawer 10")
 

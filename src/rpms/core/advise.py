@@ -129,7 +129,8 @@ class Adviser:
         if not (self.guides or self.size or self.notice is not no_notice):
             return Advice()
         waiting = {option.command for option in plan.options if option.chain and option.chain[0].waits}
-        tried = {turn.action for turn in history if turn.state == state} - waiting
+        here = [turn for turn in history if turn.state == state]
+        tried = {turn.action for turn in here if turn.failed or turn.action not in waiting}
         room = room or Room(situation, rules)
         choices = self._choices(situation, rules, plan, memories, room, tried) if self.size else ()
         return Advice(
