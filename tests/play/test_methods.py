@@ -287,6 +287,8 @@ def test_insights_are_added_agreed_with_edited_and_removed():
     insights = changed(insights, "AGREE 2\nEDIT 1: Look around first.\nREMOVE 1")
     assert [(each.text, each.votes) for each in insights] == [("Open doors.", 3), ("Look around first.", 2)]
     assert [each.text for each in changed(changed(insights, "REMOVE 2"), "REMOVE 2")] == ["Open doors."]
+    merged = changed(insights, "EDIT 2: Open doors.")
+    assert [(each.text, each.votes) for each in merged] == [("Open doors.", 3)], "the same words stand once"
 
 
 def test_experience_is_gathered_from_runs_and_played_with(tmp_path):

@@ -102,7 +102,8 @@ def changed(insights: Sequence[Insight], answer: str) -> tuple[Insight, ...]:
         elif kind == "REMOVE" and known:
             items[place] = replace(items[place], votes=max(0, items[place].votes - (3 if full else 1)))
     left = sorted((item for item in items if item.votes > 0), key=lambda item: -item.votes)
-    return tuple(left[:MOST_INSIGHTS])
+    once = {item.text: item for item in reversed(left)}  # two may have been edited into the same words
+    return tuple(item for item in left if once[item.text] is item)[:MOST_INSIGHTS]
 
 
 def _attempts(runs: Sequence[RunFolder], world: str) -> dict[str, list[EpisodeRecord]]:
