@@ -126,11 +126,12 @@ class HFModel:
         if requests_forbidden():
             options["local_files_only"] = True
         dtype = self._torch.bfloat16 if self._device == "cuda" else self._torch.float32
+        loading: dict[str, Any] = {_dtype_option(transformers): dtype, **options}
+        if "gguf_file" in options and hasattr(transformers, "GgufConfig"):  # else it may compute packed, in float32
+            loading["quantization_config"] = transformers.GgufConfig(dequantize=True)
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(place, **options)
-            model = transformers.AutoModelForCausalLM.from_pretrained(
-                place, **{_dtype_option(transformers): dtype}, **options
-            )
+            model = transformers.AutoModelForCausalLM.from_pretrained(place, **loading)
         except (OSError, ValueError, ImportError) as error:
             missing = [name for name in ("gguf", "accelerate") if importlib.util.find_spec(name) is None]
             if "gguf_file" in options and missing:
