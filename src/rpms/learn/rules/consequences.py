@@ -75,7 +75,11 @@ class Outcomes:
         yield from bits(ever)
 
     def conditional(self) -> Iterator[Induced]:
-        """What came about in some successes and not in others, where one fact before tells which."""
+        """What came about in some successes and not in others, where one fact before tells which.
+
+        That may be that it was known not to be so: of what is switched both ways, and of what nobody sees who has not
+        looked before.
+        """
         certain = {fact.clause.literals[0] for fact in self.certain()}
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
@@ -84,7 +88,10 @@ class Outcomes:
             could = [row for row in self.rows if row[2] >> bit & (row[3] | row[4]) >> bit & 1]
             did = [row for row in could if row[3] >> bit & 1]
             kept = [row for row in could if row[4] >> bit & 1]
-            given = self._telling(did, kept, lambda row: (row[1], row[2]), {bit, (bit + self.size) % (2 * self.size)})
+            own = {bit, (bit + self.size) % (2 * self.size)}
+            given = self._telling(did, kept, lambda row: (row[1], row[2]), own)
+            if not kept and len(did) >= SEVERAL:
+                given = Literal(literal.atom, not literal.negated)
             if given is not None:
                 yield Induced(
                     Clause((literal,)),
@@ -140,7 +147,7 @@ class Outcomes:
 
     def observes(self) -> Iterator[Induced]:
         """What was unknown before and is known after, of the action's own things, and of all such things."""
-        made = {fact.clause.literals[0].atom for fact in self.certain()}
+        made = {fact.clause.literals[0].atom for fact in (*self.certain(), *self.conditional())}
         found: set[str] = set()
         for fact in (*self._of_its_things(made), *self._of_all_such()):
             found.add(fact.clause.literals[0].atom.predicate)
