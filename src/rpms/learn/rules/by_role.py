@@ -20,7 +20,7 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
         for role in _some_have(book, slot, names):
             if role in action.parameters or not NAME.fullmatch(role):
                 continue
-            rows = [attempt for attempt in book.successes if role in names.roles.get(attempt.names[slot], ())]
+            rows = [attempt for attempt in book.successes if role in names.roles[attempt.names[slot]]]
             found = Outcomes(view(book, rows, lambda _: True), needed).observes()
             shown = [fact for fact in found if fact.clause not in told and _speaks_of(fact, slot, role, book, names)]
             if shown:
@@ -39,6 +39,6 @@ def _speaks_of(fact: Induced, slot: int, role: str, book: Book, names: Names) ->
 
 def _some_have(book: Book, slot: int, names: Names) -> list[str]:
     """Roles that some of the names had that worked in a slot, and others had not."""
-    every = [names.roles.get(attempt.names[slot], set()) for attempt in book.successes]
-    some = set().union(*every) - set.intersection(*every) if every else set()
+    every = [names.roles[attempt.names[slot]] for attempt in book.successes]
+    some = {role for roles in every for role in roles if not all(role in each for each in every)}
     return sorted(some, key=names.order.__getitem__)

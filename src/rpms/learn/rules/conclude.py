@@ -84,9 +84,7 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         for process in processes(linked, ledger.books[template], by_template[template], ledger.names)
     ]
     links += [
-        process
-        for model in models
-        for process in processes_by_role(ledger.books[model.template], model, ledger.names)
+        process for model in models for process in processes_by_role(ledger.books[model.template], model, ledger.names)
     ]
     books = [*(ledger.books[model.template] for model in models), ledger.orders]
     deeds = [deed for type_ in ledger.goals for deed in deeds_of(books, type_)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from rpms.core.facts import Atom, Clause, Literal
@@ -174,7 +174,7 @@ class Outcomes:
             known = [row for row in rows if row[0].known_after >> place & 1]
             yield from self._revealed(atom, rows, known, set())
 
-    def _of_unnamed(self, told: Set[str]) -> Iterator[Induced]:
+    def _of_unnamed(self, told: Collection[str]) -> Iterator[Induced]:
         """What became known of things that it does not name, with nothing left unknown of such; the narrowest first.
 
         `told`: the predicates of which it makes or shows something narrower.

@@ -52,8 +52,8 @@ class Session:
     failures: Counter[str] = field(default_factory=Counter)
     looked: set[str] = field(default_factory=set)
     """The looks that were taken to find out what is unknown."""
-    seen: tuple[str, ...] = ()
-    """What was looked at last."""
+    seen: tuple[str, ...] | None = None
+    """What was just looked at."""
     then: str = ""
     """What is done next whatever comes."""
     ahead: list[str] = field(default_factory=list)
@@ -189,12 +189,16 @@ class Session:
 
     def _try_seen(self) -> str:
         """What has hardly ever been done to such things as were just looked at, if there is anything of the sort."""
-        seen, self.seen = self.seen, ()
-        best, choice = 0.0, ("", Counter[object](), object())
-        for question in self.agenda.questions if seen else ():
-            names = self._named(question.schema.variables, seen) if question.unusual else ()
-            command = fill(question.book.template, names) if names else ""
-            if not command or self._vain(command) or self._too_early(command):
+        seen, self.seen = self.seen, None
+        if seen is None:
+            return ""
+        best, choice = 0.0, ("", Counter[object](), 0)
+        for question in self.agenda.questions:
+            names = self._named(question.schema.variables, seen) if question.unusual else None
+            if names is None:
+                continue
+            command = fill(question.book.template, names)
+            if self._vain(command) or self._too_early(command):
                 continue
             worth, about = question.rarity(*question.book.measure(self.diary.belief, names))
             if worth > best:
@@ -203,21 +207,21 @@ class Session:
         asked[about] += 1
         return command
 
-    def _named(self, roles: Sequence[str], seen: Sequence[str]) -> tuple[str, ...]:
-        """Names for some roles, one of those that were seen among them; nothing where these have other roles.
+    def _named(self, roles: Sequence[str], seen: Sequence[str]) -> tuple[str, ...] | None:
+        """Names for some roles, one of those that were seen among them; None where these have other roles.
 
         Where no name is known for a role, it is one of another episode.
         """
         names, known = self.diary.belief.names, self.agenda.ledger.names.roles
         fit = [[name for name in seen if name in names.get(role, ())] for role in roles]
-        if not any(fit):
-            return ()
+        if roles and not any(fit):
+            return None
         every = [
             some or names.get(role) or [name for name in known if role in known[name]]
             for role, some in zip(roles, fit, strict=True)
         ]
         chosen = tuple(self.dice.choice(some) for some in every)
-        return chosen if len(set(chosen)) == len(chosen) else ()
+        return chosen if len(set(chosen)) == len(chosen) else None
 
     def _towards_target(self) -> str:
         """The next step towards an experiment that cannot be done yet."""
