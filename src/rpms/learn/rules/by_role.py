@@ -39,6 +39,6 @@ def _speaks_of(fact: Induced, slot: int, role: str, book: Book, names: Names) ->
 
 def _some_have(book: Book, slot: int, names: Names) -> list[str]:
     """Roles that some of the names had that worked in a slot, and others had not."""
-    every = [names.roles[attempt.names[slot]] for attempt in book.successes]
-    some = {role for roles in every for role in roles if not all(role in each for each in every)}
+    every = [names.roles[name] for name in {attempt.names[slot] for attempt in book.successes}]
+    some = every[0].union(*every) - every[0].intersection(*every)
     return sorted(some, key=names.order.__getitem__)

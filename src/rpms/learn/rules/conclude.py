@@ -232,7 +232,7 @@ def processes_of(action: ActionModel) -> list[ActionSchema]:
         ActionSchema(
             f"{action.name}_{place}",
             schema.syntax,
-            (*schema.preconditions, *schema.plan, action.bind(fact.given)),
+            tuple(dict.fromkeys((*schema.preconditions, *schema.plan, action.bind(fact.given)))),
             action.bind(fact.clause).literals,
         )
         for place, fact in enumerate(action.conditional, 1)
