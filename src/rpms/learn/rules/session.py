@@ -85,9 +85,11 @@ class Session:
         """What to do next."""
         agenda = self.agenda
         command, self.then = self.then, ""
-        if command or (command := self._try_seen() or self._novelty()):
+        if command or (command := self._try_seen()):
             return command
-        if self.dice.random() < agenda.how.looking and (command := self._find_out()):
+        if command := self._novelty():
+            return self._having_looked(command)
+        if agenda.looks and self.dice.random() < agenda.how.looking and (command := self._find_out()):
             return command
         if agenda.questions:
             if self.about_goal and not self._astray() and (command := self._towards_goal()):
@@ -154,8 +156,8 @@ class Session:
         if question is None:
             return command
         size, (true, false) = question.needs.size, question.book.measure(self.diary.belief, reading.names)
+        slots = {str(place): name for place, name in enumerate(reading.names)}
         for bit in bits((question.unusual | question.unusual >> size) & ~(true | false) & (1 << size) - 1):
-            slots = {str(place): name for place, name in enumerate(reading.names)}
             if look := self._find_out(question.book.facts[bit].bind(slots)):
                 self.then = command
                 return look
@@ -263,28 +265,37 @@ class Session:
     def _find_out(self, about: Atom | None = None) -> str:
         """A look that changes nothing and shows what is unknown, of a fact or of any.
 
-        What an action does shows only where one knew what was so. Looks for things that nobody knows yet are taken
-        once in an episode: nobody can tell whether there are more.
+        What an action does shows only where one knew what was so. Looks at a given fact, and for things that nobody
+        knows yet, are taken once in an episode: nobody can tell whether there are more.
         """
-        belief, looks = self.diary.belief, self.agenda.looks
+        looks = [
+            look
+            for look in self.agenda.looks
+            if about is None or any(seen.atom.predicate == about.predicate for seen in look.observes)
+        ]
         for schema in self.dice.sample(looks, len(looks)):
-            names = draw(belief, [(role,) for role in schema.variables], self.dice)
-            if names is None:
-                continue
-            binding = dict(zip(schema.variables, names, strict=True))
             for seen in schema.observes:
-                if about is not None:
-                    bound = _unified(seen.atom, about, schema.variables)
-                    if bound is None:
-                        continue
-                    binding |= bound
-                atom, command = about or seen.atom.bind(binding), command_of(schema, binding)
-                unknown = command not in self.looked if ANYTHING in atom.args else belief.truth(atom) is Truth.UNKNOWN
-                if unknown and not self._vain(command) and (about is None or command not in self.looked):
+                bound = _unified(seen.atom, about, schema.variables) if about is not None else {}
+                if bound is None:
+                    continue
+                free = [name for name in schema.variables if name not in bound]
+                names = draw(self.diary.belief, [(role,) for role in free], self.dice)
+                if names is None:
+                    continue
+                look = Instance(schema, bound | dict(zip(free, names, strict=True)))
+                command = command_of(schema, look.binding)
+                news = self._is_news(command, about or seen.atom.bind(look.binding), once=about is not None)
+                if news and not self._vain(command) and look.feasible(self.situation) is not Truth.FALSE:
                     self.looked.add(command)
-                    self.seen = tuple(binding.values())
+                    self.seen = tuple(look.binding.values())
                     return command
         return ""
+
+    def _is_news(self, command: str, atom: Atom, *, once: bool) -> bool:
+        """Whether a look may show a fact that is unknown."""
+        if command in self.looked and (once or ANYTHING in atom.args):
+            return False
+        return ANYTHING in atom.args or self.diary.belief.truth(atom) is Truth.UNKNOWN
 
     def _new_target(self) -> Instance | None:
         """An action with kinds that were never tried together, of the actions that succeeded least."""
