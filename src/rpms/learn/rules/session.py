@@ -52,8 +52,8 @@ class Session:
     failures: Counter[str] = field(default_factory=Counter)
     looked: set[str] = field(default_factory=set)
     """The looks that were taken to find out what is unknown."""
-    seen: tuple[str, ...] | None = None
-    """What was just looked at."""
+    seen: tuple[tuple[str, ...], frozenset[str]] | None = None
+    """What was just looked at, and the predicates of the facts that it showed."""
     then: str = ""
     """What is done next whatever comes."""
     ahead: list[str] = field(default_factory=list)
@@ -85,11 +85,12 @@ class Session:
         """What to do next."""
         agenda = self.agenda
         command, self.then = self.then, ""
-        if command or (command := self._try_seen()):
-            return command
-        if command := self._novelty():
-            return self._having_looked(command)
-        if agenda.looks and self.dice.random() < agenda.how.looking and (command := self._find_out()):
+        command = command or self._try_seen()
+        if not command and (new := self._novelty()):
+            command = self._having_looked(new)
+        if not command and agenda.looks and self.dice.random() < agenda.how.looking:
+            command = self._find_out()
+        if command:
             return command
         if agenda.questions:
             if self.about_goal and not self._astray() and (command := self._towards_goal()):
@@ -190,10 +191,10 @@ class Session:
         return tuple(chosen)
 
     def _try_seen(self) -> str:
-        """What has hardly ever been done to such things as were just looked at, if there is anything of the sort."""
-        seen, self.seen = self.seen, None
-        if seen is None:
+        """What has hardly ever been done to things of which is so what was just seen, if there is anything."""
+        if self.seen is None:
             return ""
+        (seen, predicates), self.seen = self.seen, None
         best, choice = 0.0, ("", Counter[object](), 0)
         for question in self.agenda.questions:
             names = self._named(question.schema.variables, seen) if question.unusual else None
@@ -202,7 +203,7 @@ class Session:
             command = fill(question.book.template, names)
             if self._vain(command) or self._too_early(command):
                 continue
-            worth, about = question.rarity(*question.book.measure(self.diary.belief, names))
+            worth, about = question.rarity(*question.book.measure(self.diary.belief, names), predicates)
             if worth > best:
                 best, choice = worth, (command, question.asked, about)
         command, asked, about = choice
@@ -287,7 +288,8 @@ class Session:
                 news = self._is_news(command, about or seen.atom.bind(look.binding), once=about is not None)
                 if news and not self._vain(command) and look.feasible(self.situation) is not Truth.FALSE:
                     self.looked.add(command)
-                    self.seen = tuple(look.binding.values())
+                    predicates = frozenset(each.atom.predicate for each in schema.observes)
+                    self.seen = tuple(look.binding.values()), predicates
                     return command
         return ""
 
