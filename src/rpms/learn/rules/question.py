@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from rpms.core.rules import ActionSchema
@@ -54,15 +53,10 @@ class Question:
         self.rare = min(1.0, _OFTEN / max(1, successes))
         self.interest = 1 / (1 + successes / _SELDOM) if self.book.slots else 0.0
 
-    def rarity(self, true: int, false: int, predicates: Collection[str]) -> tuple[float, int]:
-        """How seldom it was done where facts of some predicates are as they are, and which these are.
-
-        It is worth nothing where a fact that explains refusals is false.
-        """
-        facts, size = self.book.facts, self.needs.size
-        holds, fails = true | false << size, false | true << size
-        some = [bit for bit in bits(holds & self.unusual) if facts[bit % size].predicate in predicates]
-        unusual = sum(1 << bit for bit in some)
+    def rarity(self, true: int, false: int) -> tuple[float, int]:
+        """How seldom it was done where such facts are so, unless one that explains refusals is false, and which."""
+        holds, fails = true | false << self.needs.size, false | true << self.needs.size
+        unusual = holds & self.unusual
         return (1 / (1 + self.asked[unusual]) if unusual and not fails & self.needs.explaining else 0.0), unusual
 
     def gain(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:

@@ -52,8 +52,8 @@ class Session:
     failures: Counter[str] = field(default_factory=Counter)
     looked: set[str] = field(default_factory=set)
     """The looks that were taken to find out what is unknown."""
-    seen: tuple[tuple[str, ...], frozenset[str]] | None = None
-    """What was just looked at, and the predicates of the facts that it showed."""
+    seen: tuple[str, ...] | None = None
+    """What was just looked at."""
     then: str = ""
     """What is done next whatever comes."""
     ahead: list[str] = field(default_factory=list)
@@ -85,12 +85,9 @@ class Session:
         """What to do next."""
         agenda = self.agenda
         command, self.then = self.then, ""
-        command = command or self._try_seen()
-        if not command and (new := self._novelty()):
-            command = self._having_looked(new)
-        if not command and agenda.looks and self.dice.random() < agenda.how.looking:
-            command = self._find_out()
-        if command:
+        if command or (command := self._try_seen() or self._novelty()):
+            return command
+        if self.dice.random() < agenda.how.looking and (command := self._find_out()):
             return command
         if agenda.questions:
             if self.about_goal and not self._astray() and (command := self._towards_goal()):
@@ -157,8 +154,8 @@ class Session:
         if question is None:
             return command
         size, (true, false) = question.needs.size, question.book.measure(self.diary.belief, reading.names)
-        slots = {str(place): name for place, name in enumerate(reading.names)}
         for bit in bits((question.unusual | question.unusual >> size) & ~(true | false) & (1 << size) - 1):
+            slots = {str(place): name for place, name in enumerate(reading.names)}
             if look := self._find_out(question.book.facts[bit].bind(slots)):
                 self.then = command
                 return look
@@ -191,10 +188,10 @@ class Session:
         return tuple(chosen)
 
     def _try_seen(self) -> str:
-        """What has hardly ever been done to things of which is so what was just seen, if there is anything."""
-        if self.seen is None:
+        """What has hardly ever been done to such things as were just looked at, if there is anything of the sort."""
+        seen, self.seen = self.seen, None
+        if seen is None:
             return ""
-        (seen, predicates), self.seen = self.seen, None
         best, choice = 0.0, ("", Counter[object](), 0)
         for question in self.agenda.questions:
             names = self._named(question.schema.variables, seen) if question.unusual else None
@@ -203,7 +200,7 @@ class Session:
             command = fill(question.book.template, names)
             if self._vain(command) or self._too_early(command):
                 continue
-            worth, about = question.rarity(*question.book.measure(self.diary.belief, names), predicates)
+            worth, about = question.rarity(*question.book.measure(self.diary.belief, names))
             if worth > best:
                 best, choice = worth, (command, question.asked, about)
         command, asked, about = choice
@@ -266,38 +263,28 @@ class Session:
     def _find_out(self, about: Atom | None = None) -> str:
         """A look that changes nothing and shows what is unknown, of a fact or of any.
 
-        What an action does shows only where one knew what was so. Looks at a given fact, and for things that nobody
-        knows yet, are taken once in an episode: nobody can tell whether there are more.
+        What an action does shows only where one knew what was so. Looks for things that nobody knows yet are taken
+        once in an episode: nobody can tell whether there are more.
         """
-        looks = [
-            look
-            for look in self.agenda.looks
-            if about is None or any(seen.atom.predicate == about.predicate for seen in look.observes)
-        ]
+        belief, looks = self.diary.belief, self.agenda.looks
         for schema in self.dice.sample(looks, len(looks)):
+            names = draw(belief, [(role,) for role in schema.variables], self.dice)
+            if names is None:
+                continue
+            binding = dict(zip(schema.variables, names, strict=True))
             for seen in schema.observes:
-                bound = _unified(seen.atom, about, schema.variables) if about is not None else {}
-                if bound is None:
-                    continue
-                free = [name for name in schema.variables if name not in bound]
-                names = draw(self.diary.belief, [(role,) for role in free], self.dice)
-                if names is None:
-                    continue
-                look = Instance(schema, bound | dict(zip(free, names, strict=True)))
-                command = command_of(schema, look.binding)
-                news = self._is_news(command, about or seen.atom.bind(look.binding), once=about is not None)
-                if news and not self._vain(command) and look.feasible(self.situation) is not Truth.FALSE:
+                if about is not None:
+                    bound = _unified(seen.atom, about, schema.variables)
+                    if bound is None:
+                        continue
+                    binding |= bound
+                atom, command = about or seen.atom.bind(binding), command_of(schema, binding)
+                unknown = command not in self.looked if ANYTHING in atom.args else belief.truth(atom) is Truth.UNKNOWN
+                if unknown and not self._vain(command) and (about is None or command not in self.looked):
                     self.looked.add(command)
-                    predicates = frozenset(each.atom.predicate for each in schema.observes)
-                    self.seen = tuple(look.binding.values()), predicates
+                    self.seen = tuple(binding.values())
                     return command
         return ""
-
-    def _is_news(self, command: str, atom: Atom, *, once: bool) -> bool:
-        """Whether a look may show a fact that is unknown."""
-        if command in self.looked and (once or ANYTHING in atom.args):
-            return False
-        return ANYTHING in atom.args or self.diary.belief.truth(atom) is Truth.UNKNOWN
 
     def _new_target(self) -> Instance | None:
         """An action with kinds that were never tried together, of the actions that succeeded least."""
