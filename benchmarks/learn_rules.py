@@ -343,7 +343,16 @@ def telecom(args: argparse.Namespace) -> None:
         print("\n".join(f"| {' | '.join(row)} |" for row in (rows[0], ("---",) * len(rows[0]), *rows[1:])))
         print(f"blocked wrongly: {', '.join(sorted({each.command for each in found.blocked})[:10]) or 'nothing'}")
         print(f"no action of the manual: {', '.join(sorted(+found.unknown)) or 'none'}", flush=True)
-    for title, chosen in three_manuals(world, manual):
+    hand, (_, mixed), alone = three_manuals(world, manual)
+    learned = manual.lore.processes
+    both = replace(mixed, lore=replace(mixed.lore, processes=(*mixed.lore.processes, *learned)))
+    own = replace(mixed, lore=replace(mixed.lore, processes=learned))
+    for title, chosen in (
+        hand,
+        ("learned schemas and processes, all else hand-written", both),
+        ("learned schemas and processes, hand-written procedures", own),
+        alone,
+    ):
         played = play_all(world, setting, train[: args.games], chosen)
         print(f"{title}: {played.won} of {played.games} train tickets, {played.steps:.1f} steps", flush=True)
 

@@ -10,11 +10,12 @@ from itertools import combinations
 from rpms.core.facts import Atom, Clause, Literal, kind_of
 from rpms.core.goal import Goal
 from rpms.core.reason import Reasoner
-from rpms.core.rules import Instance, Purpose, RuleManual, Stage
+from rpms.core.rules import PARAMETER, ActionSchema, Instance, Purpose, RuleManual, Stage
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.goals import GoalModel, guesses
 from rpms.learn.rules.ledger import Ledger
 from rpms.learn.rules.question import Question
+from rpms.learn.rules.templates import SLOT
 from rpms.learn.rules.wins import FIELDS, GoalBook, State
 from rpms.store.evidence import Label
 
@@ -40,6 +41,8 @@ class Exploring:
     """How many of the episodes whose goal type is not settled are about the goal."""
     astray: float = 0.15
     """How many steps are not what was planned."""
+    looking: float = 0.2
+    """How often one looks, without changing anything, at what is unknown."""
     listing: float = 0.5
     """How often the game is asked which commands it takes, to find actions that were never seen."""
     growth: float = 1.2
@@ -58,6 +61,8 @@ class Agenda:
     questions: list[Question] = field(default_factory=list)
     interest: list[float] = field(default_factory=list)
     """How often each question is to come up, compared with the others."""
+    looks: list[ActionSchema] = field(default_factory=list)
+    """What makes things known and does nothing else."""
     deadly: frozenset[str] = frozenset()
     """Actions that often ended the task for good, as they are written: put off until an episode is nearly over."""
     _manual: RuleManual = field(default_factory=RuleManual)
@@ -77,12 +82,23 @@ class Agenda:
         self._players.clear()
         books = {action.name: self.ledger.books[action.template] for action in self.learned.actions}
         self.questions = [Question(schema, books[schema.name]) for schema in self._manual.actions]
+        self.looks = self._seeing()
         self.interest = [question.interest for question in self.questions]
         self.deadly = frozenset(
             book.template
             for book in self.ledger.books.values()
             if book.losses >= max(DEADLY_OFTEN, DEADLY * book.worked.total())
         )
+
+    def _seeing(self) -> list[ActionSchema]:
+        """Actions and processes that make things known, of commands that are not known to change anything."""
+        every = (*self._manual.actions, *self._manual.lore.processes)
+        changing = {PARAMETER.sub(SLOT, each.syntax[0]) for each in every if each.effects}
+        return [
+            each
+            for each in every
+            if each.observes and not each.others and PARAMETER.sub(SLOT, each.syntax[0]) not in changing
+        ]
 
     def goal_model(self, goal: Goal) -> GoalModel | None:
         """What was concluded about a type of goals."""

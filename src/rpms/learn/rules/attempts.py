@@ -18,12 +18,15 @@ from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.rules import ANYTHING, Predicate
 from rpms.learn.rules.templates import Names
+from rpms.learn.rules.unnamed import Glimpse, glimpse
 from rpms.store.evidence import Witness
 
 NAME = re.compile(r"[a-z][a-z_]*")
 """What an action, a parameter or a process may be called."""
 _PROBES = 2
 """Kinds of things that are asked about at a step, to see whether anything is known of such."""
+_GLIMPSES = 200
+"""Attempts of an action of which it is looked at what they show of things not named: enough to tell."""
 
 
 class Attempt(NamedTuple):
@@ -48,6 +51,8 @@ class Attempt(NamedTuple):
     """By how much the score rose."""
     meant: int = 0
     """For each slot two bits: whether the goal's object, and whether its destination, is called so."""
+    glimpse: Glimpse = Glimpse()
+    """What it showed of things that it does not name, by the action's revelations."""
 
 
 class Probe(NamedTuple):
@@ -127,7 +132,13 @@ class Book:
             *((0, 0) if refused else self.measure(after, names)),
             known_before,
             self.known(after, names),
+            glimpse=self._glimpse(before, after, names) if not refused else Glimpse(),
         )
+
+    def _glimpse(self, before: Belief, after: Belief, names: Sequence[str]) -> Glimpse:
+        if self.plain or len(self.attempts) >= _GLIMPSES:
+            return Glimpse()
+        return glimpse(self.revelations, self.vocabulary.predicates, before, after, names)
 
     def measure(self, belief: Belief, names: Sequence[str]) -> tuple[int, int]:
         """Which facts are true and which are false of some names."""

@@ -20,6 +20,7 @@ from rpms.core.rules import (
     Tier,
 )
 from rpms.learn.rules.attempts import NAME, Book, Sights
+from rpms.learn.rules.by_role import processes_by_role
 from rpms.learn.rules.consequences import Outcomes
 from rpms.learn.rules.deeds import ADVANCED, deed_processes, deeds_of
 from rpms.learn.rules.goals import GoalModel, Makeable, goal_model
@@ -81,6 +82,9 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         for template, linked in ledger.linked.items()
         if template in by_template
         for process in processes(linked, ledger.books[template], by_template[template], ledger.names)
+    ]
+    links += [
+        process for model in models for process in processes_by_role(ledger.books[model.template], model, ledger.names)
     ]
     books = [*(ledger.books[model.template] for model in models), ledger.orders]
     deeds = [deed for type_ in ledger.goals for deed in deeds_of(books, type_)]
@@ -228,7 +232,7 @@ def processes_of(action: ActionModel) -> list[ActionSchema]:
         ActionSchema(
             f"{action.name}_{place}",
             schema.syntax,
-            (*schema.preconditions, *schema.plan, action.bind(fact.given)),
+            tuple(dict.fromkeys((*schema.preconditions, *schema.plan, action.bind(fact.given)))),
             action.bind(fact.clause).literals,
         )
         for place, fact in enumerate(action.conditional, 1)

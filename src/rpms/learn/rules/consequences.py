@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from rpms.core.facts import Atom, Clause, Literal
@@ -15,6 +15,8 @@ MOSTLY = 0.9
 """Share of the successes in which what an action does, or makes known, has to show."""
 SEVERAL = 3
 """Successes in which something has to become known."""
+SOMETIMES = 0.1
+"""Share of the successes in which things that were not named have to show: what is known already cannot."""
 TELLING = 8
 """Successes that a condition has to be seen in, with it and without it."""
 
@@ -73,7 +75,11 @@ class Outcomes:
         yield from bits(ever)
 
     def conditional(self) -> Iterator[Induced]:
-        """What came about in some successes and not in others, where one fact before tells which."""
+        """What came about in some successes and not in others, where one fact before tells which.
+
+        That may be that it was known not to be so: of what is switched both ways, and of what nobody sees who has not
+        looked before.
+        """
         certain = {fact.clause.literals[0] for fact in self.certain()}
         for bit in self._made():
             literal = literal_of(self.book.facts, bit)
@@ -82,7 +88,10 @@ class Outcomes:
             could = [row for row in self.rows if row[2] >> bit & (row[3] | row[4]) >> bit & 1]
             did = [row for row in could if row[3] >> bit & 1]
             kept = [row for row in could if row[4] >> bit & 1]
-            given = self._telling(did, kept, lambda row: (row[1], row[2]), {bit, (bit + self.size) % (2 * self.size)})
+            own = {bit, (bit + self.size) % (2 * self.size)}
+            given = self._telling(did, kept, lambda row: (row[1], row[2]), own)
+            if not kept and len(did) >= SEVERAL:
+                given = Literal(literal.atom, not literal.negated)
             if given is not None:
                 yield Induced(
                     Clause((literal,)),
@@ -138,7 +147,14 @@ class Outcomes:
 
     def observes(self) -> Iterator[Induced]:
         """What was unknown before and is known after, of the action's own things, and of all such things."""
-        made = {fact.clause.literals[0].atom for fact in self.certain()}
+        made = {fact.clause.literals[0].atom for fact in (*self.certain(), *self.conditional())}
+        found: set[str] = set()
+        for fact in (*self._of_its_things(made), *self._of_all_such()):
+            found.add(fact.clause.literals[0].atom.predicate)
+            yield fact
+        yield from self._of_unnamed(found | {atom.predicate for atom in made})
+
+    def _of_its_things(self, made: set[Atom]) -> Iterator[Induced]:
         half = (1 << self.size) - 1
         for place, atom in enumerate(self.book.facts):
             place_of_agent = self.book.vocabulary.predicates[atom.predicate].exclusive
@@ -147,6 +163,8 @@ class Outcomes:
             before = [row for row in self.rows if not (row[1] | row[2]) & half & 1 << place]
             known = [row for row in before if (row[3] | row[4]) & half & 1 << place]
             yield from self._revealed(atom, before, known, {place, place + self.size})
+
+    def _of_all_such(self) -> Iterator[Induced]:
         for place, atom in enumerate(self.book.revelations):
             probe = self.book.probes.get(atom)
             if probe is None:
@@ -155,6 +173,21 @@ class Outcomes:
             rows = [row for row in self.rows if row[0].witness in counted and not row[0].known >> place & 1]
             known = [row for row in rows if row[0].known_after >> place & 1]
             yield from self._revealed(atom, rows, known, set())
+
+    def _of_unnamed(self, told: Collection[str]) -> Iterator[Induced]:
+        """What became known of things that it does not name, with nothing left unknown of such; the narrowest first.
+
+        `told`: the predicates of which it makes or shows something narrower.
+        """
+        told = set(told)
+        for place, atom in sorted(enumerate(self.book.revelations), key=lambda each: each[1].args.count(ANYTHING)):
+            rows = [row for row in self.rows if (row[0].glimpse.shown | row[0].glimpse.hidden) >> place & 1]
+            known = [row for row in rows if not row[0].glimpse.hidden >> place & 1]
+            enough = max(MOSTLY * len(rows), SOMETIMES * len(self.rows))
+            if atom.predicate not in told and len(known) >= enough:
+                for fact in self._revealed(atom, rows, known, set()):
+                    told.add(atom.predicate)
+                    yield fact
 
     def _revealed(
         self,

@@ -170,6 +170,11 @@ class Needs:
     def _by_name(self, bit: int) -> bool:
         return any(not arg.isdigit() for arg in literal_of(self.book.facts, bit).atom.args)
 
+    def of_slots(self, bit: int) -> bool:
+        """Whether a fact is about the action's things, where it has any, and about nothing by its name."""
+        args = literal_of(self.book.facts, bit).atom.args
+        return bool(args) == bool(self.book.slots) and not self._by_name(bit)
+
     def decisive(self, bit: int) -> list[tuple[Attempt, int, int]]:
         """Refusals in which one of the explaining facts alone was false, and all the others were true."""
         rest = self.explaining & ~(1 << bit)

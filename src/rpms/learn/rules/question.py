@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rpms.core.rules import ActionSchema
 from rpms.learn.rules.attempts import Book
 from rpms.learn.rules.conclude import FEW
+from rpms.learn.rules.consequences import SEVERAL
 from rpms.learn.rules.induce import DECISIVE, REFUSED_KINDS, Needs, bits
 
 _OFTEN = 200
@@ -32,6 +33,8 @@ class Question:
     """For each slot, the kinds that have worked in it."""
     wanted: int = field(init=False)
     """The best guess at what it needs."""
+    unusual: int = field(init=False)
+    """Facts about its things with which it has hardly ever succeeded: who knows what it does to them."""
     rare: float = field(init=False)
     interest: float = field(init=False)
     """How often it is to come up, compared with other actions: an action of nothing has nothing to be settled."""
@@ -45,8 +48,16 @@ class Question:
         self.fit = [{kinds[slot] for kinds in self.book.worked} for slot in range(len(self.book.slots))]
         successes = len(self.book.successes)
         self.wanted = needs.required if successes < FEW else needs.explaining
+        usual = Counter(bit for _, true, _ in needs.wins for bit in bits(true))
+        self.unusual = sum(1 << bit for bit in range(2 * needs.size) if usual[bit] < SEVERAL and needs.of_slots(bit))
         self.rare = min(1.0, _OFTEN / max(1, successes))
         self.interest = 1 / (1 + successes / _SELDOM) if self.book.slots else 0.0
+
+    def rarity(self, true: int, false: int) -> tuple[float, int]:
+        """How seldom it was done where such facts are so, unless one that explains refusals is false, and which."""
+        holds, fails = true | false << self.needs.size, false | true << self.needs.size
+        unusual = holds & self.unusual
+        return (1 / (1 + self.asked[unusual]) if unusual and not fails & self.needs.explaining else 0.0), unusual
 
     def gain(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
         """How much would be learned by doing it where some facts are true and some false, and what about."""

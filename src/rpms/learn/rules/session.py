@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from random import Random
 
 from rpms.core.belief import Situation
-from rpms.core.facts import Truth, kind_of
+from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.reason import Plan
-from rpms.core.rules import Instance
+from rpms.core.rules import ANYTHING, Instance
 from rpms.core.ways import command_of
 from rpms.learn.rules.agenda import Agenda
+from rpms.learn.rules.induce import bits
 from rpms.learn.rules.ledger import Diary
 from rpms.learn.rules.question import Question
 from rpms.learn.rules.templates import draw, fill
@@ -48,6 +50,12 @@ class Session:
     refused: set[str] = field(default_factory=set)
     tried: set[State] = field(default_factory=set)
     failures: Counter[str] = field(default_factory=Counter)
+    looked: set[str] = field(default_factory=set)
+    """The looks that were taken to find out what is unknown."""
+    seen: tuple[str, ...] | None = None
+    """What was just looked at."""
+    then: str = ""
+    """What is done next whatever comes."""
     ahead: list[str] = field(default_factory=list)
     """What the plan that was made goes on with."""
     about_goal: bool = False
@@ -76,7 +84,10 @@ class Session:
     def choose(self) -> str:
         """What to do next."""
         agenda = self.agenda
-        if command := self._novelty():
+        command, self.then = self.then, ""
+        if command or (command := self._try_seen() or self._novelty()):
+            return command
+        if self.dice.random() < agenda.how.looking and (command := self._find_out()):
             return command
         if agenda.questions:
             if self.about_goal and not self._astray() and (command := self._towards_goal()):
@@ -84,9 +95,9 @@ class Session:
             if not self._astray():
                 command = self._experiment() or self._towards_target()
                 if command:
-                    return command
+                    return self._having_looked(command)
         if not self._astray() and (listed := [each for each in self.game.admissible() if not self._too_early(each)]):
-            return self.dice.choice(self.dice.choice(by_verb(listed)))
+            return self._having_looked(self.dice.choice(self.dice.choice(by_verb(listed))))
         return self._anything()
 
     def _too_early(self, command: str) -> bool:
@@ -133,6 +144,23 @@ class Session:
         asked[about] += 1
         return command
 
+    def _having_looked(self, command: str) -> str:
+        """A look at what may come of a command, which is then done next; or the command, where nothing is to be seen.
+
+        Looked at is what was hardly ever known when the action succeeded.
+        """
+        reading = self.agenda.ledger.names.read(command)
+        question = next((each for each in self.agenda.questions if each.book.template == reading.template), None)
+        if question is None:
+            return command
+        size, (true, false) = question.needs.size, question.book.measure(self.diary.belief, reading.names)
+        for bit in bits((question.unusual | question.unusual >> size) & ~(true | false) & (1 << size) - 1):
+            slots = {str(place): name for place, name in enumerate(reading.names)}
+            if look := self._find_out(question.book.facts[bit].bind(slots)):
+                self.then = command
+                return look
+        return command
+
     def _vain(self, command: str) -> bool:
         """Whether a command was refused since anything changed, or again and again."""
         return command in self.refused or self.failures[command] > 1
@@ -158,6 +186,42 @@ class Session:
                 fit = [name for name in known if kind_of(name) in question.fit[slot] and name not in chosen]
                 chosen[slot] = self.dice.choice(fit) if fit else chosen[slot]
         return tuple(chosen)
+
+    def _try_seen(self) -> str:
+        """What has hardly ever been done to such things as were just looked at, if there is anything of the sort."""
+        seen, self.seen = self.seen, None
+        if seen is None:
+            return ""
+        best, choice = 0.0, ("", Counter[object](), 0)
+        for question in self.agenda.questions:
+            names = self._named(question.schema.variables, seen) if question.unusual else None
+            if names is None:
+                continue
+            command = fill(question.book.template, names)
+            if self._vain(command) or self._too_early(command):
+                continue
+            worth, about = question.rarity(*question.book.measure(self.diary.belief, names))
+            if worth > best:
+                best, choice = worth, (command, question.asked, about)
+        command, asked, about = choice
+        asked[about] += 1
+        return command
+
+    def _named(self, roles: Sequence[str], seen: Sequence[str]) -> tuple[str, ...] | None:
+        """Names for some roles, one of those that were seen among them; None where these have other roles.
+
+        Where no name is known for a role, it is one of another episode.
+        """
+        names, known = self.diary.belief.names, self.agenda.ledger.names.roles
+        fit = [[name for name in seen if name in names.get(role, ())] for role in roles]
+        if roles and not any(fit):
+            return None
+        every = [
+            some or names.get(role) or [name for name in known if role in known[name]]
+            for role, some in zip(roles, fit, strict=True)
+        ]
+        chosen = tuple(self.dice.choice(some) for some in every)
+        return chosen if len(set(chosen)) == len(chosen) else None
 
     def _towards_target(self) -> str:
         """The next step towards an experiment that cannot be done yet."""
@@ -193,6 +257,32 @@ class Session:
                 if not self._vain(command) and (
                     Instance(question.schema, binding).feasible(self.situation) is not Truth.FALSE
                 ):
+                    return command
+        return ""
+
+    def _find_out(self, about: Atom | None = None) -> str:
+        """A look that changes nothing and shows what is unknown, of a fact or of any.
+
+        What an action does shows only where one knew what was so. Looks for things that nobody knows yet are taken
+        once in an episode: nobody can tell whether there are more.
+        """
+        belief, looks = self.diary.belief, self.agenda.looks
+        for schema in self.dice.sample(looks, len(looks)):
+            names = draw(belief, [(role,) for role in schema.variables], self.dice)
+            if names is None:
+                continue
+            binding = dict(zip(schema.variables, names, strict=True))
+            for seen in schema.observes:
+                if about is not None:
+                    bound = _unified(seen.atom, about, schema.variables)
+                    if bound is None:
+                        continue
+                    binding |= bound
+                atom, command = about or seen.atom.bind(binding), command_of(schema, binding)
+                unknown = command not in self.looked if ANYTHING in atom.args else belief.truth(atom) is Truth.UNKNOWN
+                if unknown and not self._vain(command) and (about is None or command not in self.looked):
+                    self.looked.add(command)
+                    self.seen = tuple(binding.values())
                     return command
         return ""
 
@@ -281,3 +371,14 @@ class Session:
             fit = [name for name in names if not roles or roles <= names[name]]
             chosen.append(self.dice.choice(fit or list(names)))
         return fill(book.template, chosen)
+
+
+def _unified(pattern: Atom, atom: Atom, variables: Sequence[str]) -> dict[str, str] | None:
+    """What stands for which of some variables if a pattern is to be a fact; None where it is another."""
+    if pattern.predicate != atom.predicate:
+        return None
+    bound: dict[str, str] = {}
+    for arg, name in zip(pattern.args, atom.args, strict=True):
+        if arg != ANYTHING and (bound.setdefault(arg, name) != name or arg not in variables):
+            return None
+    return bound
