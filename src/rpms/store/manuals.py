@@ -280,8 +280,11 @@ class _Reader(ClauseReader):
         if not gives and not observes:
             raise yaml.error(path, f"{name}: write what it brings about, as `effects` or `observes`")
         others = tuple(word for word in free if f"<{word}>" not in read.command)
+        unknown = [word for word in read.once if f"<{word}>" not in read.command]
+        if unknown:
+            raise yaml.error((*path, "once"), f"{unknown[0]!r} is no parameter of {read.command!r}")
         process = ActionSchema(name, (read.command,), tuple(needs), tuple(gives), steps=read.steps, others=others)
-        self.processes.append(replace(process, observes=tuple(observes)))
+        self.processes.append(replace(process, observes=tuple(observes), once=tuple(read.once)))
 
     def _purposes(self, yamls: Sequence[YamlFile]) -> None:
         for section in ("procedures", "goals"):
