@@ -219,8 +219,16 @@ def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
 
 
 def plan_of(action: ActionModel) -> list[Clause]:
-    """What a plan sees to beyond what is known to be needed: the rest of the safe bound."""
-    possible = [action.bind(fact.clause) for fact in action.labelled(Label.POSSIBLE)]
+    """What a plan sees to beyond what is known to be needed: the rest of the safe bound.
+
+    What the action itself reveals is not found out before it.
+    """
+    revealed = {fact.clause.literals[0].atom.predicate for fact in action.observes}
+    possible = [
+        action.bind(fact.clause)
+        for fact in action.labelled(Label.POSSIBLE)
+        if not fact.unknown or fact.clause.literals[0].atom.predicate not in revealed
+    ]
     doubtful = [fact.clause for fact in action.labelled(Label.NECESSARY) if fact.note and len(fact.clause.literals) > 1]
     return [*possible, *(action.bind(Clause(clause.literals[:1])) for clause in doubtful)]
 

@@ -141,7 +141,7 @@ class Diary:
         for name in names if ledger.scores else ():
             roles = ledger.names.roles[name]
             for predicate in ledger.vocabulary.predicates.values():
-                if len(predicate.args) != 2 or predicate.args[0] not in roles or predicate.args[1] in roles:
+                if len(predicate.args) != 2 or predicate.args[0] not in roles:
                     continue
                 for other in belief.names.get(predicate.args[1], ()):
                     tie = Tie(predicate.name, predicate.args[1], other)
