@@ -30,6 +30,8 @@ _WORTH_IT = 0.9
 
 _LAST_STEPS = 8
 """Steps at the end of an episode in which actions are tried that often end the task for good."""
+_WARY = 0.5
+"""How often nothing is risked where nothing is known to score."""
 _ANY_KIND, _FITTING = 0.4, 0.3
 """How often an action is imagined with any kinds, and with kinds that have worked in every slot."""
 
@@ -90,11 +92,13 @@ class Session:
         return self._anything()
 
     def _too_early(self, command: str) -> bool:
-        """Whether to put off an action that often ends the task for good: late in an episode that costs little."""
+        """Whether to put off what may end the task for good: late in an episode that costs little."""
         agenda = self.agenda
-        if not agenda.deadly or self.left <= _LAST_STEPS:
+        if self.left <= _LAST_STEPS:
             return False
-        return agenda.ledger.names.read(command).template in agenda.deadly
+        return agenda.forbids(command, self.situation) or (
+            bool(agenda.deadly) and agenda.ledger.names.read(command).template in agenda.deadly
+        )
 
     def _astray(self) -> bool:
         """Whether to leave the plan for once, so that what no plan foresees can come about."""
@@ -217,7 +221,7 @@ class Session:
     def _towards_goal(self) -> str:
         """The next step towards a guess at what the goal wants; nothing where there is none left."""
         agenda = self.agenda
-        if self.scoring and (command := self._towards_score()):
+        if self.scoring and (command := self._towards_score() or self._venture()):
             return command
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
@@ -242,6 +246,21 @@ class Session:
         """The next step towards what scores; nothing where nothing is known to score now."""
         plan = self.agenda.player(self.diary.goal).plan(self.situation, seek=False)
         return next((option.command for option in plan.options if not self._vain(option.command)), "")
+
+    def _venture(self) -> str:
+        """Something that may score, where nothing is known to: the time to take a risk."""
+        if self.dice.random() < _WARY:
+            return ""
+        agenda, done = self.agenda, {each.command for each in self.diary.past}
+        found = [
+            command
+            for command in self.game.admissible()
+            if command not in done
+            and agenda.ledger.names.read(command).template in agenda.scored
+            and not self._vain(command)
+            and not agenda.forbids(command, self.situation)
+        ]
+        return self.dice.choice(self.dice.choice(by_verb(found))) if found else ""
 
     def _go_on(self) -> str | None:
         """The next action of the plan that was made, where it can be done; no new plan is needed then."""
