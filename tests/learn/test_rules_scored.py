@@ -24,7 +24,7 @@ from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of, manual_of
 from rpms.play.sources import choose_manual
-from rpms.store.evidence import Witness
+from rpms.store.evidence import Witness, evidence_of
 from rpms.worlds.base import Setting
 from tests.learn.house import House
 from tests.learn.tidy import HOMES, STRANGE, Tidy
@@ -63,6 +63,9 @@ def test_where_things_belong_is_learned_from_the_score_and_unknown_things_are_tr
     }
     assert listed <= set(HOMES.items())
     assert len(listed) > len(HOMES) / 2
+    claim = next(each for each in evidence_of(out).claims if each.at[0] == "facts" and each.text in HOMES)
+    assert (claim.text, claim.key) in HOMES.items()
+    assert claim.confirmed
     mind = compose(RULES_ONLY, knowledge, EpisodicMemory())
     steps: dict[bool, list[int]] = {True: [], False: []}
     for task in world.tasks("dev", setting)[:20]:
