@@ -30,8 +30,8 @@ _WORTH_IT = 0.9
 
 _LAST_STEPS = 8
 """Steps at the end of an episode in which actions are tried that often end the task for good."""
-_WARY = 0.5
-"""How often nothing is risked where nothing is known to score."""
+_BOLD = 0.25
+"""How often risks are taken as soon as nothing is known to score."""
 _ANY_KIND, _FITTING = 0.4, 0.3
 """How often an action is imagined with any kinds, and with kinds that have worked in every slot."""
 
@@ -55,6 +55,8 @@ class Session:
     about_goal: bool = False
     scoring: bool = False
     """Whether what scores is being done, as far as it is known."""
+    bold: bool = False
+    """Whether risks are taken before all was looked at."""
     left: int = 0
     """Steps that are left of the episode."""
 
@@ -62,6 +64,7 @@ class Session:
         agenda, goal = self.agenda, self.diary.goal
         self.about_goal = not agenda.settled(goal) and self.dice.random() < agenda.how.goals
         self.scoring = self.about_goal and agenda.learned is not None and goal.type in agenda.learned.scoring
+        self.bold = self.dice.random() < _BOLD
 
     @property
     def situation(self) -> Situation:
@@ -243,14 +246,15 @@ class Session:
         return ""
 
     def _towards_score(self) -> str:
-        """The next step towards what scores; nothing where nothing is known to score now."""
-        plan = self.agenda.player(self.diary.goal).plan(self.situation, seek=False)
+        """The next step towards what scores, or else to find out more, as a player would; a bold one takes a risk then.
+
+        Nothing where there is nothing left to find out.
+        """
+        plan = self.agenda.player(self.diary.goal).plan(self.situation, seek=not self.bold)
         return next((option.command for option in plan.options if not self._vain(option.command)), "")
 
     def _venture(self) -> str:
         """Something that may score, where nothing is known to: the time to take a risk."""
-        if self.dice.random() < _WARY:
-            return ""
         agenda, done = self.agenda, {each.command for each in self.diary.past}
         found = [
             command

@@ -64,6 +64,13 @@ class Told:
     when: Circumstance
     roles: tuple[str, ...] = ()
     table: ScoreTable | None = None
+    share: float = 0.0
+    """How often it may be expected to score; as often as it did where this is 0."""
+
+    @property
+    def steps(self) -> float:
+        """What it costs in a plan: what often fails costs more."""
+        return round(1 / (self.share or self.when.share), 1)
 
 
 @dataclass
@@ -114,12 +121,14 @@ def by_kinds(
             word = str(len(parameters)) if predicate else str(thing)
             asked = (Literal(Atom(table.name, (str(place), word))),)
             tied = (Literal(Atom(predicate, (str(thing), word))),) if predicate else ()
-            yield Told(_when((*tied, *asked), _all(some)), (other,) if predicate else (), table)
+            tallies = _all(some)
+            share = sum(tally.share(usual) for tally in tallies) / len(tallies)
+            yield Told(_when((*tied, *asked), tallies), (other,) if predicate else (), table, share)
         below = least
     known = {where: {goal: tally} for where, tally in places.items() if tally.good}
     table = _table(f"{name}_at", (role, "goal"), known)
     yield Told(_when((Literal(Atom(table.name, (str(place), goal))),), _all(known)), (), table)
-    yield Told(Circumstance((), good, 2 * tried - good))  # nothing speaks for it
+    yield Told(Circumstance((), good, tried - good), share=usual / 2)  # nothing speaks for it
 
 
 def _slots(attempts: Iterable[Attempt], ties: Ties) -> tuple[int, int]:
