@@ -30,7 +30,7 @@ _WORTH_IT = 0.9
 
 _LAST_STEPS = 8
 """Steps at the end of an episode in which actions are tried that often end the task for good."""
-_BOLD = 0.25
+_BOLD = 0.5
 """How often risks are taken as soon as nothing is known to score."""
 _ANY_KIND, _FITTING = 0.4, 0.3
 """How often an action is imagined with any kinds, and with kinds that have worked in every slot."""
@@ -254,7 +254,7 @@ class Session:
         return next((option.command for option in plan.options if not self._vain(option.command)), "")
 
     def _venture(self) -> str:
-        """Something that may score, where nothing is known to: the time to take a risk."""
+        """Something that may score, where nothing is known to; after all that is safe, it is the time to take a risk."""
         agenda, done = self.agenda, {each.command for each in self.diary.past}
         found = [
             command
@@ -264,6 +264,7 @@ class Session:
             and not self._vain(command)
             and not agenda.forbids(command, self.situation)
         ]
+        found = [command for command in found if not self._too_early(command)] or found
         return self.dice.choice(self.dice.choice(by_verb(found))) if found else ""
 
     def _go_on(self) -> str | None:
