@@ -64,7 +64,7 @@ class Session:
         agenda, goal = self.agenda, self.diary.goal
         self.about_goal = not agenda.settled(goal) and self.dice.random() < agenda.how.goals
         self.scoring = self.about_goal and agenda.learned is not None and goal.type in agenda.learned.scoring
-        self.bold = self.dice.random() < _BOLD
+        self.bold = self.scoring and self.dice.random() < _BOLD
 
     @property
     def situation(self) -> Situation:
@@ -254,7 +254,7 @@ class Session:
         return next((option.command for option in plan.options if not self._vain(option.command)), "")
 
     def _venture(self) -> str:
-        """Something that may score, where nothing is known to; after all that is safe, it is the time to take a risk."""
+        """Something that may score, where nothing is known to: what is safe first, then what may end the task."""
         agenda, done = self.agenda, {each.command for each in self.diary.past}
         found = [
             command
