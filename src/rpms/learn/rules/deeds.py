@@ -27,6 +27,7 @@ _TOLD = 0.5
 """Share of what scored that facts have to account for; where they do not, kinds are asked."""
 _SELDOM, _SEVERAL = 0.1, 3
 """How often something may have scored again that counts once, and how often it has to have been done again."""
+_NO_NAME = re.compile("[^a-z_]+")
 _LOOKING = 3.0
 """Steps that it costs to look for more things to score with, before any are tried blindly."""
 
@@ -83,8 +84,8 @@ def _deeds(book: Book, goal: str, names: Names, ties: Ties) -> Iterator[Deed]:
     parameters = book.called(names)
     scored = sum(map(_scored, done))
     if len(book.slots) == 2 and parameters and sum(when.good for when in told) < _TOLD * scored:
-        name = re.sub("[^a-z]+", "_", f"{book.template.partition(SLOT)[0].strip()}_scores_in_{goal}")
-        found = list(by_kinds(name, goal, parameters, done, ties))
+        name = f"{book.template.partition(SLOT)[0].strip()} scores in {goal}"
+        found = by_kinds(_NO_NAME.sub("_", name), goal, parameters, done, ties)
         yield from (Deed(goal, book, each, once, blind=each.table is None) for each in found)
     else:
         yield from (Deed(goal, book, Told(when), once) for when in told)
@@ -151,7 +152,7 @@ def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
             if schema.observes and any((schema.syntax, need) in ended for need in needs):
                 of_goal = Clause((Literal(Atom("goal_type", (goal,))),))
                 onward = replace(
-                    schema, name=f"{schema.name}_for_{goal}", id="", observes=(), effects=(Literal(ADVANCED),),
+                    schema, name=_NO_NAME.sub("_", f"{schema.name} for {goal}"), id="", observes=(), effects=(Literal(ADVANCED),),
                     preconditions=(*schema.preconditions, of_goal), steps=_LOOKING,
                 )  # fmt: skip
                 yield link._replace(schema=onward)
