@@ -151,11 +151,10 @@ def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
             needs = [clause.literals[0] for clause in schema.preconditions]
             if schema.observes and any((schema.syntax, need) in ended for need in needs):
                 of_goal = Clause((Literal(Atom("goal_type", (goal,))),))
-                onward = replace(
-                    schema, name=_NO_NAME.sub("_", f"{schema.name} for {goal}"), id="", observes=(), effects=(Literal(ADVANCED),),
-                    preconditions=(*schema.preconditions, of_goal), steps=_LOOKING,
-                )  # fmt: skip
-                yield link._replace(schema=onward)
+                onward = replace(schema, observes=(), effects=(Literal(ADVANCED),), steps=_LOOKING)
+                needed = (*schema.preconditions, of_goal)
+                name = _NO_NAME.sub("_", f"{schema.name} for {goal}")
+                yield link._replace(schema=replace(onward, name=name, id="", preconditions=needed))
 
 
 def deed_processes(deeds: Iterable[Deed], actions: Mapping[str, ActionModel], names: Names) -> Iterator[Process]:
