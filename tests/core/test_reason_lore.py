@@ -177,3 +177,15 @@ def test_what_counts_once_is_not_done_again_after_it_scored_nor_in_the_same_way(
 def test_what_counts_once_is_said_of_a_parameter_of_the_command():
     (mistake,) = find_mistakes(ManualText("test.yaml", ONCE.replace("once: [object]", "once: [stove]")))
     assert "'stove' is no parameter of 'put <object> in <vessel>'" in str(mistake)
+
+
+def test_what_never_changes_is_said_of_all_things_of_a_kind():
+    text = ONCE.replace("needs: [held(object)]", 'needs: [held(object), "suits(object, vessel)"]')
+    text = text.replace("facts:\n", "facts:\n  suits: {leek: [bowl]}\n").replace(
+        "  asked: {}\n", "  asked: {}\n  suits: {args: [object, vessel]}\n"
+    )
+    belief = kitchen("held(leek 1)", "held(milk 1)", foods=("leek 1", "milk 1")).learn(
+        "not seasoned", vessel=["pot 1", "bowl 2"]
+    )
+    rules = read_manual(ManualText("test.yaml", text)).active("season")
+    assert commands(Reasoner(rules).plan(Situation(belief, Goal("season")))) == ["put leek 1 in bowl 2"]
