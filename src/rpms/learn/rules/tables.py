@@ -34,7 +34,7 @@ Ties = Mapping[str, Collection[Tie]]
 """By name, or the kind of a name with a number."""
 
 
-class Row(NamedTuple):
+class ScoreRow(NamedTuple):
     """What a table says of two names, and what speaks for it."""
 
     good: int
@@ -49,7 +49,7 @@ class ScoreTable:
 
     name: str
     args: tuple[str, str]
-    rows: Mapping[str, Mapping[str, Row]]
+    rows: Mapping[str, Mapping[str, ScoreRow]]
 
     @property
     def listed(self) -> dict[str, tuple[str, ...]]:
@@ -82,8 +82,8 @@ class _Tally:
         return (len(self.good) + _DOUBT * usual) / (len(self.tried) + _DOUBT)
 
     @property
-    def row(self) -> Row:
-        return Row(len(self.good), len(self.tried), tuple(self.good.values()))
+    def row(self) -> ScoreRow:
+        return ScoreRow(len(self.good), len(self.tried), tuple(self.good.values()))
 
 
 def by_kinds(
