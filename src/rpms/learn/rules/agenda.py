@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from rpms.core.arbitration import prohibition
-from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, kind_of
 from rpms.core.goal import Goal
 from rpms.core.reason import Reasoner
@@ -62,8 +60,6 @@ class Agenda:
     """How often each question is to come up, compared with the others."""
     deadly: frozenset[str] = frozenset()
     """Actions that often ended the task for good, as they are written: put off until an episode is nearly over."""
-    scored: frozenset[str] = frozenset()
-    """Actions with which the score ever rose, as they are written."""
     _manual: RuleManual = field(default_factory=RuleManual)
     _reasoners: dict[State, Reasoner] = field(default_factory=dict)
     _players: dict[str, Reasoner] = field(default_factory=dict)
@@ -82,9 +78,6 @@ class Agenda:
         books = {action.name: self.ledger.books[action.template] for action in self.learned.actions}
         self.questions = [Question(schema, books[schema.name]) for schema in self._manual.actions]
         self.interest = [question.interest for question in self.questions]
-        self.scored = frozenset(
-            book.template for book in self.ledger.books.values() if any(each.gained > 0 for each in book.attempts)
-        )
         self.deadly = frozenset(
             book.template
             for book in self.ledger.books.values()
@@ -161,10 +154,6 @@ class Agenda:
         if goal.type not in self._players:
             self._players[goal.type] = Reasoner(self._manual.active(goal.type))
         return self._players[goal.type]
-
-    def forbids(self, command: str, situation: Situation) -> bool:
-        """Whether something that was learned of how tasks are lost speaks against a command, or may do so."""
-        return bool(self._manual.rules) and prohibition(command, self._manual.active(""), situation) is not None
 
     def instance(self, command: str) -> Instance | None:
         """A command as an instance of what was learned."""

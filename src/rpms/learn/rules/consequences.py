@@ -122,34 +122,16 @@ class Outcomes:
         return None
 
     def ruinous(self) -> Induced | None:
-        """What held before every success that ended the task for good, and before no other.
-
-        Where nothing was known in all of them, a fact about the action's things that was known in most will do.
-        """
+        """What held before every success that ended the task for good, and before no other."""
         lost = [row for row in self.rows if row[0].lost]
         survived = [row for row in self.rows if not row[0].lost]
-        if not lost or not survived:
-            return None
-        never = 0
+        every = (1 << 2 * self.size) - 1
         for row in lost:
-            never |= row[2]
+            every &= row[1]
         for row in survived:
-            never |= row[1]
-        known = {
-            bit: (sum(row[1] >> bit & 1 for row in lost), sum(row[2] >> bit & 1 for row in survived))
-            for bit in bits(((1 << 2 * self.size) - 1) & ~never)
-        }
-        always = [bit for bit, counts in known.items() if counts == (len(lost), len(survived))]
-        mostly = [
-            bit
-            for bit, counts in known.items()
-            if counts[0] >= max(SEVERAL, len(lost) / 2)
-            and counts[1] >= max(SEVERAL, len(survived) / 2)
-            and any(arg.isdigit() for arg in literal_of(self.book.facts, bit).atom.args)
-        ]
-        found = sorted(always, key=lambda bit: (bit >= self.size, bit))
-        found += sorted(mostly, key=lambda bit: (-sum(known[bit]), bit))
-        if not found:
+            every &= row[2]
+        found = sorted(bits(every), key=lambda bit: (bit >= self.size, bit))
+        if not lost or not survived or not found:
             return None
         witnesses = tuple(row[0].witness for row in lost[:MOST_WITNESSES])
         return Induced(Clause((literal_of(self.book.facts, found[0]),)), confirmed=len(lost), witnesses=witnesses)

@@ -30,8 +30,6 @@ _WORTH_IT = 0.9
 
 _LAST_STEPS = 8
 """Steps at the end of an episode in which actions are tried that often end the task for good."""
-_BOLD = 0.5
-"""How often risks are taken as soon as nothing is known to score."""
 _ANY_KIND, _FITTING = 0.4, 0.3
 """How often an action is imagined with any kinds, and with kinds that have worked in every slot."""
 
@@ -55,8 +53,6 @@ class Session:
     about_goal: bool = False
     scoring: bool = False
     """Whether what scores is being done, as far as it is known."""
-    bold: bool = False
-    """Whether risks are taken before all was looked at."""
     left: int = 0
     """Steps that are left of the episode."""
 
@@ -64,7 +60,6 @@ class Session:
         agenda, goal = self.agenda, self.diary.goal
         self.about_goal = not agenda.settled(goal) and self.dice.random() < agenda.how.goals
         self.scoring = self.about_goal and agenda.learned is not None and goal.type in agenda.learned.scoring
-        self.bold = self.scoring and self.dice.random() < _BOLD
 
     @property
     def situation(self) -> Situation:
@@ -95,13 +90,11 @@ class Session:
         return self._anything()
 
     def _too_early(self, command: str) -> bool:
-        """Whether to put off what may end the task for good: late in an episode that costs little."""
+        """Whether to put off an action that often ends the task for good: late in an episode that costs little."""
         agenda = self.agenda
-        if self.left <= _LAST_STEPS:
+        if not agenda.deadly or self.left <= _LAST_STEPS:
             return False
-        return agenda.forbids(command, self.situation) or (
-            bool(agenda.deadly) and agenda.ledger.names.read(command).template in agenda.deadly
-        )
+        return agenda.ledger.names.read(command).template in agenda.deadly
 
     def _astray(self) -> bool:
         """Whether to leave the plan for once, so that what no plan foresees can come about."""
@@ -224,7 +217,7 @@ class Session:
     def _towards_goal(self) -> str:
         """The next step towards a guess at what the goal wants; nothing where there is none left."""
         agenda = self.agenda
-        if self.scoring and (command := self._towards_score() or self._venture()):
+        if self.scoring and (command := self._towards_score()):
             return command
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
@@ -246,26 +239,9 @@ class Session:
         return ""
 
     def _towards_score(self) -> str:
-        """The next step towards what scores, or else to find out more, as a player would; a bold one takes a risk then.
-
-        Nothing where there is nothing left to find out.
-        """
-        plan = self.agenda.player(self.diary.goal).plan(self.situation, seek=not self.bold)
+        """The next step towards what scores; nothing where nothing is known to score now."""
+        plan = self.agenda.player(self.diary.goal).plan(self.situation, seek=False)
         return next((option.command for option in plan.options if not self._vain(option.command)), "")
-
-    def _venture(self) -> str:
-        """Something that may score, where nothing is known to: what is safe first, then what may end the task."""
-        agenda, done = self.agenda, {each.command for each in self.diary.past}
-        found = [
-            command
-            for command in self.game.admissible()
-            if command not in done
-            and agenda.ledger.names.read(command).template in agenda.scored
-            and not self._vain(command)
-            and not agenda.forbids(command, self.situation)
-        ]
-        found = [command for command in found if not self._too_early(command)] or found
-        return self.dice.choice(self.dice.choice(by_verb(found))) if found else ""
 
     def _go_on(self) -> str | None:
         """The next action of the plan that was made, where it can be done; no new plan is needed then."""
