@@ -25,7 +25,7 @@ _RISES = 3
 """How often the score has to have risen before the end for parts of a task to be scored at all."""
 _TOLD = 0.5
 """Share of what scored that facts have to account for; where they do not, kinds are asked."""
-_SELDOM, _SEVERAL = 0.1, 3
+_SELDOM, _SEVERAL = 1 / 3, 3
 """How often something may have scored again that counts once, and how often it has to have been done again."""
 _NO_NAME = re.compile("[^a-z_]+")
 _LOOKING = 3.0
