@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rpms.core.belief import FactBelief, Situation
+from rpms.core.belief import Done, FactBelief, Situation
 from rpms.core.facts import parse_literal
 from rpms.core.goal import Goal
 from rpms.core.reason import Plan, Reasoner
@@ -151,3 +151,41 @@ def test_mistakes_are_told_with_their_line(old, new, problem):
     (mistake, *_) = find_mistakes(ManualText("test.yaml", text))
     assert problem in str(mistake)
     assert mistake.line == text[: text.index(new)].count("\n") + 1
+
+
+SEASON = "season: {command: put <object> in <vessel>, needs: [held(object)], effects: [seasoned], once: [object]}"
+ONCE = (
+    MANUAL.replace("processes:\n", f"processes:\n  {SEASON}\n")
+    .replace("  asked: {}\n", "  asked: {}\n  seasoned: {}\n")
+    .replace("procedures:\n", "procedures:\n  season: {goals: [season], steps: [{season: seasoned}]}\n")
+)
+
+
+def _after(*past: Done) -> list[str]:
+    belief = kitchen("held(leek)", "held(milk)").learn("not seasoned", vessel=["pot", "bowl"])
+    rules = read_manual(ManualText("test.yaml", ONCE)).active("season")
+    return commands(Reasoner(rules).plan(Situation(belief, Goal("season"), past=past)))
+
+
+def test_what_counts_once_is_not_done_again_after_it_scored_nor_in_the_same_way():
+    assert sorted(_after()) == ["put leek in bowl", "put leek in pot", "put milk in bowl", "put milk in pot"]
+    in_vain = _after(Done("put leek in pot", gained=False))
+    assert sorted(in_vain) == ["put leek in bowl", "put milk in bowl", "put milk in pot"]
+    assert sorted(_after(Done("put leek in pot", gained=True))) == ["put milk in bowl", "put milk in pot"]
+
+
+def test_what_counts_once_is_said_of_a_parameter_of_the_command():
+    (mistake,) = find_mistakes(ManualText("test.yaml", ONCE.replace("once: [object]", "once: [stove]")))
+    assert "'stove' is no parameter of 'put <object> in <vessel>'" in str(mistake)
+
+
+def test_what_never_changes_is_said_of_all_things_of_a_kind():
+    text = ONCE.replace("needs: [held(object)]", 'needs: [held(object), "suits(object, vessel)"]')
+    text = text.replace("facts:\n", "facts:\n  suits: {leek: [bowl]}\n").replace(
+        "  asked: {}\n", "  asked: {}\n  suits: {args: [object, vessel]}\n"
+    )
+    belief = kitchen("held(leek 1)", "held(milk 1)", foods=("leek 1", "milk 1")).learn(
+        "not seasoned", vessel=["pot 1", "bowl 2"]
+    )
+    rules = read_manual(ManualText("test.yaml", text)).active("season")
+    assert commands(Reasoner(rules).plan(Situation(belief, Goal("season")))) == ["put leek 1 in bowl 2"]

@@ -16,6 +16,7 @@ from rpms.core.rules import Predicate
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.explore import Exploring
 from rpms.learn.rules.learn import RulesPlan, learn_rules
+from rpms.learn.rules.tables import by_kinds
 from rpms.learn.rules.templates import Names, fill
 from rpms.learn.rules.views import conditions
 from rpms.models.base import Decoding
@@ -23,9 +24,10 @@ from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play
 from rpms.play.setup import knowledge_of, manual_of
 from rpms.play.sources import choose_manual
-from rpms.store.evidence import Witness
+from rpms.store.evidence import Witness, evidence_of
 from rpms.worlds.base import Setting
 from tests.learn.house import House
+from tests.learn.tidy import HOMES, STRANGE, Tidy
 
 
 def test_a_house_is_learned_from_its_score_and_new_tasks_are_won(tmp_path: Path) -> None:
@@ -46,6 +48,51 @@ def test_a_house_is_learned_from_its_score_and_new_tasks_are_won(tmp_path: Path)
         for task in tasks
     ]
     assert endings.count("won") == len(tasks)
+
+
+def test_where_things_belong_is_learned_from_the_score_and_unknown_things_are_tried(tmp_path: Path) -> None:
+    world, setting, out = Tidy(), Setting(), tmp_path / "manual.yaml"
+    learn_rules(RulesPlan(world, tuple(world.tasks("train", setting)), setting, "train", Exploring(steps=800)), out)
+    knowledge = replace(knowledge_of(world), manual=manual_of(world, choose_manual(out)))
+    listed = {
+        (sort, place)
+        for name, table in knowledge.manual.lore.facts.items()
+        if name.endswith("_sort")
+        for place, sorts in table.items()
+        for sort in sorts
+    }
+    assert listed <= set(HOMES.items())
+    assert len(listed) > len(HOMES) / 2
+    claim = next(each for each in evidence_of(out).claims if each.at[0] == "facts" and each.text in HOMES)
+    assert (claim.text, claim.key) in HOMES.items()
+    assert claim.confirmed
+    mind = compose(RULES_ONLY, knowledge, EpisodicMemory())
+    steps: dict[bool, list[int]] = {True: [], False: []}
+    for task in world.tasks("dev", setting)[:20]:
+        episode = play(Play(world, world.open(task, setting), task, mind, open_model("planner"), Decoding(), 20))
+        assert episode.ending == "won"
+        steps[any(sort in episode.steps[0].observation for sort in STRANGE)].append(len(episode.steps))
+    assert min(steps[False]) == 4  # two to take, two to put away
+    assert max(steps[True]) > 4  # what was never met is tried in one place after another
+
+
+def _put(episode: str, thing: str, place: str, gained: float) -> Attempt:
+    names = (thing, place)
+    return Attempt(Witness(episode, 1), names, names, False, 0, 0, 0, 0, 0, 0, gained=gained)
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("pqr"), st.booleans()), min_size=1, max_size=40))
+def test_a_table_lists_only_what_scored_and_the_last_condition_asks_nothing(rows: list[tuple[str, str, bool]]) -> None:
+    attempts = [_put(str(number), thing, place, float(well)) for number, (thing, place, well) in enumerate(rows)]
+    found = list(by_kinds("put_scores", "tidy", ("thing", "place"), attempts, {}))
+    scored = {(place, thing) for thing, place, well in rows if well}
+    for told in found[:-1]:
+        assert told.table is not None
+        goal_only = told.table.args[1] == "goal"
+        listed = {(place, word) for place, words in told.table.listed.items() for word in words}
+        assert listed <= ({(place, "tidy") for place, _ in scored} if goal_only else scored)
+    assert found[-1].table is None
+    assert not found[-1].when.literals
 
 
 def test_names_are_taken_out_of_calls_and_of_sentences() -> None:

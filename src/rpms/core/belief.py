@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Self
+from typing import NamedTuple, Self
 from urllib.parse import unquote
 
 from rpms.core.facts import Atom, Literal, Truth, kind_of, parse_literal
@@ -226,6 +226,14 @@ def _covers(pattern: Atom, atom: Atom) -> bool:
     )
 
 
+class Done(NamedTuple):
+    """A command that the world took in this episode."""
+
+    command: str
+    gained: bool
+    """Whether the score rose with it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Situation:
     """A belief with the goal it serves: the facts that rules are checked against.
@@ -238,6 +246,8 @@ class Situation:
     goal: Goal
     stage: int | None = None
     """How many stages of the goal's procedure are behind, where it has one."""
+    past: tuple[Done, ...] = ()
+    """What was done in this episode, for what counts only once."""
 
     def truth(self, atom: Atom, /) -> Truth:
         check = _GOAL_FACTS.get(atom.predicate)

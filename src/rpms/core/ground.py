@@ -71,6 +71,7 @@ class Ground:
         self._made: dict[tuple[str, tuple[str, ...], bool], bool] = {}
         self._here: dict[str, list[str]] = {}
         self._ranked: dict[str, tuple[Mapping[str, float], float]] = {}
+        self._spent: dict[str, set[tuple[str, ...]]] = {}
 
     def _ways(self, fact: Fact) -> Iterator[Edge]:
         """The edges that lead to a fact that does not hold."""
@@ -138,8 +139,20 @@ class Ground:
                 return
         free = [name for name in way.parameters if name not in binding]
         for filled, needs, extra in self._fill(binding, free, way.needs, [], 0.0):
+            if way.schema.once and self._is_spent(way.schema, filled):
+                continue
             cost = way.schema.steps + price + extra
             yield Edge(fact, needs, cost, way.schema, way.reveals, filled)
+
+    def _is_spent(self, schema: ActionSchema, binding: Mapping[str, str]) -> bool:
+        """Whether what counts once was done: with some names if the score rose with it, else in just this way."""
+        if schema.name not in self._spent:
+            spent = self._spent[schema.name] = set()
+            for command, gained in self._facts.past:
+                if (done := schema.match(command)) is not None:
+                    spent.add(tuple(done[name] for name in sorted(schema.once if gained else done)))
+        every = (sorted(schema.once), sorted(schema.parameters))
+        return any(tuple(binding[name] for name in names) in self._spent[schema.name] for names in every)
 
     def _suits(self, parameter: str, name: str) -> bool:
         """Whether a name can stand for a parameter: what is known to be there in another role alone cannot.
@@ -254,7 +267,8 @@ class Ground:
         if key not in self._known:
             table, kinds = self._lore.facts.get(predicate), self._lore.kinds.get(predicate)
             if table is not None:
-                self._known[key] = args[1] in table.get(args[0], ())
+                row = table.get(args[0]) or table.get(kind_of(args[0])) or ()
+                self._known[key] = args[1] in row or kind_of(args[1]) in row
             else:
                 truth = self._facts.truth(Atom(predicate, args)) if kinds is None else kinds.truth(args)
                 self._known[key] = None if truth is Truth.UNKNOWN else truth is Truth.TRUE

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from rpms.core.adapt import Room
 from rpms.core.advise import plan_for, turn_state
-from rpms.core.belief import Belief, Situation, StateSignature
+from rpms.core.belief import Belief, Done, Situation, StateSignature
 from rpms.core.goal import Goal, Progress
 from rpms.core.prompt import Turn
 from rpms.core.reason import Plan
@@ -34,8 +34,9 @@ class Present:
     ) -> Present:
         """The present of a goal, given what is believed, what was done, and where experience found things."""
         schemas = manual.active(goal.type, goal.object, goal.destination)
-        tracked = plan_for(schemas, Situation(belief, goal))
-        return cls(Situation(belief, goal, tracked.stage), schemas, tracked, history, whereabouts)
+        past = tuple(Done(turn.action, turn.gained) for turn in history if turn.action and not turn.failed)
+        tracked = plan_for(schemas, Situation(belief, goal, past=past))
+        return cls(Situation(belief, goal, tracked.stage, past), schemas, tracked, history, whereabouts)
 
     @property
     def progress(self) -> Progress:

@@ -142,6 +142,8 @@ class Turn:
     """Whether the world refused the action."""
     said: str = ""
     """The labelled lines before the action, where they are more than a thought."""
+    gained: bool = False
+    """Whether the score rose with the action; not shown."""
 
 
 @dataclass(frozen=True, slots=True)

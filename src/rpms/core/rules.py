@@ -179,6 +179,9 @@ class ActionSchema:
     """What it costs, in steps: a process takes its time."""
     others: tuple[str, ...] = ()
     """What its facts are about beyond what its command names: waiting heats what is in the pot on the stove."""
+    once: tuple[str, ...] = ()
+    """Parameters with whose names it counts once in an episode: not again once the score rose with it. What was done
+    without that is not done again in just the same way."""
     _patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

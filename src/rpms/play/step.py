@@ -108,7 +108,8 @@ class Player:
         )
         thought, said = self.method.words(parsed.thought)
         state = turn_state(decision.belief, decision.progress)
-        turn = Turn(move.told, command, thought, state, step.infeasible, said)
+        gained = outcome.score > (course.steps[-1].score if course.steps else 0.0)
+        turn = Turn(move.told, command, thought, state, step.infeasible, said, gained)
         advises = self.mind.enforcement.guard is GuardMode.ADVISE and bool(decision.rules.environment)
         return Course(
             course.goal,

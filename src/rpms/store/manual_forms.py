@@ -49,6 +49,7 @@ class ProcessForm(Strict):
     effects: list[str] = Field(default_factory=list)
     observes: list[str] = Field(default_factory=list)
     steps: float = Field(default=1.0, gt=0, le=1_000)
+    once: list[str] = Field(default_factory=list)
 
 
 class KindsForm(Strict):

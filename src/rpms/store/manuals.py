@@ -269,7 +269,13 @@ class _Reader(ClauseReader):
         if not gives and not observes:
             raise yaml.error(path, f"{name}: write what it brings about, as `effects` or `observes`")
         others = tuple(word for word in free if f"<{word}>" not in read.command)
-        process = ActionSchema(name, (read.command,), needs, gives, observes=observes, steps=read.steps, others=others)
+        unknown = [word for word in read.once if f"<{word}>" not in read.command]
+        if unknown:
+            raise yaml.error((*path, "once"), f"{unknown[0]!r} is no parameter of {read.command!r}")
+        once = tuple(read.once)
+        process = ActionSchema(
+            name, (read.command,), needs, gives, observes=observes, steps=read.steps, others=others, once=once
+        )
         self.processes.append(process)
 
     def _purposes(self, yamls: Sequence[YamlFile]) -> None:

@@ -49,6 +49,8 @@ class Attempt(NamedTuple):
     """The type of the goal that was pursued."""
     gained: float = 0.0
     """By how much the score rose."""
+    further: bool = False
+    """Whether the score was higher after it than ever before in the episode."""
     meant: int = 0
     """For each slot two bits: whether the goal's object, and whether its destination, is called so."""
     glimpse: Glimpse = Glimpse()

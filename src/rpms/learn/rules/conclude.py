@@ -22,12 +22,13 @@ from rpms.core.rules import (
 from rpms.learn.rules.attempts import NAME, Book, Sights
 from rpms.learn.rules.by_role import processes_by_role
 from rpms.learn.rules.consequences import Outcomes
-from rpms.learn.rules.deeds import ADVANCED, deed_processes, deeds_of
+from rpms.learn.rules.deeds import ADVANCED, deed_processes, deeds_of, looks, score_tables
 from rpms.learn.rules.goals import GoalModel, Makeable, goal_model
 from rpms.learn.rules.induce import Needs, bits
 from rpms.learn.rules.ledger import Ledger
 from rpms.learn.rules.linked import Process, processes
 from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, KindTable, literal_of
+from rpms.learn.rules.tables import ScoreTable
 from rpms.learn.rules.templates import SLOT, Names
 from rpms.store.evidence import Label
 
@@ -55,6 +56,8 @@ class Learned:
     """What commands are good for beyond what they name, and which of them score."""
     scoring: tuple[str, ...] = ()
     """The types of goals of which it is known what scores."""
+    tables: tuple[ScoreTable, ...] = ()
+    """What scored with which things, where no fact tells."""
 
     def action(self, template: str) -> ActionModel | None:
         """The action that is written so."""
@@ -87,8 +90,8 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         process for model in models for process in processes_by_role(ledger.books[model.template], model, ledger.names)
     ]
     books = [*(ledger.books[model.template] for model in models), ledger.orders]
-    deeds = [deed for type_ in ledger.goals for deed in deeds_of(books, type_)]
-    scores = list(deed_processes(deeds, by_template, ledger.names))
+    deeds = [deed for type_ in ledger.goals for deed in deeds_of(books, type_, ledger.names, ledger.ties)]
+    scores = [*deed_processes(deeds, by_template, ledger.names), *looks(deeds, links)]
     scoring = tuple(dict.fromkeys(deed.goal for deed in deeds)) if scores else ()
     predicates = dict(ledger.vocabulary.predicates)
     if scoring:
@@ -102,6 +105,7 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         ledger.sights,
         (*links, *scores),
         scoring,
+        score_tables(deeds),
     )
 
 
@@ -219,8 +223,16 @@ def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
 
 
 def plan_of(action: ActionModel) -> list[Clause]:
-    """What a plan sees to beyond what is known to be needed: the rest of the safe bound."""
-    possible = [action.bind(fact.clause) for fact in action.labelled(Label.POSSIBLE)]
+    """What a plan sees to beyond what is known to be needed: the rest of the safe bound.
+
+    What the action itself reveals is not found out before it.
+    """
+    revealed = {fact.clause.literals[0].atom.predicate for fact in action.observes}
+    possible = [
+        action.bind(fact.clause)
+        for fact in action.labelled(Label.POSSIBLE)
+        if not fact.unknown or fact.clause.literals[0].atom.predicate not in revealed
+    ]
     doubtful = [fact.clause for fact in action.labelled(Label.NECESSARY) if fact.note and len(fact.clause.literals) > 1]
     return [*possible, *(action.bind(Clause(clause.literals[:1])) for clause in doubtful)]
 
@@ -260,6 +272,8 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
     for action in learned.actions:
         for table in action.tables:
             predicates[table.name] = Predicate(table.name, table_atom(table, action.parameters).args)
+    for scored in learned.tables:
+        predicates[scored.name] = Predicate(scored.name, scored.args)
     procedures = [
         Purpose(goal.type, goal.fields, tuple(goal.steps()), frozenset({goal.type}), staged=True)
         for goal in learned.goals
@@ -283,6 +297,9 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
         ),
         localities={kind: tuple(place for place, _, _ in rows) for kind, rows in learned.localities.items()},
         kinds={table.name: table.kinds for action in learned.actions for table in action.tables},
+        facts={
+            table.name: {place: frozenset(names) for place, names in table.listed.items()} for table in learned.tables
+        },
     )
     actions = tuple(schema_of(action, guessing=guessing) for action in learned.actions)
     return RuleManual(

@@ -195,6 +195,14 @@ def _kinds_in(table: Tree, key: str, decision: ReviewDecision) -> bool:
     return _in_list(rows, one, replace(decision, text=second))
 
 
+def _of_table(tree: Tree, decision: ReviewDecision) -> _Change:
+    """What scored stands under the kind of place that it scored in."""
+    table = tree.get("facts", {}).get(decision.at[-1])
+    if table is None:
+        return None if decision.accepted else False
+    return _in_list(table, decision.key, decision)
+
+
 def _of_place(tree: Tree, decision: ReviewDecision) -> _Change:
     """Where things are stands in `localities`, and in a sentence of tier 2 with the same places."""
     kind = decision.key
@@ -259,6 +267,7 @@ _apply_to: dict[str, Callable[[Tree, ReviewDecision], _Change]] = {
     "processes": _of_process,
     "kinds": _of_kinds,
     "localities": _of_place,
+    "facts": _of_table,
     "goals": _of_goal,
     "procedures": _of_procedure,
 }

@@ -7,20 +7,29 @@ deeds bring about and which no belief ever takes for reached.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.linked import Process, process_of
 from rpms.learn.rules.model import ActionModel, Induced
+from rpms.learn.rules.tables import ScoreTable, Ties, Told, by_kinds
 from rpms.learn.rules.templates import SLOT, Names
-from rpms.learn.rules.views import Circumstance, conditions, view
+from rpms.learn.rules.views import conditions, view
 
 ADVANCED = Atom("advanced")
 _RISES = 3
 """How often the score has to have risen before the end for parts of a task to be scored at all."""
+_TOLD = 0.5
+"""Share of what scored that facts have to account for; where they do not, kinds are asked."""
+_SELDOM, _SEVERAL = 1 / 3, 3
+"""How often something may have scored again that counts once, and how often it has to have been done again."""
+_NO_NAME = re.compile("[^a-z_]+")
+_LOOKING = 3.0
+"""Steps that it costs to look for more things to score with, before any are tried blindly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +38,20 @@ class Deed:
 
     goal: str
     book: Book
-    when: Circumstance
+    told: Told
+    once: tuple[int, ...] = ()
+    """The slots with whose names it scores once in an episode."""
+    blind: bool = False
+    """Whether it is tried with things of which nothing is known."""
 
 
-def deeds_of(books: list[Book], goal: str) -> list[Deed]:
+def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Deed]:
     """All that scored with goals of a type; nothing where only wins do."""
     rises = sum(_scored(attempt) for book in books for attempt in book.attempts if attempt.goal == goal)
     wins = _endings(books, goal)
     if rises - wins < _RISES:
         return []
-    found = [Deed(goal, book, when) for book in books for when in _conditions(book, goal)]
+    found = [deed for book in books for deed in _deeds(book, goal, names, ties)]
     ordered = any(deed.book.template == SLOT for deed in found)
     return [deed for deed in found if deed.book.slots or not ordered]
 
@@ -60,11 +73,53 @@ def _scored(attempt: Attempt) -> bool:
     return attempt.gained > 0
 
 
-def _conditions(book: Book, goal: str) -> Iterator[Circumstance]:
-    """When an action scores."""
-    done = [attempt for attempt in book.attempts if attempt.goal == goal and not attempt.refused]
-    if any(map(_scored, done)):
-        yield from conditions(view(_with_goal(book), [_meant(book, attempt) for attempt in done], _scored))
+def _deeds(book: Book, goal: str, names: Names, ties: Ties) -> Iterator[Deed]:
+    """When an action scores: what held then, or where that tells little, with which kinds of things."""
+    every = [attempt for attempt in book.attempts if attempt.goal == goal and not attempt.refused]
+    if not any(map(_scored, every)):
+        return
+    once = _once(every, len(book.slots)) if book.template != SLOT else ()
+    done = list(_first_times(every)) if once else every
+    told = list(conditions(view(_with_goal(book), [_meant(book, attempt) for attempt in done], _scored)))
+    parameters = book.called(names)
+    scored = sum(map(_scored, done))
+    if len(book.slots) == 2 and parameters and sum(when.good for when in told) < _TOLD * scored:
+        name = f"{book.template.partition(SLOT)[0].strip()} scores in {goal}"
+        found = by_kinds(_NO_NAME.sub("_", name), goal, parameters, done, ties)
+        yield from (Deed(goal, book, each, once, blind=each.table is None) for each in found)
+    else:
+        yield from (Deed(goal, book, Told(when), once) for when in told)
+
+
+def _first_times(attempts: Iterable[Attempt]) -> Iterator[Attempt]:
+    """Of what was done again with the same names in an episode, the first time."""
+    seen = set()
+    for attempt in attempts:
+        key = (attempt.witness.episode, attempt.names)
+        if key not in seen:
+            seen.add(key)
+            yield attempt
+
+
+def _once(attempts: Sequence[Attempt], slots: int) -> tuple[int, ...]:
+    """The slots with whose names it scores once: one, if it did not get further with that again, else all or none."""
+    for some in (*((slot,) for slot in range(slots if slots > 1 else 0)), tuple(range(slots))):
+        again = list(_again(attempts, some))
+        enough = len(again) >= _SEVERAL or len(some) == slots
+        if enough and sum(attempt.further for attempt in again) <= _SELDOM * len(again):
+            return some
+    return ()
+
+
+def _again(attempts: Iterable[Attempt], slots: tuple[int, ...]) -> Iterator[Attempt]:
+    """What was done after it had scored in the same episode with the same names in some slots."""
+    scored = set()
+    for attempt in attempts:
+        key = (attempt.witness.episode, *(attempt.names[slot] for slot in slots))
+        if key in scored:
+            yield attempt
+        elif _scored(attempt):
+            scored.add(key)
 
 
 def _with_goal(book: Book) -> Book:
@@ -82,6 +137,26 @@ def _meant(book: Book, attempt: Attempt) -> Attempt:
     )
 
 
+def score_tables(deeds: Iterable[Deed]) -> tuple[ScoreTable, ...]:
+    """The tables that deeds ask."""
+    return tuple(deed.told.table for deed in deeds if deed.told.table is not None)
+
+
+def looks(deeds: Iterable[Deed], links: Sequence[Process]) -> Iterator[Process]:
+    """What shows more things, as a way to get further before any are tried blindly; only what ends its own need."""
+    ended = [(link.schema.syntax, Literal(one.atom, not one.negated)) for link in links for one in link.schema.effects]
+    for goal in dict.fromkeys(deed.goal for deed in deeds if deed.blind):
+        for link in links:
+            schema = link.schema
+            needs = [clause.literals[0] for clause in schema.preconditions]
+            if schema.observes and any((schema.syntax, need) in ended for need in needs):
+                of_goal = Clause((Literal(Atom("goal_type", (goal,))),))
+                onward = replace(schema, observes=(), effects=(Literal(ADVANCED),), steps=_LOOKING)
+                needed = (*schema.preconditions, of_goal)
+                name = _NO_NAME.sub("_", f"{schema.name} for {goal}")
+                yield link._replace(schema=replace(onward, name=name, id="", preconditions=needed))
+
+
 def deed_processes(deeds: Iterable[Deed], actions: Mapping[str, ActionModel], names: Names) -> Iterator[Process]:
     """Deeds as processes: a command, what it needs to be done and to score, and that the task has got further."""
     taken: Counter[str] = Counter()
@@ -90,10 +165,14 @@ def deed_processes(deeds: Iterable[Deed], actions: Mapping[str, ActionModel], na
         if parameters is None:
             continue
         needs = action.guessed if action is not None else ()
-        when = replace(deed.when, literals=tuple(dict.fromkeys((*deed.when.literals, *needs))))
+        told = deed.told
+        when = replace(told.when, literals=tuple(dict.fromkeys((*told.when.literals, *needs))))
         base = f"score_{action.name if action is not None else 'order'}"
         taken[base] += 1
         name = base if taken[base] == 1 else f"{base}_{taken[base]}"
-        found = process_of(name, deed.book.template, parameters, when, [Induced(Clause((Literal(ADVANCED),)))])
+        slots = (*parameters, *told.roles)
+        found = process_of(name, deed.book.template, slots, when, [Induced(Clause((Literal(ADVANCED),)))])
         of_goal = Clause((Literal(Atom("goal_type", (deed.goal,))),))
-        yield found._replace(schema=replace(found.schema, preconditions=(*found.schema.preconditions, of_goal)))
+        once = tuple(parameters[slot] for slot in deed.once)
+        needed = (*found.schema.preconditions, of_goal)
+        yield found._replace(schema=replace(found.schema, preconditions=needed, once=once, steps=told.steps))

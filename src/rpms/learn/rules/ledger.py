@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 
-from rpms.core.belief import Belief, FactBelief
+from rpms.core.belief import Belief, Done, FactBelief
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book, Sights, Vocabulary
 from rpms.learn.rules.linked import Linked
+from rpms.learn.rules.tables import Tie
 from rpms.learn.rules.templates import SLOT, Names, draw
 from rpms.learn.rules.wins import GoalBook
 from rpms.play.setup import manual_of
@@ -55,6 +56,10 @@ class Ledger:
     """The predicates that some action has made true."""
     linked: dict[str, Linked] = field(default_factory=dict)
     """By template, the attempts with what the command does not name."""
+    scores: bool = False
+    """Whether parts of tasks were seen to score."""
+    ties: dict[str, dict[Tie, None]] = field(default_factory=dict)
+    """By name, what it is tied to for good."""
     orders: Book = field(init=False)
     """Commands that were names themselves."""
 
@@ -88,9 +93,11 @@ class Diary:
         self._ledger = ledger
         self.episode = episode
         self.goal: Goal = world.goal(opening)
-        self.belief: Belief = world.update(world.start(self.goal), None, opening)
+        self._unseen = world.start(self.goal)
+        self.belief: Belief = world.update(self._unseen, None, opening)
         self.steps: list[Spoken] = []
-        self._score = 0.0
+        self._score = self._best = 0.0
+        self.past: tuple[Done, ...] = ()
         self._counted: set[str] = set()
         self._dice = Random(int.from_bytes(hashlib.sha256(episode.encode()).digest()[:8]))  # noqa: S311  no secret
         self._goal_book = ledger.goals.setdefault(self.goal.type, GoalBook(self.goal.type, ledger.vocabulary))
@@ -112,7 +119,10 @@ class Diary:
         self._imagine(after)
         witness = Witness(self.episode, len(self.steps))
         self._attempt(step, before, after, witness, refused=refused)
-        self._score = step.score
+        ledger.scores |= step.score > self._score and not step.won
+        if not refused:
+            self.past += (Done(step.command, step.score > self._score),)
+        self._score, self._best = step.score, max(step.score, self._best)
         self._story.add(after, step, witness, ledger.changing, ledger.names, refused=refused)
         return refused
 
@@ -122,7 +132,22 @@ class Diary:
             self._ledger.names.learn(self._mentioned(belief))
         new = {name for names in belief.names.values() for name in names} - self._counted
         self._counted |= new
+        self._tie(new, belief)
         self._ledger.names.spread.update(new)
+
+    def _tie(self, names: Iterable[str], belief: Belief) -> None:
+        """Find what else a name says: facts about it that the belief knew before anything was seen."""
+        ledger = self._ledger
+        for name in names if ledger.scores else ():
+            roles = ledger.names.roles[name]
+            for predicate in ledger.vocabulary.predicates.values():
+                if len(predicate.args) != 2 or predicate.args[0] not in roles:
+                    continue
+                for other in belief.names.get(predicate.args[1], ()):
+                    tie = Tie(predicate.name, predicate.args[1], other)
+                    known = ledger.ties.get(name, {})
+                    if tie not in known and self._unseen.truth(Atom(predicate.name, (name, other))) is Truth.TRUE:
+                        ledger.ties.setdefault(name, {})[tie] = None
 
     def _mentioned(self, belief: FactBelief) -> dict[str, list[str]]:
         """Names that facts speak of and that nothing was known to have: the permissions of an app."""
@@ -173,7 +198,13 @@ class Diary:
         meant = 0
         for slot, kind in enumerate(attempt.kinds):
             meant |= ((kind == goal.object) | (kind == goal.destination) << 1) << 2 * slot
-        return attempt._replace(lost=step.lost, goal=goal.type, gained=step.score - self._score, meant=meant)
+        return attempt._replace(
+            lost=step.lost,
+            goal=goal.type,
+            gained=step.score - self._score,
+            further=step.score > self._best,
+            meant=meant,
+        )
 
     def _imagine(self, belief: Belief) -> None:
         """Look at actions that could be tried now, with what is held or with any names in their roles."""

@@ -71,7 +71,7 @@ class Session:
 
     @property
     def situation(self) -> Situation:
-        return Situation(self.diary.belief, self.diary.goal)
+        return Situation(self.diary.belief, self.diary.goal, past=self.diary.past)
 
     def told(self, command: str, *, refused: bool) -> None:
         """What became of a command."""

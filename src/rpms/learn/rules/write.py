@@ -17,6 +17,7 @@ from rpms.learn.rules.conclude import Learned, plan_of, processes_of, prohibitio
 from rpms.learn.rules.deeds import ADVANCED
 from rpms.learn.rules.goals import GoalModel
 from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, Induced, KindTable
+from rpms.learn.rules.tables import ScoreTable
 from rpms.store.evidence import Claim, Label
 
 _PLACES_SAID = 6
@@ -28,7 +29,10 @@ def manual_tree(learned: Learned) -> dict[str, Any]:
     tree: dict[str, Any] = {
         "world": learned.world,
         "alone": True,
-        "predicates": {**_vocabulary(learned), **_told_of_kinds(learned)},
+        "predicates": {**_vocabulary(learned), **_told_of_kinds(learned), **_told_of_scores(learned)},
+        "facts": {
+            table.name: {place: list(names) for place, names in table.listed.items()} for table in learned.tables
+        },
         "kinds": {table.name: _kinds(table) for action in learned.actions for table in action.tables},
         "goals": {goal.type: _goal(goal) for goal in learned.goals},
         "procedures": {
@@ -111,6 +115,17 @@ def _told_of_kinds(learned: Learned) -> dict[str, Any]:
     return found
 
 
+def _told_of_scores(learned: Learned) -> dict[str, Any]:
+    return {
+        table.name: {
+            "args": list(table.args),
+            "yes": " with ".join(f"<{name}>" for name in table.args) + " was seen to score",
+            "no": " with ".join(f"<{name}>" for name in table.args) + " was not seen to score",
+        }
+        for table in learned.tables
+    }
+
+
 def _kinds(table: KindTable) -> dict[str, Any]:
     return {"yes": _listed(table.worked), "no": _listed(table.refused)}
 
@@ -148,6 +163,7 @@ def _process(schema: ActionSchema) -> dict[str, Any]:
     }
     if schema.steps != 1:
         entry["steps"] = schema.steps
+    entry["once"] = list(schema.once)
     return {key: value for key, value in entry.items() if value}
 
 
@@ -261,6 +277,8 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
                     ("processes", process.schema.name), key, text, confirmed=process.confirmed,
                     against=process.against, witnesses=process.witnesses,
                 )  # fmt: skip
+    for scored in learned.tables:
+        yield from _claims_of_scores(scored)
     for kind, rows in learned.localities.items():
         for place, found, looked in rows:
             steps = [witness for sight in learned.sights.values() for witness in sight.witnesses.get((kind, place), ())]
@@ -268,6 +286,16 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
             yield Claim(
                 ("localities",), kind, place, confirmed=found, witnesses=tuple(steps[:MOST_WITNESSES]), note=note
             )
+
+
+def _claims_of_scores(table: ScoreTable) -> Iterator[Claim]:
+    for place, row in sorted(table.rows.items()):
+        for name, found in sorted(row.items()):
+            steps = tuple(attempt.witness for attempt in found.witnesses[:MOST_WITNESSES])
+            yield Claim(
+                ("facts", table.name), place, name, confirmed=found.good, against=found.tried - found.good,
+                witnesses=steps,
+            )  # fmt: skip
 
 
 def _claims_of_action(action: ActionModel) -> Iterator[Claim]:

@@ -126,10 +126,19 @@ class ExpressKnown:
 
     def rooms_of(self, thing: str) -> list[str]:
         """Where something was seen, or is said to be."""
-        seen = [room for room, place in self.places.items() if thing in place.visible or place.holder_of(thing)]
+        seen = self._seen_in.get(thing, [])
         if not seen and thing not in self.carried and thing not in self.placed:
             return [room for told, room in self.told if told == thing and room not in self.places]
         return seen
+
+    @cached_property
+    def _seen_in(self) -> Mapping[str, list[str]]:
+        """By name, the rooms in which something was seen, in the open or in what is shut now."""
+        found: dict[str, list[str]] = {}
+        for room, place in self.places.items():
+            for name in {*place.visible, *(thing for each in place.furniture.values() for thing in each.content or ())}:
+                found.setdefault(name, []).append(room)
+        return found
 
     def furniture(self, name: str) -> Furniture | None:
         """A piece of furniture by its name, the one at hand if there are several."""
