@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -234,3 +236,26 @@ def test_what_a_learner_takes_over_of_a_world_can_be_written_and_read(name):
     tree = manual_tree(Learned(world.name, vocabulary, (), (), {}, {}))
     read = read_manual(universal_tier(), ManualText("learned", manual_yaml(tree), own=True))
     assert read.predicates.keys() >= vocabulary.keys()
+
+
+def test_the_same_seed_gives_the_same_bytes_however_names_are_hashed(tmp_path: Path) -> None:
+    found = []
+    for hashing in ("1", "2"):
+        out = tmp_path / hashing / "manual.yaml"
+        command = [
+            "rules",
+            "learn",
+            "alfworld",
+            "--split",
+            "builtin",
+            "--steps",
+            "250",
+            "--seed",
+            "1",
+            "--out",
+            str(out),
+        ]
+        environment = {**os.environ, "PYTHONHASHSEED": hashing}
+        subprocess.run([sys.executable, "-m", "rpms", *command], env=environment, check=True, capture_output=True)
+        found.append({file.name: file.read_bytes() for file in out.parent.iterdir() if file.suffix != ".lock"})
+    assert found[0] == found[1]

@@ -285,6 +285,6 @@ class Sights:
         """Take over what a place was seen to hold."""
         where = kind_of(place)
         self.looked[where] += 1
-        for kind in {kind_of(thing) for thing in things}:
+        for kind in dict.fromkeys(map(kind_of, things)):
             self.found[kind, where] += 1
             self.witnesses.setdefault((kind, where), []).append(witness)

@@ -130,8 +130,9 @@ class Diary:
         self._ledger.know(belief)
         if isinstance(belief, FactBelief):
             self._ledger.names.learn(self._mentioned(belief))
-        new = {name for names in belief.names.values() for name in names} - self._counted
-        self._counted |= new
+        every = dict.fromkeys(name for names in belief.names.values() for name in names)
+        new = [name for name in every if name not in self._counted]
+        self._counted.update(new)
         self._tie(new, belief)
         self._ledger.names.spread.update(new)
 

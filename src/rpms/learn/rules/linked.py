@@ -82,7 +82,7 @@ class Linked:
     far: Book = field(init=False)
     """With the place of the agent, and another one, as the last slots; refused where it did not lead there."""
     moves: bool = False
-    given: list[tuple[Attempt, frozenset[Atom]]] = field(default_factory=list)
+    given: list[tuple[Attempt, tuple[Atom, ...]]] = field(default_factory=list)
     """Successes that led nowhere else, with what came to hold of things that were not named."""
 
     def __post_init__(self) -> None:
@@ -116,7 +116,7 @@ class Linked:
             for name in (*((there,) if moved and there is not None else ()), *some):
                 record(self.far, (*attempt.names, here, name), refused=not (moved and name == there))
         elif not attempt.refused:
-            self.given.append((attempt, frozenset(self._came_about(before, after, attempt))))
+            self.given.append((attempt, tuple(self._came_about(before, after, attempt))))
 
     def _came_about(self, before: Belief, after: Belief, attempt: Attempt) -> Iterator[Atom]:
         """Facts about single things, which the command does not name, that were false and are true."""

@@ -87,7 +87,7 @@ class Session:
         command, self.then = self.then, ""
         if command or (command := self._try_seen() or self._novelty()):
             return command
-        if self.dice.random() < agenda.how.looking and (command := self._find_out()):
+        if self._all_at_hand and self.dice.random() < agenda.how.looking and (command := self._find_out()):
             return command
         if agenda.questions:
             if self.about_goal and not self._astray() and (command := self._towards_goal()):
@@ -144,6 +144,11 @@ class Session:
         asked[about] += 1
         return command
 
+    @property
+    def _all_at_hand(self) -> bool:
+        """Whether anything can be looked at from here. Who is somewhere looks by going there, as experiments do."""
+        return self.diary.belief.location is None
+
     def _having_looked(self, command: str) -> str:
         """A look at what may come of a command, which is then done next; or the command, where nothing is to be seen.
 
@@ -151,7 +156,7 @@ class Session:
         """
         reading = self.agenda.ledger.names.read(command)
         question = next((each for each in self.agenda.questions if each.book.template == reading.template), None)
-        if question is None:
+        if question is None or not self._all_at_hand:
             return command
         size, (true, false) = question.needs.size, question.book.measure(self.diary.belief, reading.names)
         for bit in bits((question.unusual | question.unusual >> size) & ~(true | false) & (1 << size) - 1):

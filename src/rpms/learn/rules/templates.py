@@ -66,7 +66,7 @@ class Names:
         most = sorted(every, key=lambda name: -self.spread[name])[:_MOST_WIDESPREAD]
         self._widespread = tuple(name for name in most if self.spread[name] >= _WIDESPREAD * self.episodes)
         sizes = Counter(role for roles in self.roles.values() for role in roles)
-        few = [role for role, count in sizes.items() if count <= _FEW]
+        few = [role for role in self.order if sizes[role] <= _FEW]
         self.few = {role: tuple(name for name in every if role in self.roles[name]) for role in few}
 
     @property
@@ -115,7 +115,7 @@ def draw(belief: Belief, roles: Sequence[Collection[str]], dice: Random) -> tupl
     """
     chosen: list[str] = []
     for allowed in roles:
-        known = list(dict.fromkeys(name for role in allowed for name in belief.names.get(role, ())))
+        known = list(dict.fromkeys(name for role in sorted(allowed) for name in belief.names.get(role, ())))
         if not known:
             return None
         some: list[str] = []
