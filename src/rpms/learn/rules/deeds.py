@@ -51,7 +51,9 @@ def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Dee
     wins = _endings(books, goal)
     if rises - wins < _RISES:
         return []
-    found = [deed for book in books for deed in _deeds(book, goal, names, ties)]
+    found = [deed for book in books for deed in _deeds(book, goal, names, ties, counting=True)]
+    if not any(deed.blind for deed in found):  # what facts tell may well be wanted again
+        found = [deed for book in books for deed in _deeds(book, goal, names, ties, counting=False)]
     ordered = any(deed.book.template == SLOT for deed in found)
     return [deed for deed in found if deed.book.slots or not ordered]
 
@@ -73,12 +75,12 @@ def _scored(attempt: Attempt) -> bool:
     return attempt.gained > 0
 
 
-def _deeds(book: Book, goal: str, names: Names, ties: Ties) -> Iterator[Deed]:
+def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, counting: bool) -> Iterator[Deed]:
     """When an action scores: what held then, or where that tells little, with which kinds of things."""
     every = [attempt for attempt in book.attempts if attempt.goal == goal and not attempt.refused]
     if not any(map(_scored, every)):
         return
-    once = _once(every, len(book.slots)) if book.template != SLOT else ()
+    once = _once(every, len(book.slots)) if counting and book.template != SLOT else ()
     done = list(_first_times(every)) if once else every
     told = list(conditions(view(_with_goal(book), [_meant(book, attempt) for attempt in done], _scored)))
     parameters = book.called(names)
