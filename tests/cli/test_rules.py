@@ -66,6 +66,24 @@ class TestRules:
         file.write_text(MANUAL + "    preconditions: [not at(place)]\n", encoding="utf-8")
         assert "note" not in rpms("rules", "check", file).out
 
+    @pytest.mark.parametrize("command", ["go to <place>", "go to town", "wait", "<order>"])
+    def test_processes_are_counted_and_may_wait_or_give_a_command_that_is_not_written_down(
+        self, rpms: Rpms, tmp_path: Path, command: str
+    ):
+        file = tmp_path / "garden.yaml"
+        file.write_text(
+            f"{MANUAL}processes: {{walk: {{command: {command}, effects: [at(place)]}}}}\n", encoding="utf-8"
+        )
+        assert "1 predicates, 1 processes\n" in rpms("rules", "check", file).out
+
+    def test_a_process_is_not_blamed_for_an_action_with_a_mistake(self, rpms: Rpms, tmp_path: Path):
+        file = tmp_path / "garden.yaml"
+        broken = MANUAL.replace("effects:", "efects:")
+        file.write_text(
+            f"{broken}processes: {{walk: {{command: go to town, effects: [at(place)]}}}}\n", encoding="utf-8"
+        )
+        assert "not a known field" in rpms("rules", "check", file).line
+
     @pytest.mark.parametrize(
         ("old", "new", "line", "words"),
         [
@@ -82,6 +100,19 @@ class TestRules:
                 "goals: {walk: {over: {x: object}, holds: [at(y)]}}\nenvironment:",
                 4,
                 "'y' is no variable",
+            ),
+            (
+                "environment:",
+                "processes:\n  walk:\n    command: goo to <place>\n    effects: [at(place)]\nenvironment:",
+                6,
+                "no action writes the command 'goo to <place>'; the nearest known one is `go to <place>`",
+            ),
+            ("environment:", "processes: {rest: {command: waait, effects: [at(x)]}}\nenvironment:", 4, "one is `wait`"),
+            (
+                "environment:",
+                "procedures:\n  walk:\n    goals: [walk]\n    steps:\n    - go: [at(x)]\n      until: x\nenvironment:",
+                9,
+                "'until' is a second key of the step go, which ends when its facts hold",
             ),
         ],
     )

@@ -134,6 +134,7 @@ def check(
         f"ok: {len(manual.rules)} rules, {len(manual.actions)} actions ({checkable} with checkable preconditions or "
         f"effects), {len(manual.predicates)} predicates"
         + (f", {len(manual.purposes)} goals and procedures" if manual.purposes else "")
+        + (f", {len(manual.lore.processes)} processes" if manual.lore.processes else "")
     )
     if weak := weakness_of_guard(manual):
         say(f"note: {weak}")
