@@ -50,6 +50,25 @@ class TestRules:
         assert re.search(r"\n  boil, for F3 of [^\n]+:\n    \w+: ", science)
         assert "i is each of the ingredients" in science
 
+    def test_what_plans_know_beyond_goals_is_shown_after_them(self, rpms: Rpms, tmp_path: Path):
+        said = rpms("rules", "show", "scienceworld").out
+        headings = re.findall(r"^(\w+) \(\d+\)", said, re.MULTILINE)
+        assert headings == ["universal", "domain", "environment", "goals", "processes", "facts", "localities", "always"]
+        assert re.search(
+            r"\n  CHILL:\n    Syntax: wait\n    Needs: runny\(object\); .*\n    Gives: .*\n    Takes: 5 steps\n", said
+        )
+        assert "\n  adjoins:\n    hallway: art studio, bedroom, " in said
+        assert "\n  shovel: greenhouse, outside\n" in said
+        assert "always (2), used only by plans\n  not asked\n  located\n" in said
+        file = tmp_path / "own.yaml"
+        own = "world: alfworld\nalone: true\npredicates: {warms: {args: [a, b]}, soft: {args: [a]}}\n"
+        kinds = "kinds:\n  warms: {yes: {egg: [pan, oven], tea: [pot]}, no: {egg: [bed]}}\n  soft: {yes: [tofu, egg]}\n"
+        file.write_text(own + kinds, encoding="utf-8")
+        shown = rpms("rules", "show", "alfworld", "--manual", file).out
+        assert "processes" not in shown
+        assert "kinds (2), used by plans and the guard\n  warms:\n    yes: egg with oven, pan\n" in shown
+        assert "    yes: tea with pot\n    no: egg with bed\n  soft:\n    yes: egg, tofu\n" in shown
+
     def test_an_unknown_goal_lists_the_types(self, rpms: Rpms):
         assert "goal types: look_at_obj_in_light" in rpms("rules", "show", "alfworld", "--goal", "nope").line
 
