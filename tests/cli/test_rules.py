@@ -50,6 +50,25 @@ class TestRules:
         assert re.search(r"\n  boil, for F3 of [^\n]+:\n    \w+: ", science)
         assert "i is each of the ingredients" in science
 
+    def test_what_plans_know_beyond_goals_is_shown_after_them(self, rpms: Rpms, tmp_path: Path):
+        said = rpms("rules", "show", "scienceworld").out
+        headings = re.findall(r"^(\w+) \(\d+\)", said, re.MULTILINE)
+        assert headings == ["universal", "domain", "environment", "goals", "processes", "facts", "localities", "always"]
+        assert re.search(
+            r"\n  CHILL:\n    Syntax: wait\n    Needs: runny\(object\); .*\n    Gives: .*\n    Takes: 5 steps\n", said
+        )
+        assert "\n  adjoins:\n    hallway: art studio, bedroom, " in said
+        assert "\n  shovel: greenhouse, outside\n" in said
+        assert "always (2), used only by plans\n  not asked\n  located\n" in said
+        file = tmp_path / "own.yaml"
+        own = "world: alfworld\nalone: true\npredicates: {warms: {args: [a, b]}, soft: {args: [a]}}\n"
+        kinds = "kinds:\n  warms: {yes: {egg: [pan, oven], tea: [pot]}, no: {egg: [bed]}}\n  soft: {yes: [tofu, egg]}\n"
+        file.write_text(own + kinds, encoding="utf-8")
+        shown = rpms("rules", "show", "alfworld", "--manual", file).out
+        assert "processes" not in shown
+        assert "kinds (2), used by plans and the guard\n  warms:\n    yes: egg with oven, pan\n" in shown
+        assert "    yes: tea with pot\n    no: egg with bed\n  soft:\n    yes: egg, tofu\n" in shown
+
     def test_an_unknown_goal_lists_the_types(self, rpms: Rpms):
         assert "goal types: look_at_obj_in_light" in rpms("rules", "show", "alfworld", "--goal", "nope").line
 
@@ -65,6 +84,24 @@ class TestRules:
         assert said.out.splitlines()[1:] == [weak]
         file.write_text(MANUAL + "    preconditions: [not at(place)]\n", encoding="utf-8")
         assert "note" not in rpms("rules", "check", file).out
+
+    @pytest.mark.parametrize("command", ["go to <place>", "go to town", "wait", "<order>"])
+    def test_processes_are_counted_and_may_wait_or_give_a_command_that_is_not_written_down(
+        self, rpms: Rpms, tmp_path: Path, command: str
+    ):
+        file = tmp_path / "garden.yaml"
+        file.write_text(
+            f"{MANUAL}processes: {{walk: {{command: {command}, effects: [at(place)]}}}}\n", encoding="utf-8"
+        )
+        assert "1 predicates, 1 processes\n" in rpms("rules", "check", file).out
+
+    def test_a_process_is_not_blamed_for_an_action_with_a_mistake(self, rpms: Rpms, tmp_path: Path):
+        file = tmp_path / "garden.yaml"
+        broken = MANUAL.replace("effects:", "efects:")
+        file.write_text(
+            f"{broken}processes: {{walk: {{command: go to town, effects: [at(place)]}}}}\n", encoding="utf-8"
+        )
+        assert "not a known field" in rpms("rules", "check", file).line
 
     @pytest.mark.parametrize(
         ("old", "new", "line", "words"),
@@ -82,6 +119,19 @@ class TestRules:
                 "goals: {walk: {over: {x: object}, holds: [at(y)]}}\nenvironment:",
                 4,
                 "'y' is no variable",
+            ),
+            (
+                "environment:",
+                "processes:\n  walk:\n    command: goo to <place>\n    effects: [at(place)]\nenvironment:",
+                6,
+                "no action writes the command 'goo to <place>'; the nearest known one is `go to <place>`",
+            ),
+            ("environment:", "processes: {rest: {command: waait, effects: [at(x)]}}\nenvironment:", 4, "one is `wait`"),
+            (
+                "environment:",
+                "procedures:\n  walk:\n    goals: [walk]\n    steps:\n    - go: [at(x)]\n      until: x\nenvironment:",
+                9,
+                "'until' is a second key of the step go, which ends when its facts hold",
             ),
         ],
     )

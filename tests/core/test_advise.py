@@ -24,11 +24,13 @@ from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.goal import Goal
 from rpms.core.memory import FailureLesson, Origin, SuccessSnippet
+from rpms.core.prices import Link, Option
 from rpms.core.prompt import Turn
 from rpms.core.reason import Plan
 from rpms.core.rules import ActiveRules
 from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.core.ways import Fact
 from rpms.core.whereabouts import Whereabouts
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, manual
 
@@ -153,6 +155,16 @@ class TestChoices:
             "you are at fridge 1",
             "go to fridge 1",
         )
+
+    def test_a_thing_that_may_be_where_it_belongs_is_looked_for_there_not_taken_from_there_and_put_back(self):
+        apple, there = "apple ?", "countertop 1"
+        look = Link(f"go to {there}", Fact("in", (apple, there), makeable=False), reveals=True)
+        take = Link(f"take {apple} from {there}", Fact("holding", (apple,)), reveals=False)
+        put = Link(f"put {apple} in {there}", Fact("in", (apple, there)), reveals=False)
+        cool = Link("cool apple ? with fridge 1", Fact("cool", (apple,)), reveals=False)
+        told = chain_of(Option(look.command, 0.0, (look, take, put)), RULES)
+        assert told == ("unknown whether apple is in countertop 1", "go to countertop 1")
+        assert len(chain_of(Option(look.command, 0.0, (look, take, cool)), RULES)) == 6, "to be cooled, it is taken"
 
     def test_what_is_yet_unseen_goes_by_its_kind(self):
         for option in plan_for(RULES, SEARCHING).options:

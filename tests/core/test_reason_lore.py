@@ -45,6 +45,9 @@ environment:
   take: {syntax: take <object>, preconditions: [here(object)], effects: [held(object)]}
   put: {syntax: put <object> in <vessel>, preconditions: [held(object)], effects: ["within(object, vessel)"]}
   light: {syntax: light <stove>, effects: [lit(stove)]}
+  watch: {syntax: look at <object>}
+  answer: {syntax: "yes"}
+  boil: {syntax: boil <vessel>}
 """
 SOUP = Goal("cook", "soup")
 

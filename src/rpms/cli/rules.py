@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from rpms.cli import options, rules_audit, rules_learn
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
-from rpms.core.rules import ActionSchema, Purpose, Rule, RuleManual, Tier
+from rpms.core.rules import ActionSchema, Lore, Purpose, Rule, RuleManual, Tier
 from rpms.core.tokens import estimate_tokens
 from rpms.core.voice import rule_line, schema_lines
 from rpms.play.setup import manual_of, weakness_of_guard
@@ -61,6 +62,11 @@ def show(
     console.print(f"\n[bold]goals[/bold] ({len(purposes)}), used only by plans")
     for purpose in purposes:
         console.print(escape(_wants(purpose)))
+    for name, entries in _beyond(whole.lore).items():
+        if entries:
+            users = "by plans and the guard" if name == "kinds" else "only by plans"
+            console.print(f"\n[bold]{name}[/bold] ({len(entries)}), used {users}")
+            console.print(escape("\n".join(entries)))
     console.print(f"\n{len(shown)} rules and actions, about {tokens} tokens in a prompt")
 
 
@@ -97,11 +103,41 @@ def _wants(purpose: Purpose) -> str:
     return "\n".join((f"  {kind}{f' ({over})' if over else ''}:", *stages))
 
 
+def _beyond(lore: Lore) -> dict[str, list[str]]:
+    """What plans know beyond actions and goals, by the key it stands under in a manual."""
+    return {
+        "processes": [schema_lines(process) + _notes(process) for process in lore.processes],
+        "facts": [
+            "\n".join((f"  {predicate}:", *(f"    {name}: {_listed(others)}" for name, others in rows.items())))
+            for predicate, rows in lore.facts.items()
+        ],
+        "kinds": [
+            "\n".join((f"  {predicate}:", *_rows("yes", kinds.yes), *_rows("no", kinds.no)))
+            for predicate, kinds in lore.kinds.items()
+        ],
+        "localities": [f"  {name}: {', '.join(places)}" for name, places in lore.localities.items()],
+        "always": [f"  {clause}" for clause in lore.always],
+    }
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+def _rows(title: str, table: frozenset[tuple[str, ...]]) -> list[str]:
+    """Of one kind each, all in a line; of pairs, a line for each first kind."""
+    alone = [names[0] for names in table if len(names) == 1]
+    seconds = {first: [pair[1] for pair in table if pair[0] == first] for first, *second in sorted(table) if second}
+    lines = [f"    {title}: {_listed(alone)}"] if alone else []
+    return lines + [f"    {title}: {first} with {_listed(others)}" for first, others in seconds.items()]
+
+
 def _notes(item: Rule | ActionSchema) -> str:
     """What is known of a rule or an action beyond what a prompt shows of it."""
     if isinstance(item, ActionSchema):
         notes = {"Gives": item.effects, "Reveals": item.observes, "Plans first see to": item.plan}
-        return "".join(f"\n    {name}: {'; '.join(map(str, facts))}" for name, facts in notes.items() if facts)
+        lines = [f"\n    {name}: {'; '.join(map(str, facts))}" for name, facts in notes.items() if facts]
+        return "".join(lines) + (f"\n    Takes: {item.steps:g} steps" if item.steps != 1 else "")
     notes_of_rule = []
     if item.goals:
         notes_of_rule.append(f"for {', '.join(sorted(item.goals))}")
@@ -134,6 +170,7 @@ def check(
         f"ok: {len(manual.rules)} rules, {len(manual.actions)} actions ({checkable} with checkable preconditions or "
         f"effects), {len(manual.predicates)} predicates"
         + (f", {len(manual.purposes)} goals and procedures" if manual.purposes else "")
+        + (f", {len(manual.lore.processes)} processes" if manual.lore.processes else "")
     )
     if weak := weakness_of_guard(manual):
         say(f"note: {weak}")

@@ -29,6 +29,7 @@ from rpms.core.rules import (
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
 from rpms.store.clauses import AS_PARAMETER, AS_VARIABLE, ClauseReader, bare_words, read_each
+from rpms.store.commands import unknown_command
 from rpms.store.files import read_text
 from rpms.store.manual_forms import (
     ActionForm,
@@ -261,6 +262,8 @@ class _Reader(ClauseReader):
         """Read what a command is good for in particular. Every bare word in its facts is a variable."""
         path = ("processes", name)
         read = validate(yaml, ProcessForm, value, path)
+        if not self.broken - {""} and (problem := unknown_command(read.command, self.actions.values())):
+            raise yaml.error((*path, "command"), f"{name}: {problem}")
         free = dict.fromkeys(arg for text in (*read.effects, *read.needs) for arg in bare_words(text))
         names = frozenset(free) | frozenset(PARAMETER.findall(read.command))
         needs = read_each(self._clause, yaml, (*path, "needs"), read.needs, names)
@@ -303,11 +306,14 @@ class _Reader(ClauseReader):
         for place, step in enumerate(read.steps):
             if not step or not all(step.values()):
                 raise yaml.error((*path, "steps", place), "a step is a name and what ends it: `fetch: holding(x)`")
-            for title, until in step.items():
-                here = (*path, "steps", place, title)
-                texts = [until] if isinstance(until, str) else until
-                ends = [self._clause(yaml, here, text, variables, AS_VARIABLE) for text in texts]
-                stages.append(Stage(title, tuple(ends)))
+            (title, until), *more = step.items()
+            if more:
+                problem = f"{excerpt(more[0][0])!r} is a second key of the step {title}, which ends when its facts hold"
+                raise yaml.error((*path, "steps", place, more[0][0]), f"{problem}; begin another step with `- `")
+            here = (*path, "steps", place, title)
+            texts = [until] if isinstance(until, str) else until
+            ends = [self._clause(yaml, here, text, variables, AS_VARIABLE) for text in texts]
+            stages.append(Stage(title, tuple(ends)))
         self.purposes.append(
             Purpose(
                 name,
