@@ -6,6 +6,7 @@ import io
 
 import pytest
 
+from rpms.cli.human import UNCERTAIN
 from rpms.core.condition import RULES_ONLY
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.plan import lend, plan_run
@@ -45,6 +46,16 @@ def test_what_is_possible_is_listed_on_demand_and_nothing_else(rpms: Rpms, types
     assert "go to bed 1 " not in second
     assert said.code == 0
     assert "left after 1 steps" in said.err
+
+
+def test_what_something_unknown_could_hinder_is_listed_apart(rpms: Rpms, types):
+    types("go to desk 1", "? alarmclock 2 from")
+    said = rpms("play", "alfworld", "--split", "builtin", "--model", "human")
+    likely, uncertain = said.out.split("On the desk 1")[1].split(UNCERTAIN)
+    assert "take alarmclock 2 from desk 1" in likely
+    assert "from sidetable 1" not in likely
+    assert "take alarmclock 2 from sidetable 1" in uncertain
+    assert "from desk 1" not in uncertain
 
 
 def test_the_guard_asks_a_person_again(rpms: Rpms, types):

@@ -126,8 +126,11 @@ def test_misuse_is_one_clear_line(data, tmp_path):
         env.step(["look"] * 3)
     with pytest.raises(InputError, match="one text for a batch of 2"):
         env.step("look")
-    with pytest.raises(InputError, match="a batch of 0 games"):
-        games.init_env(batch_size=0)
+    with pytest.raises(InputError, match="was given 2 as a command: a command is a text"):
+        env.step(["look", 2])
+    for size in (0, 2.5, True, "2"):
+        with pytest.raises(InputError, match=f"a batch of '?{size}'? games: give a whole number, 1 or more"):
+            games.init_env(batch_size=size)
     with pytest.raises(InputError, match="train_eval is one of train, eval_in_distribution, eval_out_of_distribution"):
         AlfredTWEnv(config_of(data), "test")
     with pytest.raises(InputError, match=r"no dialect '0\.5'"):

@@ -3,7 +3,9 @@
 import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai._util import entrypoints
+from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from rich.markup import render
 
 from rpms.core.errors import InputError
 from rpms.inspect_registry import world
@@ -61,5 +63,7 @@ def test_a_wrong_setting_is_one_clear_line():
         world(colour="red")
     with pytest.raises(InputError, match="no split 'nope'"):
         world(split="nope")
-    with pytest.raises(InputError, match="unknown world"):
-        world(name="alfwrld")
+    with pytest.raises(InputError, match="unknown world") as caught:
+        world(name="[red]alfwrld")
+    assert isinstance(caught.value, PrerequisiteError), "which Inspect's command prints without a traceback"
+    assert render(caught.value.message).plain == str(caught.value)

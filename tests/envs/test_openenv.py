@@ -123,6 +123,8 @@ def test_misuse_is_one_clear_error_and_the_session_goes_on(server):
             env.step("look")
         with pytest.raises(RuntimeError, match="Invalid message"):
             env.reset(max_steps=5) and env.step("x" * 20_000)
+        with pytest.raises(InputError, match="step takes a command as a text or a Command, not 5"):
+            env.step(5)
         assert env.step("look").observation.steps == 1
 
 

@@ -5,8 +5,9 @@ import inspect
 import pytest
 
 from rpms.core.errors import InputError
-from rpms.envs.trl import environment_factory, prompts
+from rpms.envs.trl import _asking_for_calls, environment_factory, prompts
 from rpms.worlds.alfworld.games import builtin_ids, builtin_walkthrough
+from rpms.worlds.registry import find_world
 
 CONTROL = ("reset", "get_reward")
 
@@ -62,6 +63,19 @@ def test_a_model_has_one_tool_and_its_words_say_how_to_use_it():
     signature = inspect.signature(tools["act"], eval_str=True)
     assert {name: each.annotation for name, each in signature.parameters.items()} == {"command": str}
     assert "Args:\n    command: " in inspect.getdoc(tools["act"])
+
+
+@pytest.mark.parametrize("world", ["alfworld", "scienceworld", "tau2-telecom", "textworld-express"])
+def test_a_prompt_asks_for_calls_and_for_nothing_written(world):
+    asked = _asking_for_calls(find_world(world).voice.instruction)
+    assert "by calling the tool `act` with it" in asked
+    assert [each for each in ("Thought:", "Action:", "in this form", "short thought") if each in asked] == []
+
+
+def test_a_row_has_the_prompt_that_asks_for_calls():
+    system, user = prompts("alfworld", "builtin", limit=1)[0]["prompt"]
+    assert "answer with one action, by calling the tool `act` with it.\nThe available actions are:" in system["content"]
+    assert "Use the tool `act`" in user["content"]
 
 
 def test_the_generations_of_a_prompt_play_one_game():

@@ -172,6 +172,14 @@ def test_the_command_stops_with_code_3_and_goes_on(rpms: Rpms, tmp_path, monkeyp
     assert RunFolder(tmp_path / "out").summary().complete
 
 
+def test_players_that_ask_no_model_never_reach_a_limit_of_requests(rpms: Rpms, tmp_path):
+    for name in ("planner", "menu-first"):
+        command = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--preset", "strict", "--memory", "none")
+        said = rpms(*command, "--steps", 3, "--model", name, "--max-requests", 1, "--out", tmp_path / name)
+        assert said.code == 0
+        assert RunFolder(tmp_path / name).summary().complete
+
+
 @pytest.mark.parametrize(
     "option", [("--max-cost", "0"), ("--max-cost", "nan"), ("--max-requests", "0"), ("--max-time", "soon")]
 )

@@ -118,6 +118,17 @@ def test_examples_are_in_the_form_that_is_asked_for(world):
     assert without == found.voice.example
 
 
+def test_states_of_the_example_tell_where_the_last_walk_led():
+    place, checked = "the start", 0
+    for line in METHODS["stateact"].voice(WORLD.voice, WORLD).example.split("\n"):
+        if line.startswith("State: "):
+            assert line.startswith(f"State: at {place}; carrying ")
+            checked += 1
+        elif line.startswith("Action: go to "):
+            place = line.removeprefix("Action: go to ")
+    assert checked == 8
+
+
 @given(st.text())
 def test_no_prompt_of_ones_own_breaks_a_form(text):
     voice = replace(WORLD.voice, instruction=text, example=text)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from itertools import islice
+from typing import NamedTuple
 
 from rich.columns import Columns
 from rich.console import Console, Group
@@ -12,16 +14,20 @@ from rich.table import Table
 from rich.text import Text
 
 from rpms.core.advise import reasoner_of
+from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Situation
 from rpms.core.decide import Decision
 from rpms.core.errors import ModelError
-from rpms.core.guard import review
 from rpms.core.prompt import Part
 from rpms.foreign.shown import one_line
 from rpms.models.base import Answer, Request
 from rpms.worlds.base import World
 
-HINT = "Type a command; ? lists what the manual knows to be possible (? take: of these), Tab completes, Ctrl-D leaves."
+HINT = (
+    "Type a command; ? lists those that nothing known speaks against, then the uncertain ones "
+    "(? take: of these), Tab completes, Ctrl-D leaves."
+)
+UNCERTAIN = "Uncertain, since something they need is not known:"
 _TRIED, _LISTED = 20_000, 200
 """How many commands are judged at most, and how many of the possible ones are offered."""
 
@@ -30,15 +36,31 @@ class Left(Exception):
     """The person has left the game."""
 
 
-def possible_commands(decision: Decision, world: World) -> Iterator[str]:
-    """What the manual does not know to fail in this situation, as the world wants it written.
+class Possible(NamedTuple):
+    """What the manual does not know to fail in a situation, as the world wants it written."""
 
-    From the belief alone: the simulator knows more, and is not asked.
-    """
+    likely: list[str]
+    """Nothing known speaks against these."""
+    uncertain: list[str]
+    """These need something of which nobody knows whether it holds, such as an apple in a place not searched yet."""
+
+    def of(self, part: str) -> Possible:
+        """Those that have some text in them, in any letter case."""
+        return Possible(*([command for command in each if part in command.casefold()] for each in self))
+
+
+def possible_commands(decision: Decision, world: World) -> Possible:
+    """From the belief alone: the simulator knows more, and is not asked."""
     situation = Situation(decision.belief, decision.goal)
+    likely: dict[str, None] = {}
+    uncertain: dict[str, None] = {}
     for command in islice(reasoner_of(decision.schemas).commands(situation), _TRIED):
-        if review(command, decision.schemas, situation) is None:
-            yield world.command(command, decision.belief).text
+        objection = infeasibility(command, decision.schemas, situation)
+        if objection is None or not objection.conflict:
+            written = one_line(world.command(command, decision.belief).text)
+            (likely if objection is None else uncertain)[written] = None
+    found = list(likely)[:_LISTED]
+    return Possible(found, [each for each in uncertain if each not in likely][: _LISTED - len(found)])
 
 
 class HumanModel:
@@ -59,13 +81,7 @@ class HumanModel:
         notices = [block.text for block in request.prompt.blocks if block.part is Part.NOTICE]
         self._show(decision, notices)
         self._last = decision
-        offered: list[str] = []
-
-        def possible() -> list[str]:
-            if not offered:  # worked out when it is first asked for
-                found = map(one_line, possible_commands(decision, self._world))
-                offered.extend(islice(dict.fromkeys(found), _LISTED))
-            return offered
+        possible = cache(lambda: possible_commands(decision, self._world))  # worked out when it is first asked for
 
         _complete_with(possible)
         while True:
@@ -74,9 +90,15 @@ class HumanModel:
                 continue
             if not words.startswith("?"):
                 return Answer(f"Action: {words}")
-            part = words.lstrip("? ").casefold()
-            listed = [command for command in possible() if part in command.casefold()]
-            self._console.print(Columns([Text(command) for command in listed], padding=(0, 3)) if listed else "(none)")
+            self._list(possible().of(words.lstrip("? ").casefold()))
+
+    def _list(self, listed: Possible) -> None:
+        likely, uncertain = ([Text(command) for command in each] for each in listed)
+        if likely or not uncertain:
+            self._console.print(Columns(likely, padding=(0, 3)) if likely else "(none)")
+        if uncertain:
+            self._console.print(Text(UNCERTAIN, style="dim"))
+            self._console.print(Columns(uncertain, padding=(0, 3)))
 
     def _show(self, decision: Decision, notices: list[str]) -> None:
         if self._last is None:
@@ -107,7 +129,7 @@ class HumanModel:
         """Nothing is held."""
 
 
-def _complete_with(possible: Callable[[], list[str]]) -> None:
+def _complete_with(possible: Callable[[], Possible]) -> None:
     """Let the Tab key complete commands, on a terminal whose Python has readline."""
     if not sys.stdin.isatty():
         return
@@ -117,7 +139,7 @@ def _complete_with(possible: Callable[[], list[str]]) -> None:
         return
 
     def complete(text: str, place: int) -> str | None:
-        fitting = [command for command in possible() if command.startswith(text)]
+        fitting = [command for each in possible() for command in each if command.startswith(text)]
         return fitting[place] if place < len(fitting) else None
 
     readline.set_completer(complete)

@@ -19,6 +19,8 @@ from typing import Any
 
 from rpms.core.errors import InputError
 from rpms.envs.dealing import dealt
+from rpms.envs.episodes import is_whole
+from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.conditions import Rate, goal_condition_rate
 from rpms.worlds.alfworld.engine import GameEngine, State
 from rpms.worlds.alfworld.games import is_marked_unsolvable, known_dialect, load_game, type_of
@@ -106,10 +108,10 @@ class AlfredBatchEnv:
     """Some games played side by side, each step one command for each; a game that is over stays as it ended."""
 
     def __init__(self, game_files: Sequence[str], batch_size: int = 1, max_steps: int = 50, dialect: str = "") -> None:
-        if batch_size < 1:
-            raise InputError(f"a batch of {batch_size} games: give 1 or more")
-        if max_steps < 1:
-            raise InputError(f"episodes of {max_steps} steps: give 1 or more")
+        if not is_whole(batch_size) or batch_size < 1:
+            raise InputError(f"a batch of {excerpt(batch_size, 60)} games: give a whole number, 1 or more")
+        if not is_whole(max_steps) or max_steps < 1:
+            raise InputError(f"episodes of {excerpt(max_steps, 60)} steps: give a whole number, 1 or more")
         self.gamefiles = list(game_files)
         self.batch_size = batch_size
         self._max_steps = max_steps
@@ -142,6 +144,9 @@ class AlfredBatchEnv:
         if isinstance(commands, str) or len(commands) != len(slots):
             given = "one text" if isinstance(commands, str) else f"{len(commands)} commands"
             raise InputError(f"step() was given {given} for a batch of {len(slots)}: give a list, one for each game")
+        for command in commands:
+            if not isinstance(command, str):
+                raise InputError(f"step() was given {excerpt(command, 60)} as a command: a command is a text")
         for slot, command in zip(slots, commands, strict=True):
             if not slot.done:
                 slot.step(command, self._max_steps)

@@ -69,7 +69,7 @@ class Episodes:
             known = ", ".join(self.world.options) or "there are none"
             raise InputError(f"{self.world.name} has no option {unknown!r}; its options: {known}")
         self.max_steps = self.world.step_budget if max_steps is None else max_steps
-        if not _is_whole(self.max_steps) or not 1 <= self.max_steps <= LONGEST_NUMBER:
+        if not is_whole(self.max_steps) or not 1 <= self.max_steps <= LONGEST_NUMBER:
             raise InputError(f"episodes of {excerpt(max_steps, 60)} steps: give a whole number, 1 or more")
         folder = Path(data).absolute() if data is not None else None
         self.setting = Setting(folder, engine, {name: _option(name, value) for name, value in given.items()})
@@ -81,7 +81,7 @@ class Episodes:
 
     def choose(self, wanted: str | int | None = None, seed: int | None = None) -> Task:
         """A task by its id or its place in the split, counted from 0; else one drawn with the seed."""
-        if wanted is not None and not isinstance(wanted, str) and not _is_whole(wanted):
+        if wanted is not None and not isinstance(wanted, str) and not is_whole(wanted):
             raise InputError(f"a task is named by its id or its number, not by {excerpt(wanted, 60)}")
         if isinstance(wanted, str):
             return self._called(wanted)
@@ -151,7 +151,8 @@ class Episodes:
         self.close()
 
 
-def _is_whole(value: object) -> bool:
+def is_whole(value: object) -> bool:
+    """Whether a value is a number that counts something; True and False are none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -10,13 +10,14 @@ prompts included, in its transcript; the scores are whether the task was done an
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from rpms.core.condition import compose
 from rpms.core.episode import Ending, Episode
-from rpms.core.errors import ContextOverflow, ModelError
+from rpms.core.errors import ContextOverflow, InputError, ModelError
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.envs.episodes import Episodes
@@ -30,6 +31,7 @@ from rpms.store.memories import read_memory
 try:
     from anyio import from_thread, to_thread
     from inspect_ai import Task, task
+    from inspect_ai._util.error import PrerequisiteError
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.model import (
         ChatMessage,
@@ -43,6 +45,7 @@ try:
     )
     from inspect_ai.scorer import CORRECT, INCORRECT, Score, Scorer, Target, accuracy, mean, scorer, stderr
     from inspect_ai.solver import Generate, Solver, TaskState, solver
+    from rich.markup import escape
 except ImportError:
     raise ImportError("rpms.envs.inspect_tasks needs Inspect: pip install 'rpms[inspect]'") from None
 
@@ -50,7 +53,24 @@ _OUTCOME = "rpms"
 """Where a sample keeps how its episode ended."""
 
 
+class _Refused(InputError, PrerequisiteError):
+    """A person's mistake, which Inspect's command prints as a line: of all errors it does so for its own kind alone."""
+
+    def __init__(self, line: str) -> None:
+        Exception.__init__(self, line)
+        self.message = escape(line)
+
+
+@contextmanager
+def _mistakes_in_a_line() -> Iterator[None]:
+    try:
+        yield
+    except InputError as error:
+        raise _Refused(str(error)) from None
+
+
 @task
+@_mistakes_in_a_line()
 def world(
     name: str = "alfworld",
     split: str | None = None,
@@ -75,6 +95,7 @@ def world(
 
 
 @solver
+@_mistakes_in_a_line()
 def player(
     name: str,
     split: str | None = None,

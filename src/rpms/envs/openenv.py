@@ -197,7 +197,11 @@ class WorldsClient(EnvClient[Command | str, Observed, EpisodeState]):  # type: i
     """The client. `sync()` gives one for plain loops; a step takes a text or a `Command`."""
 
     def _step_payload(self, action: Command | str) -> dict[str, Any]:
-        return {"command": action if isinstance(action, str) else action.command}
+        if isinstance(action, Command):
+            action = action.command
+        if not isinstance(action, str):
+            raise InputError(f"step takes a command as a text or a Command, not {excerpt(action, 60)}")
+        return {"command": action}
 
     async def _send_and_receive(self, message: dict[str, Any]) -> dict[str, Any]:
         try:

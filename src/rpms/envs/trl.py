@@ -16,6 +16,7 @@ environment are the model's tools: here there is one, `act`. The reward is the w
 
 from __future__ import annotations
 
+import re
 import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -23,8 +24,12 @@ from typing import Any
 
 from rpms.core.errors import InputError
 from rpms.envs.episodes import Episodes
+from rpms.play.methods import BOTH
 from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
+
+_WRITTEN = re.compile(BOTH.replace(" ", r"\s+") + r" ([^,\n]+), in this form:\nThought:.*\nAction: *(.*)\n")
+"""How a world's instruction asks for a written answer."""
 
 
 class TaskEnvironment:
@@ -87,7 +92,7 @@ def environment_factory(
 def prompts(
     world: str | World, split: str | None = None, limit: int | None = None, **settings: Any
 ) -> list[dict[str, Any]]:
-    """Rows of a data set, one for each task: the world's own instruction as the prompt, and the task's id.
+    """Rows of a data set, one for each task: its id, and the world's own instruction, which asks for calls of the tool.
 
     `settings` are those of `environment_factory`.
     """
@@ -95,7 +100,18 @@ def prompts(
     if limit is not None and limit < 1:
         raise InputError(f"a limit of {limit} leaves no rows")
     messages = [
-        {"role": "system", "content": episodes.world.voice.instruction},
+        {"role": "system", "content": _asking_for_calls(episodes.world.voice.instruction)},
         {"role": "user", "content": "Use the tool `act` for each command, one at a time, until the task is done.\n\n"},
     ]
     return [{"prompt": messages, "task": task.id} for task in episodes.tasks[:limit]]
+
+
+def _asking_for_calls(instruction: str) -> str:
+    """An instruction that asks for calls of the tool where it asked for a thought and an action in writing."""
+
+    def told(written: re.Match[str]) -> str:
+        what, form = written.groups()
+        shown = "" if form.startswith("your ") else f", such as {form}"
+        return f"one {what}, by calling the tool `act` with it{shown}.\n"
+
+    return _WRITTEN.sub(told, instruction, count=1)

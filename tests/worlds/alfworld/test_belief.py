@@ -5,7 +5,7 @@ import lzma
 import random
 
 import pytest
-from household import DIALECTS, MANUAL, builtin_games, make_game, official_rows
+from household import DIALECTS, MANUAL, UnannouncedGame, builtin_games, make_game, official_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +23,7 @@ OPENING = (
     "desk 1, a drawer 2, a drawer 1, a fridge 1, and a shelf 1.\n\nYour task is to: put a mug in desk."
 )
 GAMES = {dialect: [game for _, game in builtin_games(dialect)] for dialect in DIALECTS}
+UNANNOUNCED = {dialect: [game for _, game in builtin_games(dialect, UnannouncedGame)] for dialect in DIALECTS}
 
 
 def after(*turns, opening=OPENING):
@@ -71,6 +72,20 @@ def walk(game, dice, steps):
 @given(st.integers(0, 10**9), st.sampled_from(DIALECTS), st.integers(0, len(GAMES["0.3"]) - 1))
 def test_no_contradiction_along_any_walk(seed, dialect, number):
     walk(GAMES[dialect][number], random.Random(seed), 40)
+
+
+@given(st.integers(0, 10**9), st.sampled_from(DIALECTS), st.integers(0, len(GAMES["0.3"]) - 1))
+def test_no_contradiction_where_arrivals_are_not_announced(seed, dialect, number):
+    belief = walk(UNANNOUNCED[dialect][number], random.Random(seed), 40)
+    assert belief.dialect in (None, dialect)
+
+
+@pytest.mark.parametrize("seen", ["The drawer 2 is closed.", "The drawer 2 is open. In it, you see a mug 1."])
+def test_a_sight_of_the_place_one_goes_to_is_an_arrival(seen):
+    belief = after(("go to desk 1", "On the desk 1, you see nothing."), ("go to drawer 2", seen))
+    assert (belief.location, belief.here("drawer 2"), belief.here("desk 1")) == ("drawer 2", True, False)
+    examined = after(("go to desk 1", "On the desk 1, you see nothing."), ("examine drawer 2", seen))
+    assert (examined.location, examined.here("desk 1")) == ("desk 1", True)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

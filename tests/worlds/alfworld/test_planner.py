@@ -4,7 +4,7 @@ import random
 from itertools import islice
 
 import pytest
-from household import DIALECTS, builtin_games, make_game, mind, official_rows, play
+from household import DIALECTS, UnannouncedGame, builtin_games, make_game, mind, official_rows, play
 
 from rpms.core.advise import turn_state
 from rpms.core.belief import StateSignature
@@ -36,6 +36,21 @@ def test_it_wins_every_builtin_game(dialect):
         assert played.won, name
         assert played.contradictions == []
         assert all(could_not_tell(*refused) for refused in played.refused)
+
+
+def test_it_wins_as_fast_where_arrivals_are_not_announced():
+    told, untold = builtin_games(), builtin_games(kind=UnannouncedGame)
+    for (name, one), (_, other) in zip(told, untold, strict=True):
+        played = play(other, mind())
+        assert (played.won, played.steps) == (True, play(one, mind()).steps), name
+        assert played.contradictions == []
+
+
+def test_one_refused_put_tells_that_the_game_says_move():
+    for name, game in islice(builtin_games("0.4", UnannouncedGame), 4, 10):
+        played = play(game, mind())
+        assert played.won, name
+        assert sum(command.startswith("put ") for command in played.actions) == 1
 
 
 @pytest.mark.parametrize(("dialect", "count"), [("0.3", 140), ("0.4", 30)])

@@ -118,7 +118,7 @@ def _with_names(verb: str, words: str, rest: str, belief: AlfworldBelief, repair
 
 
 def _put(thing: str, joint: str, place: str, words: str, belief: AlfworldBelief, repairs: list[str]) -> str:
-    """In the words of the game's dialect, which is known before anything can be put anywhere."""
+    """In the words of the game's dialect, known since the first arrival that was announced; else those of 0.3."""
     if belief.dialect == "0.4":
         if (words, joint) != ("move", " to "):
             repairs.append("`put` for the game's `move`")

@@ -37,7 +37,7 @@ class AlfworldKnown(Belief):
     """What objects are known to be: hot, cool, clean, sliced, on."""
     last_seen: Mapping[str, str] = field(default_factory=dict)
     dialect: str | None = None
-    """`0.3` or `0.4`, from the first arrival on."""
+    """`0.3` or `0.4`, from the first arrival on; None where none was announced, until a refused `put` tells."""
     inert: frozenset[str] = frozenset()
     """Basins that something was held under in vain: they clean nothing."""
     refused: frozenset[str] = frozenset()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from rpms.core.facts import kind_of
 from rpms.worlds.alfworld import observations as heard
+from rpms.worlds.alfworld.affordances import affordances
 from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.observations import AlfworldDeed, Sight
 from rpms.worlds.alfworld.sites import NOWHERE, Sites, assumed, printed
@@ -21,11 +23,22 @@ def update(belief: AlfworldBelief, action: str | None, observation: str) -> Alfw
     text = observation.strip()
     if text == heard.NOTHING_HAPPENS:
         return _refused(belief, action.strip()) if action is not None else belief
+    arrived = _arrive_unannounced(belief, action, text)
+    if arrived is not None:
+        return arrived
     for read, take_over in _READERS:
         found = read(text)
         if found is not None:
             return take_over(belief, found)
     return _open(belief, action, text)
+
+
+def _arrive_unannounced(belief: AlfworldBelief, action: str | None, text: str) -> AlfworldBelief | None:
+    """Many loops cut `You arrive at loc 7.` off an answer: a sight of the place that one goes to is an arrival."""
+    seen = heard.sight(text)
+    if seen is None or action is None or action.strip() != f"go to {seen.place}":
+        return None
+    return _arrive(belief, ("", seen))
 
 
 def _open(belief: AlfworldBelief, action: str | None, text: str) -> AlfworldBelief:
@@ -53,9 +66,10 @@ def _changed(belief: AlfworldBelief) -> AlfworldBelief:
 def _arrive(belief: AlfworldBelief, arrived: tuple[str, Sight]) -> AlfworldBelief:
     where, seen = arrived
     place, before, sites = seen.place, belief.site, belief.sites
+    dialect, site = belief.dialect, sites.of.get(place) or assumed(place)
     if where == place:
-        dialect, site = "0.4", sites.of.get(place) or assumed(place)
-    else:
+        dialect = "0.4"
+    elif where:
         dialect, site = "0.3", printed(where)
     sites = sites.put(place, site)
     site = sites.of[place]
@@ -136,7 +150,9 @@ def _do(belief: AlfworldBelief, done: AlfworldDeed) -> AlfworldBelief:
 
 def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
     """Draw what can be concluded from a command that did nothing."""
-    if len(belief.refused) < _REFUSED_KEPT:
+    if _speaks_of_moving(belief, action):
+        belief = belief.but(dialect="0.4")
+    elif len(belief.refused) < _REFUSED_KEPT:
         belief = belief.but(refused=belief.refused | {action})
     verb, _, place = action.partition(" ")
     basin = action.removeprefix(f"clean {belief.hand} with ")
@@ -156,6 +172,19 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
     if verb == "open" and here and known is None and belief.has_door(place):
         return belief.but(containers=_with(belief.containers, place, True))
     return belief
+
+
+def _speaks_of_moving(belief: AlfworldBelief, action: str) -> bool:
+    """Whether all that `put` needs is known to hold, so that only the word can be wrong: the game says `move`.
+
+    Of use where no arrival has told the dialect.
+    """
+    start = f"put {belief.hand} in/on "
+    if belief.dialect is not None or belief.hand is None or not action.startswith(start):
+        return False
+    place = action.removeprefix(start)
+    fits = affordances().fits(kind_of(belief.hand), kind_of(place))
+    return bool(fits and belief.here(place) and belief.closed(place) is False)
 
 
 def _carry(belief: AlfworldBelief, carried: tuple[str, ...]) -> AlfworldBelief:
