@@ -3,7 +3,7 @@
     python benchmarks/prompt.py [--games 12] [--memory FILE]
 
 Plays builtin ALFWorld games with the planner, first to record experience, then with that experience as memory, and
-rebuilds every prompt in both layouts. The reference is the `paper` layout in the same run.
+rebuilds every prompt in both layouts, and under `strict`. The reference is the `paper` layout in the same run.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from rpms.core.tokens import estimate_tokens
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.episode import Play, play
+from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
 from rpms.store.memories import read_memory
 from rpms.worlds.base import Setting
@@ -128,6 +129,11 @@ def main() -> None:
     spread = statistics.quantiles(injected, n=20)
     middle = f"5% to 95% {spread[0]:.0f}-{spread[-1]:.0f}"
     print(f"\ninjected blocks: mean {statistics.mean(injected):.0f}, {middle}, most {max(injected)}")
+    strict = compose(Settings(condition="full", preset="strict").condition_value(), KNOWLEDGE, memory)
+    held = [
+        sum(block.tokens for block in prompt.injected()) for episode in recorded for prompt in prompts(episode, strict)
+    ]
+    print(f"under strict: median {statistics.median(held):.0f}, most {max(held)}")
     paper, cached = (statistics.mean(shares[layout]) for layout in (Layout.PAPER, Layout.CACHED))
     print("share of a prompt that the step before had at its start:", end=" ")
     print(f"paper {paper:.1%}, cached {cached:.1%} ({cached / paper:.2f}x)")
