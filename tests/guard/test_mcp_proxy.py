@@ -236,6 +236,7 @@ def test_what_a_server_writes_that_is_no_message_is_not_passed_on(session):
 def test_a_server_that_ends_ends_the_session(session):
     client = session()
     client.call("read", 1, path="a", exit=True)
+    client.thread.join(60)  # by itself, before the client goes
     code, err = client.end()
     assert code == 3
     assert "Traceback" not in err
