@@ -60,5 +60,5 @@ class Present:
     @cached_property
     def room(self) -> Room:
         """As far as adapting memories needs it."""
-        done = [turn.action for turn in self.history if turn.action and not turn.failed]
+        done = [each.command for each in self.situation.past]
         return Room(self.situation, self.schemas, self.whereabouts, done, self.progress.sub_goal)

@@ -154,13 +154,15 @@ class Session:
 
         Looked at is what was hardly ever known when the action succeeded.
         """
+        if not self._all_at_hand:
+            return command
         reading = self.agenda.ledger.names.read(command)
         question = next((each for each in self.agenda.questions if each.book.template == reading.template), None)
-        if question is None or not self._all_at_hand:
+        if question is None:
             return command
         size, (true, false) = question.needs.size, question.book.measure(self.diary.belief, reading.names)
+        slots = {str(place): name for place, name in enumerate(reading.names)}
         for bit in bits((question.unusual | question.unusual >> size) & ~(true | false) & (1 << size) - 1):
-            slots = {str(place): name for place, name in enumerate(reading.names)}
             if look := self._find_out(question.book.facts[bit].bind(slots)):
                 self.then = command
                 return look
