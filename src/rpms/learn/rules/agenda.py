@@ -165,6 +165,16 @@ class Agenda:
             self._reasoners[wanted] = Reasoner(replace(self._manual.active(""), purpose=purpose))
         return self._reasoners[wanted]
 
+    def circumstances(self, schema: ActionSchema) -> tuple[Clause, ...]:
+        """What may be needed for an action that has hardly ever worked, beside what its schema says."""
+        action = next(each for each in self.learned.actions if each.name == schema.name) if self.learned else None
+        return tuple(Clause((literal,)) for literal in action.circumstances) if action is not None else ()
+
+    def towards(self, needs: tuple[Clause, ...]) -> Reasoner:
+        """Plans towards some facts about things by their names."""
+        purpose = Purpose("venture", {}, (Stage("", needs),))
+        return Reasoner(replace(self._manual.active(""), purpose=purpose))
+
     def player(self, goal: Goal) -> Reasoner:
         """Plans towards all that is known of goals of a type."""
         if goal.type not in self._players:

@@ -25,6 +25,8 @@ NAME = re.compile(r"[a-z][a-z_]*")
 """What an action, a parameter or a process may be called."""
 _PROBES = 2
 """Kinds of things that are asked about at a step, to see whether anything is known of such."""
+_REMEMBERED = 200
+"""Attempts of an action of which it is remembered what was believed then."""
 _GLIMPSES = 200
 """Attempts of an action of which it is looked at what they show of things not named: enough to tell."""
 
@@ -105,6 +107,8 @@ class Book:
     """Whether facts about fixed names are left out."""
     named: tuple[str, ...] = ()
     """The fixed names that facts are about."""
+    beliefs: list[tuple[Belief, Belief]] = field(default_factory=list)
+    """What was believed before and after the first attempts: a fixed name may be found to be one only later."""
     _known: set[Atom] = field(default_factory=set)
 
     def record(
@@ -123,6 +127,8 @@ class Book:
         if not refused:
             self.widen(names, known)
         known_before = self.known(before, names)
+        if not self.plain and len(self.beliefs) < _REMEMBERED:
+            self.beliefs.append((before, after))
         if not refused:
             self.settle_probes(before, after, names, kinds, dice)
         return Attempt(
@@ -142,11 +148,11 @@ class Book:
             return Glimpse()
         return glimpse(self.revelations, self.vocabulary.predicates, before, after, names)
 
-    def measure(self, belief: Belief, names: Sequence[str]) -> tuple[int, int]:
-        """Which facts are true and which are false of some names."""
+    def measure(self, belief: Belief, names: Sequence[str], since: int = 0) -> tuple[int, int]:
+        """Which facts are true and which are false of some names; only those `since` a place in their list."""
         true = false = 0
-        bit = 1
-        for fact in self.facts:
+        bit = 1 << since
+        for fact in self.facts[since:] if since else self.facts:
             value = belief.truth(Atom(fact.predicate, _bound(fact.args, names)))
             if value is Truth.TRUE:
                 true |= bit
@@ -166,6 +172,7 @@ class Book:
         new = set(constants) - set(self.named) if names.many else ()
         if self._known and not new and all(known <= slot for known, slot in zip(roles, self.slots, strict=True)):
             return
+        since = len(self.facts)
         self.named = constants
         self.slots = [slot | known for known, slot in zip(roles, self.slots, strict=True)]
         every: list[str] = [*map(str, range(arity)), *constants]
@@ -188,6 +195,21 @@ class Book:
                         for arg, role in zip(args, predicate.args, strict=True)
                     ):
                         self._take_in(self.revelations, Atom(predicate.name, args))
+
+        if new and since:
+            self._look_up(since)
+
+    def _look_up(self, since: int) -> None:
+        """Find out of the first attempts what was so of facts that were taken in after them."""
+        for place, (attempt, (before, after)) in enumerate(zip(self.attempts, self.beliefs, strict=False)):
+            true, false = self.measure(before, attempt.names, since)
+            then = (0, 0) if attempt.refused else self.measure(after, attempt.names, since)
+            self.attempts[place] = attempt._replace(
+                true=attempt.true | true,
+                false=attempt.false | false,
+                true_after=attempt.true_after | then[0],
+                false_after=attempt.false_after | then[1],
+            )
 
     def _arguments(
         self, predicate: Predicate, every: Sequence[str], arity: int, names: Names

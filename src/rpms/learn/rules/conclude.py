@@ -21,6 +21,7 @@ from rpms.core.rules import (
 )
 from rpms.learn.rules.attempts import NAME, Book, Sights
 from rpms.learn.rules.by_role import processes_by_role
+from rpms.learn.rules.circumstances import circumstances
 from rpms.learn.rules.consequences import Outcomes
 from rpms.learn.rules.deeds import ADVANCED, deed_processes, deeds_of, looks, score_tables
 from rpms.learn.rules.goals import GoalModel, Makeable, goal_model
@@ -169,6 +170,7 @@ def _action(
         tuple(attempt.witness for attempt in wins[:MOST_WITNESSES]),
         tuple(literal_of(book.facts, bit) for bit in bits(needs.required if len(wins) < FEW else needs.explaining)),
         needs.safe_literals,
+        circumstances(needs) if len(wins) < FEW else (),
     )
 
 

@@ -25,6 +25,10 @@ _RISES = 3
 """How often the score has to have risen before the end for parts of a task to be scored at all."""
 _TOLD = 0.5
 """Share of what scored that facts have to account for; where they do not, kinds are asked."""
+_RUIN = 20.0
+"""Steps that it is worth not to end the task for good."""
+_HARMLESS = 0.1
+"""Share of what did not score that may have ended the task: where more did, nothing is tried blindly."""
 _SELDOM, _SEVERAL = 1 / 3, 3
 """How often something may have scored again that counts once, and how often it has to have been done again."""
 _NO_NAME = re.compile("[^a-z_]+")
@@ -51,9 +55,9 @@ def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Dee
     wins = _endings(books, goal)
     if rises - wins < _RISES:
         return []
-    found = [deed for book in books for deed in _deeds(book, goal, names, ties, counting=True)]
+    found = [deed for book in books for deed in _deeds(book, goal, names, ties, blind=True)]
     if not any(deed.blind for deed in found):  # what facts tell may well be wanted again
-        found = [deed for book in books for deed in _deeds(book, goal, names, ties, counting=False)]
+        found = [deed for book in books for deed in _deeds(book, goal, names, ties, blind=False)]
     ordered = any(deed.book.template == SLOT for deed in found)
     return [deed for deed in found if deed.book.slots or not ordered]
 
@@ -75,17 +79,22 @@ def _scored(attempt: Attempt) -> bool:
     return attempt.gained > 0
 
 
-def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, counting: bool) -> Iterator[Deed]:
-    """When an action scores: what held then, or where that tells little, with which kinds of things."""
+def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> Iterator[Deed]:
+    """When an action scores: what held then, or where that tells little, with which kinds of things.
+
+    `blind`: what was not done again is taken to count once.
+    """
     every = [attempt for attempt in book.attempts if attempt.goal == goal and not attempt.refused]
     if not any(map(_scored, every)):
         return
-    once = _once(every, len(book.slots)) if counting and book.template != SLOT else ()
+    once = _once(every, len(book.slots), blind=blind) if book.template != SLOT else ()
     done = list(_first_times(every)) if once else every
     told = list(conditions(view(_with_goal(book), [_meant(book, attempt) for attempt in done], _scored)))
     parameters = book.called(names)
     scored = sum(map(_scored, done))
-    if len(book.slots) == 2 and parameters and sum(when.good for when in told) < _TOLD * scored:
+    lost = sum(attempt.lost for attempt in done)
+    untold = sum(when.good for when in told) < _TOLD * scored and lost <= _HARMLESS * (len(done) - scored)
+    if len(book.slots) == 2 and parameters and untold:
         name = f"{book.template.partition(SLOT)[0].strip()} scores in {goal}"
         found = by_kinds(_NO_NAME.sub("_", name), goal, parameters, done, ties)
         yield from (Deed(goal, book, each, once, blind=each.table is None) for each in found)
@@ -103,11 +112,11 @@ def _first_times(attempts: Iterable[Attempt]) -> Iterator[Attempt]:
             yield attempt
 
 
-def _once(attempts: Sequence[Attempt], slots: int) -> tuple[int, ...]:
+def _once(attempts: Sequence[Attempt], slots: int, *, blind: bool) -> tuple[int, ...]:
     """The slots with whose names it scores once: one, if it did not get further with that again, else all or none."""
     for some in (*((slot,) for slot in range(slots if slots > 1 else 0)), tuple(range(slots))):
         again = list(_again(attempts, some))
-        enough = len(again) >= _SEVERAL or len(some) == slots
+        enough = len(again) >= _SEVERAL or (blind and len(some) == slots)
         if enough and sum(attempt.further for attempt in again) <= _SELDOM * len(again):
             return some
     return ()
@@ -166,7 +175,7 @@ def deed_processes(deeds: Iterable[Deed], actions: Mapping[str, ActionModel], na
         parameters, action = deed.book.called(names), actions.get(deed.book.template)
         if parameters is None:
             continue
-        needs = action.guessed if action is not None else ()
+        needs = (*action.guessed, *action.circumstances) if action is not None else ()
         told = deed.told
         when = replace(told.when, literals=tuple(dict.fromkeys((*told.when.literals, *needs))))
         base = f"score_{action.name if action is not None else 'order'}"
@@ -177,4 +186,11 @@ def deed_processes(deeds: Iterable[Deed], actions: Mapping[str, ActionModel], na
         of_goal = Clause((Literal(Atom("goal_type", (deed.goal,))),))
         once = tuple(parameters[slot] for slot in deed.once)
         needed = (*found.schema.preconditions, of_goal)
-        yield found._replace(schema=replace(found.schema, preconditions=needed, once=once, steps=told.steps))
+        yield found._replace(schema=replace(found.schema, preconditions=needed, once=once, steps=told.steps + _risk(deed)))
+
+
+def _risk(deed: Deed) -> float:
+    """What is added to the cost of a deed that may end the task: others come first, and of such the surest."""
+    deadly = any(attempt.lost for attempt in deed.book.attempts)
+    good, bad = deed.told.when.good, deed.told.when.bad
+    return round(_RUIN * (bad + 1) / (good + bad + 2), 1) if deadly else 0.0

@@ -12,6 +12,7 @@ from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book, Sights, Vocabulary
+from rpms.learn.rules.circumstances import InHand
 from rpms.learn.rules.linked import Linked
 from rpms.learn.rules.tables import Tie
 from rpms.learn.rules.templates import SLOT, Names, draw
@@ -60,6 +61,7 @@ class Ledger:
     """Whether parts of tasks were seen to score."""
     ties: dict[str, dict[Tie, None]] = field(default_factory=dict)
     """By name, what it is tied to for good."""
+    in_hand: InHand = field(default_factory=InHand)
     orders: Book = field(init=False)
     """Commands that were names themselves."""
 
@@ -174,6 +176,10 @@ class Diary:
             book = ledger.books[reading.template] = Book(reading.template, ledger.vocabulary)
         attempt = self._recorded(book, step, reading.names, (before, after), witness, refused=refused)
         book.add(attempt, ledger.names)
+        if not refused:
+            ledger.names.in_hand |= dict.fromkeys(
+                ledger.in_hand.add(reading.template, reading.names, before.holding, self.episode)
+            )
         linked = ledger.linked.setdefault(reading.template, Linked(reading.template, ledger.vocabulary))
         linked.add(attempt, before, after, ledger.names, ledger.kinds, self._dice)
         if not refused:

@@ -63,6 +63,9 @@ class ActionModel:
     safe: frozenset[Literal] = field(default_factory=frozenset)
     """All literals that were true in every success: the safe bound, which nothing here goes beyond."""
 
+    circumstances: tuple[Literal, ...] = ()
+    """Of an action that has hardly ever worked, what may have been needed beside that."""
+
     @property
     def syntax(self) -> str:
         """As the manual writes it."""

@@ -18,6 +18,7 @@ from rpms.learn.rules.induce import bits
 from rpms.learn.rules.ledger import Diary
 from rpms.learn.rules.question import Question
 from rpms.learn.rules.templates import draw, fill
+from rpms.learn.rules.venture import Prospect, Ventures
 from rpms.learn.rules.wins import State
 from rpms.worlds.base import Game, by_verb
 
@@ -32,6 +33,8 @@ _WORTH_IT = 0.9
 
 _LAST_STEPS = 8
 """Steps at the end of an episode in which actions are tried that often end the task for good."""
+_STAYING = 0.5
+"""How often experiments are made where nothing is known that may score, rather than going elsewhere."""
 _ANY_KIND, _FITTING = 0.4, 0.3
 """How often an action is imagined with any kinds, and with kinds that have worked in every slot."""
 
@@ -63,9 +66,12 @@ class Session:
     """Whether what scores is being done, as far as it is known."""
     left: int = 0
     """Steps that are left of the episode."""
+    ventures: Ventures = field(init=False)
 
     def __post_init__(self) -> None:
         agenda, goal = self.agenda, self.diary.goal
+        self.ventures = Ventures(agenda, goal.type, self.dice)
+        self._before = self.diary.belief
         self.about_goal = not agenda.settled(goal) and self.dice.random() < agenda.how.goals
         self.scoring = self.about_goal and agenda.learned is not None and goal.type in agenda.learned.scoring
 
@@ -75,6 +81,8 @@ class Session:
 
     def told(self, command: str, *, refused: bool) -> None:
         """What became of a command."""
+        before, self._before = self._before, self.diary.belief
+        self.ventures.told(before, self._before, scored=not refused and self.diary.past[-1].gained)
         if refused:
             self.refused.add(command)
             self.failures[command] += 1
@@ -314,8 +322,8 @@ class Session:
     def _towards_goal(self) -> str:
         """The next step towards a guess at what the goal wants; nothing where there is none left."""
         agenda = self.agenda
-        if self.scoring and (command := self._towards_score()):
-            return command
+        if self.scoring:
+            return self._towards_score() or self._venture() or self._elsewhere()
         for _ in range(4):
             if self.wanted is None or self.patience <= 0:
                 if self.wanted is not None:
@@ -338,7 +346,55 @@ class Session:
     def _towards_score(self) -> str:
         """The next step towards what scores; nothing where nothing is known to score now."""
         plan = self.agenda.player(self.diary.goal).plan(self.situation, seek=False)
-        return next((option.command for option in plan.options if not self._vain(option.command)), "")
+        fair = (each for each in plan.options if not any(self._vain(link.command) for link in each.chain))
+        option = next(fair, None)
+        if option is not None:
+            self.ventures.pursued, self.ahead = None, []
+        return option.command if option is not None else ""
+
+    def _venture(self) -> str:
+        """The next step towards something that may score, for all that is known."""
+        ventures = self.ventures
+        if ventures.pursued is not None and self.patience <= 0:
+            ventures.give_up(ventures.pursued)
+        pursued = ventures.pursued
+        for prospect in [pursued] if pursued is not None else ventures.prospects(self.situation):
+            if prospect is not pursued:
+                self.patience, self.ahead = 2 * self.agenda.how.pursued, []
+            ventures.pursued = prospect
+            self.patience -= 1
+            command = "" if self._vain(prospect.command) else self._prepare(prospect)
+            if not command or command == prospect.command:
+                ventures.give_up(prospect)
+            if command:
+                return command
+        return ""
+
+    def _prepare(self, prospect: Prospect) -> str:
+        """A prospect, if all that it needs holds, or the next step towards that; nothing where there is none."""
+        if all(clause.truth(self.situation) is Truth.TRUE for clause in prospect.needs):
+            return prospect.command
+        if (going := self._go_on()) is not None:
+            return going
+        plan = self.agenda.towards(prospect.needs).plan(self.situation, seek=False)
+        option = next((each for each in plan.options if not self._vain(each.command)), None)
+        if option is None:
+            return ""
+        self.ahead = [link.command for link in option.chain[1:]] if not option.chain[0].reveals else []
+        return option.command
+
+    def _elsewhere(self) -> str:
+        """Some way to another place, now and then: what can be done next may be seen there."""
+        ledger = self.agenda.ledger
+        if self.dice.random() < _STAYING:
+            return ""
+        listed = [
+            command
+            for command in self.game.admissible()
+            if not self._vain(command)
+            and (linked := ledger.linked.get(ledger.names.read(command).template)) is not None and linked.moves
+        ]
+        return self.dice.choice(listed) if listed else ""
 
     def _go_on(self) -> str | None:
         """The next action of the plan that was made, where it can be done; no new plan is needed then."""

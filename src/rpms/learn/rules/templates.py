@@ -45,6 +45,8 @@ class Names:
         """In how many episodes each name was known."""
         self.few: dict[str, tuple[str, ...]] = {}
         """The names of roles that have only few in all."""
+        self.in_hand: dict[str, None] = {}
+        """Names of what was in hand whenever some action worked."""
         self._widespread: tuple[str, ...] = ()
         self._unnumbered: list[str] = []
 
@@ -71,8 +73,11 @@ class Names:
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """Names that stand for one thing in every episode: those without a number, as far as they are widespread."""
-        return self._widespread if self.many else tuple(self._unnumbered)
+        """Names that stand for one thing in every episode: those without a number, as far as they are widespread.
+
+        What is hidden in most episodes may matter all the same where it was in hand.
+        """
+        return tuple(dict.fromkeys((*self._widespread, *self.in_hand))) if self.many else tuple(self._unnumbered)
 
     @property
     def many(self) -> bool:

@@ -23,6 +23,9 @@ _GAIN = 0.02
 """By how much a fact has to raise the share of what came out well."""
 _ABOUT_OTHERS = 0.8
 """What a fact about a fixed name or a kind is worth, compared with one about the action's things."""
+_BY_NAME, _ABOUT_NAMES = 5, 0.4
+"""Of a fact about fixed names alone, the attempts that came out well with it, below which it may just have happened to
+hold, and what it is worth."""
 _MOST_KINDS = 40
 """Kinds that are looked at."""
 
@@ -90,7 +93,8 @@ def conditions(book: Book, least: float = _OFTEN) -> Iterator[Circumstance]:
     """When it came out well, as conditions each of which mostly tells; what came out well by luck is covered by none.
 
     Sequential covering, as FOIL does it: facts are added by their gain, which weighs how much the share of what came
-    out well rises by how much is still covered; what a condition covers is set aside before the next one is sought.
+    out well rises by how much is still covered; what a condition covers is set aside before the next one is sought,
+    and so is what it may have covered as far as anybody knew: luck would explain that by something else.
 
     `least`: the share of what comes out well with a condition.
     """
@@ -113,11 +117,19 @@ def conditions(book: Book, least: float = _OFTEN) -> Iterator[Circumstance]:
         )
         found = Circumstance(literals, len(covered), bad, tuple(row[0] for row in covered[:5]))
         luck = (len(left) / (len(left) + len(lost))) ** len(covered) if lost else 0.0
-        if len(covered) < _SEVERAL or found.share < least or (further and luck > BY_CHANCE / len(facts)):
+        named = any(literal.atom.args and not any(map(str.isdigit, literal.atom.args)) for literal in literals)
+        lucky = luck > BY_CHANCE / (len(facts) if named else 1)  # of fixed names, there are many to choose from
+        if len(covered) < _SEVERAL or found.share < least or (further and lucky):
             return
         yield found
         least, further = max(least, _SURE), True
-        left = [row for row in left if row[1] & mask != mask]
+        left = [row for row in left if _refutes(row[0], mask, size, kinds)]
+
+
+def _refutes(attempt: Attempt, mask: int, size: int, kinds: Sequence[tuple[str, str]]) -> bool:
+    """Whether something that a condition asks for was known to be otherwise in an attempt."""
+    others = (1 << len(kinds)) - 1 & ~_of_kinds(attempt, kinds)
+    return bool(mask & (attempt.false | attempt.true << size | others << 2 * size))
 
 
 def _kinds(book: Book) -> list[tuple[str, str]]:
@@ -138,7 +150,11 @@ def _grown(good: Sequence[tuple[Attempt, int]], bad: Sequence[tuple[Attempt, int
     """Facts that most of what came out well shares, and little else; of equal ones, those about the action's things."""
     size, mask = len(facts), 0
     good, bad = list(good), list(bad)
-    general = [any(not arg.isdigit() for arg in atom.args) for atom in facts]
+    named = [bool(atom.args) and not any(map(str.isdigit, atom.args)) for atom in facts]
+    weight = [
+        _ABOUT_NAMES if alone else 1.0 if all(map(str.isdigit, atom.args)) else _ABOUT_OTHERS
+        for atom, alone in zip(facts, named, strict=True)
+    ]
     while bad:
         share = len(good) / (len(good) + len(bad))
         ever, ranked, choice = 0, (0.0, False, 0), -1
@@ -148,9 +164,10 @@ def _grown(good: Sequence[tuple[Attempt, int]], bad: Sequence[tuple[Attempt, int
             hits, misses = sum(row[1] >> bit & 1 for row in good), sum(row[1] >> bit & 1 for row in bad)
             kept = hits / (hits + misses)
             told = bit >= 2 * size
-            worth = hits * log2(kept / share) * (_ABOUT_OTHERS if told or general[bit % size] else 1.0)
+            worth = hits * log2(kept / share) * (_ABOUT_OTHERS if told else weight[bit % size])
             rank = (worth, not told and bit < size, -bit)
-            if hits >= _SEVERAL and kept >= share + _GAIN and rank > ranked:
+            enough = _BY_NAME if not told and named[bit % size] else _SEVERAL
+            if hits >= enough and kept >= share + _GAIN and rank > ranked:
                 ranked, choice = rank, bit
         if choice < 0:
             break
