@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from math import log2
 
 from rpms.core.facts import Atom, Clause, Literal
@@ -23,6 +24,8 @@ _GAIN = 0.02
 """By how much a fact has to raise the share of what came out well."""
 _ABOUT_OTHERS = 0.8
 """What a fact about a fixed name or a kind is worth, compared with one about the action's things."""
+_TOGETHER = 0.7
+"""What two facts are worth that tell only together: there are many pairs."""
 _BY_NAME, _ABOUT_NAMES = 5, 0.4
 """Of a fact about fixed names alone, the attempts that came out well with it, below which it may just have happened to
 hold, and what it is worth."""
@@ -108,7 +111,7 @@ def conditions(book: Book, least: float = _OFTEN) -> Iterator[Circumstance]:
     lost = [row for row in rows if row[0].refused]
     further = False
     while len(left) >= _SEVERAL:
-        mask = _grown(left, lost, facts)
+        mask = _grown(left, lost, facts, kinds)
         covered = [row for row in left if row[1] & mask == mask]
         bad = sum(row[0].refused and row[1] & mask == mask for row in rows)
         literals = tuple(
@@ -146,8 +149,17 @@ def _of_kinds(attempt: Attempt, kinds: Sequence[tuple[str, str]]) -> int:
     return sum(1 << place for place, (slot, kind) in enumerate(kinds) if attempt.kinds[int(slot)] == kind)
 
 
-def _grown(good: Sequence[tuple[Attempt, int]], bad: Sequence[tuple[Attempt, int]], facts: Sequence[Atom]) -> int:
-    """Facts that most of what came out well shares, and little else; of equal ones, those about the action's things."""
+def _grown(
+    good: Sequence[tuple[Attempt, int]],
+    bad: Sequence[tuple[Attempt, int]],
+    facts: Sequence[Atom],
+    kinds: Sequence[tuple[str, str]],
+) -> int:
+    """Facts that most of what came out well shares, and little else; of equal ones, those about the action's things.
+
+    What two things have to do with each other may show only in two facts together, one of each: what is to be done to
+    the one, and what the other is.
+    """
     size, mask = len(facts), 0
     good, bad = list(good), list(bad)
     named = [bool(atom.args) and not any(map(str.isdigit, atom.args)) for atom in facts]
@@ -155,23 +167,42 @@ def _grown(good: Sequence[tuple[Attempt, int]], bad: Sequence[tuple[Attempt, int
         _ABOUT_NAMES if alone else 1.0 if all(map(str.isdigit, atom.args)) else _ABOUT_OTHERS
         for atom, alone in zip(facts, named, strict=True)
     ]
+    sides = [_side(atom.args) for atom in facts] * 2 + [slot for slot, _ in kinds]
     while bad:
         share = len(good) / (len(good) + len(bad))
-        ever, ranked, choice = 0, (0.0, False, 0), -1
+        ever, ranked, choice = 0, (0.0, False, 0), 0
         for _, true in good:
             ever |= true
+        hits: dict[int, int] = {}
         for bit in bits(ever & ~mask):
-            hits, misses = sum(row[1] >> bit & 1 for row in good), sum(row[1] >> bit & 1 for row in bad)
-            kept = hits / (hits + misses)
+            hits[bit] = sum(row[1] >> bit & 1 for row in good)
+            kept = hits[bit] / (hits[bit] + sum(row[1] >> bit & 1 for row in bad))
             told = bit >= 2 * size
-            worth = hits * log2(kept / share) * (_ABOUT_OTHERS if told else weight[bit % size])
+            worth = hits[bit] * log2(kept / share) * (_ABOUT_OTHERS if told else weight[bit % size])
             rank = (worth, not told and bit < size, -bit)
             enough = _BY_NAME if not told and named[bit % size] else _SEVERAL
-            if hits >= enough and kept >= share + _GAIN and rank > ranked:
-                ranked, choice = rank, bit
-        if choice < 0:
+            if hits[bit] >= enough and kept >= share + _GAIN and rank > ranked:
+                ranked, choice = rank, 1 << bit
+        several = [bit for bit, count in hits.items() if sides[bit] and count >= _SEVERAL]
+        for one, other in combinations(several, 2):
+            if sides[one] == sides[other] or min(hits[one], hits[other]) * -log2(share) * _TOGETHER <= ranked[0]:
+                continue
+            both = 1 << one | 1 << other
+            count = sum(row[1] & both == both for row in good)
+            kept = count / max(1, count + sum(row[1] & both == both for row in bad))
+            worth = count * log2(kept / share) * _TOGETHER if kept else 0.0
+            rank = (worth, one < size, -one)
+            if count >= _SEVERAL and kept >= share + _GAIN and rank > ranked:
+                ranked, choice = rank, both
+        if not choice:
             break
-        mask |= 1 << choice
-        good = [row for row in good if row[1] >> choice & 1]
-        bad = [row for row in bad if row[1] >> choice & 1]
+        mask |= choice
+        good = [row for row in good if row[1] & choice == choice]
+        bad = [row for row in bad if row[1] & choice == choice]
     return mask
+
+
+def _side(args: Sequence[str]) -> str:
+    """The slot that a fact is about, where it is about just one."""
+    slots = [arg for arg in args if arg.isdigit()]
+    return slots[0] if len(slots) == 1 else ""
