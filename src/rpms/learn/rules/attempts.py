@@ -185,19 +185,22 @@ class Book:
                     self._suits(arg, role, known_roles, names) for arg, role in zip(args, predicate.args, strict=True)
                 ):
                     self._take_in(self.facts, Atom(predicate.name, args))
-            if len(predicate.args) > 1:
-                self._take_in(self.revelations, Atom(predicate.name, (ANYTHING,) * len(predicate.args)))
-            for place in range(len(predicate.args)):
-                for others in permutations(map(str, range(arity)), len(predicate.args) - 1):
-                    args = (*others[:place], ANYTHING, *others[place:])
-                    if all(
-                        arg == ANYTHING or self._suits(arg, role, known_roles, names)
-                        for arg, role in zip(args, predicate.args, strict=True)
-                    ):
-                        self._take_in(self.revelations, Atom(predicate.name, args))
+            self._widen_revelations(predicate, arity, known_roles, names)
 
         if new and since:
             self._look_up(since)
+
+    def _widen_revelations(self, predicate: Predicate, arity: int, roles: set[str], names: Names) -> None:
+        if len(predicate.args) > 1:
+            self._take_in(self.revelations, Atom(predicate.name, (ANYTHING,) * len(predicate.args)))
+        for place in range(len(predicate.args)):
+            for others in permutations(map(str, range(arity)), len(predicate.args) - 1):
+                args = (*others[:place], ANYTHING, *others[place:])
+                if all(
+                    arg == ANYTHING or self._suits(arg, role, roles, names)
+                    for arg, role in zip(args, predicate.args, strict=True)
+                ):
+                    self._take_in(self.revelations, Atom(predicate.name, args))
 
     def _look_up(self, since: int) -> None:
         """Find out of the first attempts what was so of facts that were taken in after them."""

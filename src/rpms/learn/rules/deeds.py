@@ -186,7 +186,8 @@ def deed_processes(deeds: Iterable[Deed], actions: Mapping[str, ActionModel], na
         of_goal = Clause((Literal(Atom("goal_type", (deed.goal,))),))
         once = tuple(parameters[slot] for slot in deed.once)
         needed = (*found.schema.preconditions, of_goal)
-        yield found._replace(schema=replace(found.schema, preconditions=needed, once=once, steps=told.steps + _risk(deed)))
+        steps = told.steps + _risk(deed)
+        yield found._replace(schema=replace(found.schema, preconditions=needed, once=once, steps=steps))
 
 
 def _risk(deed: Deed) -> float:

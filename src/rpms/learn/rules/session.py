@@ -392,7 +392,8 @@ class Session:
             command
             for command in self.game.admissible()
             if not self._vain(command)
-            and (linked := ledger.linked.get(ledger.names.read(command).template)) is not None and linked.moves
+            and (linked := ledger.linked.get(ledger.names.read(command).template)) is not None
+            and linked.moves
         ]
         return self.dice.choice(listed) if listed else ""
 
