@@ -22,7 +22,7 @@ from rpms.learn.rules.views import conditions, view
 
 ADVANCED = Atom("advanced")
 _RISES = 3
-"""How often the score has to have risen before the end for parts of a task to be scored at all."""
+"""How often the score has to have risen before the end for parts of a task to be scored at all, and with a deed."""
 _TOLD = 0.5
 """Share of what scored that facts have to account for; where they do not, kinds are asked."""
 _RUIN = 20.0
@@ -87,17 +87,19 @@ def _deeds(book: Book, goal: str, names: Names, ties: Ties, *, blind: bool) -> I
     every = [attempt for attempt in book.attempts if attempt.goal == goal and not attempt.refused]
     if not any(map(_scored, every)):
         return
-    once = _once(every, len(book.slots), blind=blind) if book.template != SLOT else ()
+    tried = [attempt for attempt in book.attempts if attempt.goal == goal]
+    once = _once(tried, len(book.slots), blind=blind) if book.template != SLOT else ()
     done = list(_first_times(every)) if once else every
-    told = list(conditions(view(_with_goal(book), [_meant(book, attempt) for attempt in done], _scored)))
+    found = conditions(view(_with_goal(book), [_meant(book, attempt) for attempt in done], _scored))
+    told = [when for when in found if when.good >= _RISES]
     parameters = book.called(names)
     scored = sum(map(_scored, done))
     lost = sum(attempt.lost for attempt in done)
     untold = sum(when.good for when in told) < _TOLD * scored and lost <= _HARMLESS * (len(done) - scored)
     if len(book.slots) == 2 and parameters and untold:
         name = f"{book.template.partition(SLOT)[0].strip()} scores in {goal}"
-        found = by_kinds(_NO_NAME.sub("_", name), goal, parameters, done, ties)
-        yield from (Deed(goal, book, each, once, blind=each.table is None) for each in found)
+        tables = by_kinds(_NO_NAME.sub("_", name), goal, parameters, done, ties)
+        yield from (Deed(goal, book, each, once, blind=each.table is None) for each in tables)
     else:
         yield from (Deed(goal, book, Told(when), once) for when in told)
 

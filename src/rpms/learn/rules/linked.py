@@ -28,6 +28,8 @@ _IN_VAIN = 8
 """Places that one did not come to, of each attempt."""
 _SOMETIMES = 0.1
 """Share of the successes in which something has to become known for a plan to try it."""
+_NEARLY_ALL = 0.9
+"""Share of those in which it did that has to have each fact of its condition: a look that is not taken shows nothing."""
 _SEVERAL = 3
 """Successes, and different things, with which something came about."""
 
@@ -189,7 +191,7 @@ def _showing(
             continue  # which way leads where is not looked for: plans would take all ways that nobody knows
         rows = [row for row in book.attempts if not row.refused and not row.known >> bit & 1]
         shown = view(book, rows, lambda row, bit=bit: bool(row.known_after >> bit & 1))  # type: ignore[misc]
-        when = next(conditions(shown, _SOMETIMES), None)
+        when = next(conditions(shown, _SOMETIMES, _NEARLY_ALL), None)
         if when is None or when.good < _SEVERAL:
             continue
         literals = tuple(dict.fromkeys((*when.literals, *told.literals)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import log2
+from typing import NamedTuple
 
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.learn.rules.attempts import Attempt, Book
@@ -24,6 +25,8 @@ _GAIN = 0.02
 """By how much a fact has to raise the share of what came out well."""
 _ABOUT_OTHERS = 0.8
 """What a fact about a fixed name or a kind is worth, compared with one about the action's things."""
+_OWN_WORD = 1.2
+"""What a fact is worth that tells the action's own word of its thing: a text that says what is to be done."""
 _TOGETHER = 0.7
 """What two facts are worth that tell only together: there are many pairs."""
 _BY_NAME, _ABOUT_NAMES = 5, 0.4
@@ -92,14 +95,15 @@ def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstan
     return found if found.share >= _OFTEN else None
 
 
-def conditions(book: Book, least: float = _OFTEN) -> Iterator[Circumstance]:
+def conditions(book: Book, least: float = _OFTEN, kept: float = 0.0) -> Iterator[Circumstance]:
     """When it came out well, as conditions each of which mostly tells; what came out well by luck is covered by none.
 
     Sequential covering, as FOIL does it: facts are added by their gain, which weighs how much the share of what came
     out well rises by how much is still covered; what a condition covers is set aside before the next one is sought,
     and so is what it may have covered as far as anybody knew: luck would explain that by something else.
 
-    `least`: the share of what comes out well with a condition.
+    `least`: the share of what comes out well with a condition. `kept`: of what came out well, the share that each fact
+    has to keep.
     """
     size, facts = len(book.facts), book.facts
     kinds = _kinds(book)
@@ -111,7 +115,7 @@ def conditions(book: Book, least: float = _OFTEN) -> Iterator[Circumstance]:
     lost = [row for row in rows if row[0].refused]
     further = False
     while len(left) >= _SEVERAL:
-        mask = _grown(left, lost, facts, kinds)
+        mask = _grown(left, lost, _weights(book), kinds, kept)
         covered = [row for row in left if row[1] & mask == mask]
         bad = sum(row[0].refused and row[1] & mask == mask for row in rows)
         literals = tuple(
@@ -152,8 +156,9 @@ def _of_kinds(attempt: Attempt, kinds: Sequence[tuple[str, str]]) -> int:
 def _grown(
     good: Sequence[tuple[Attempt, int]],
     bad: Sequence[tuple[Attempt, int]],
-    facts: Sequence[Atom],
+    facts: Sequence[_Weighed],
     kinds: Sequence[tuple[str, str]],
+    least: float,
 ) -> int:
     """Facts that most of what came out well shares, and little else; of equal ones, those about the action's things.
 
@@ -162,12 +167,7 @@ def _grown(
     """
     size, mask = len(facts), 0
     good, bad = list(good), list(bad)
-    named = [bool(atom.args) and not any(map(str.isdigit, atom.args)) for atom in facts]
-    weight = [
-        _ABOUT_NAMES if alone else 1.0 if all(map(str.isdigit, atom.args)) else _ABOUT_OTHERS
-        for atom, alone in zip(facts, named, strict=True)
-    ]
-    sides = [_side(atom.args) for atom in facts] * 2 + [slot for slot, _ in kinds]
+    sides = [fact.side for fact in facts] * 2 + [slot for slot, _ in kinds]
     while bad:
         share = len(good) / (len(good) + len(bad))
         ever, ranked, choice = 0, (0.0, False, 0), 0
@@ -178,12 +178,12 @@ def _grown(
             hits[bit] = sum(row[1] >> bit & 1 for row in good)
             kept = hits[bit] / (hits[bit] + sum(row[1] >> bit & 1 for row in bad))
             told = bit >= 2 * size
-            worth = hits[bit] * log2(kept / share) * (_ABOUT_OTHERS if told else weight[bit % size])
+            worth = hits[bit] * log2(kept / share) * (_ABOUT_OTHERS if told else facts[bit % size].weight)
             rank = (worth, not told and bit < size, -bit)
-            enough = _BY_NAME if not told and named[bit % size] else _SEVERAL
+            enough = max(_SEVERAL if told else facts[bit % size].enough, least * len(good))
             if hits[bit] >= enough and kept >= share + _GAIN and rank > ranked:
                 ranked, choice = rank, 1 << bit
-        several = [bit for bit, count in hits.items() if sides[bit] and count >= _SEVERAL]
+        several = [bit for bit, count in hits.items() if sides[bit] and count >= _SEVERAL and not least]
         for one, other in combinations(several, 2):
             if sides[one] == sides[other] or min(hits[one], hits[other]) * -log2(share) * _TOGETHER <= ranked[0]:
                 continue
@@ -202,7 +202,23 @@ def _grown(
     return mask
 
 
-def _side(args: Sequence[str]) -> str:
-    """The slot that a fact is about, where it is about just one."""
-    slots = [arg for arg in args if arg.isdigit()]
-    return slots[0] if len(slots) == 1 else ""
+class _Weighed(NamedTuple):
+    """What a fact is worth in a condition."""
+
+    weight: float
+    enough: int
+    """Attempts that have to have come out well with it."""
+    side: str
+    """The slot that it is about, where it is about just one."""
+
+
+def _weights(book: Book) -> list[_Weighed]:
+    """What each fact of a book is worth, in their order."""
+    words, found = set(book.template.split()), []
+    for atom in book.facts:
+        slots = [arg for arg in atom.args if arg.isdigit()]
+        weight = 1.0 if len(slots) == len(atom.args) else _ABOUT_OTHERS if slots else _ABOUT_NAMES
+        weight = _OWN_WORD if slots and not words.isdisjoint(atom.args) else weight
+        enough = _SEVERAL if slots or not atom.args else _BY_NAME
+        found.append(_Weighed(weight, enough, slots[0] if len(slots) == 1 else ""))
+    return found

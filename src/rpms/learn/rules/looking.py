@@ -1,0 +1,131 @@
+"""Looks in an exploration: at what nobody knows, and at what may come of a command before it is given."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rpms.core.facts import Atom, Truth
+from rpms.core.rules import ANYTHING, Instance
+from rpms.core.ways import command_of
+from rpms.learn.rules.induce import bits
+from rpms.learn.rules.standing import Standing
+from rpms.learn.rules.templates import draw, fill
+
+
+class Looking(Standing):
+    """What is looked at."""
+
+    @property
+    def all_at_hand(self) -> bool:
+        """Whether anything can be looked at from here. Who is somewhere looks by going there, as experiments do."""
+        return self.diary.belief.location is None
+
+    def having_looked(self, command: str) -> str:
+        """A look at what may come of a command, which is then done next; or the command, where nothing is to be seen.
+
+        Looked at is what was hardly ever known when the action succeeded.
+        """
+        if not self.all_at_hand:
+            return command
+        reading = self.agenda.ledger.names.read(command)
+        question = next((each for each in self.agenda.questions if each.book.template == reading.template), None)
+        if question is None:
+            return command
+        size, (true, false) = question.needs.size, question.book.measure(self.diary.belief, reading.names)
+        slots = {str(place): name for place, name in enumerate(reading.names)}
+        for bit in bits((question.unusual | question.unusual >> size) & ~(true | false) & (1 << size) - 1):
+            if look := self.find_out(question.book.facts[bit].bind(slots)):
+                self.then = command
+                return look
+        return command
+
+    def try_seen(self) -> str:
+        """What has hardly ever been done to such things as were just looked at, if there is anything of the sort."""
+        seen, self.seen = self.seen, None
+        if seen is None:
+            return ""
+        best, choice = 0.0, ("", Counter[object](), 0)
+        for question in self.agenda.questions:
+            names = self._named(question.schema.variables, seen) if question.unusual else None
+            if names is None:
+                continue
+            command = fill(question.book.template, names)
+            if self.vain(command) or self.too_early(command):
+                continue
+            worth, about = question.rarity(*question.book.measure(self.diary.belief, names))
+            if worth > best:
+                best, choice = worth, (command, question.asked, about)
+        command, asked, about = choice
+        asked[about] += 1
+        return command
+
+    def _named(self, roles: Sequence[str], seen: Sequence[str]) -> tuple[str, ...] | None:
+        """Names for some roles, one of those that were seen among them; None where these have other roles.
+
+        Where no name is known for a role, it is one of another episode.
+        """
+        names, known = self.diary.belief.names, self.agenda.ledger.names.roles
+        fit = [[name for name in seen if name in names.get(role, ())] for role in roles]
+        if roles and not any(fit):
+            return None
+        every = [
+            some or names.get(role) or [name for name in known if role in known[name]]
+            for role, some in zip(roles, fit, strict=True)
+        ]
+        chosen = tuple(self.dice.choice(some) for some in every)
+        return chosen if len(set(chosen)) == len(chosen) else None
+
+    def look(self) -> str:
+        """Something that can be done and makes known what is not: rarely seen states are reached by the unknown."""
+        belief = self.diary.belief
+        seeing = [question for question in self.agenda.questions if question.schema.observes and question.book.slots]
+        for _ in range(self.agenda.how.imagined if seeing else 0):
+            question = self.dice.choice(seeing)
+            names = [self.dice.choice(belief.names.get(role) or ("",)) for role in question.schema.variables]
+            known = question.book.known(belief, names) if all(names) else -1
+            if known.bit_count() < len(question.book.probes):
+                binding = dict(zip(question.schema.variables, names, strict=True))
+                command = fill(question.book.template, names)
+                if not self.vain(command) and (
+                    Instance(question.schema, binding).feasible(self.situation) is not Truth.FALSE
+                ):
+                    return command
+        return ""
+
+    def find_out(self, about: Atom | None = None) -> str:
+        """A look that changes nothing and shows what is unknown, of a fact or of any.
+
+        What an action does shows only where one knew what was so. Looks for things that nobody knows yet are taken
+        once in an episode: nobody can tell whether there are more.
+        """
+        belief, looks = self.diary.belief, self.agenda.looks
+        for schema in self.dice.sample(looks, len(looks)):
+            names = draw(belief, [(role,) for role in schema.variables], self.dice)
+            if names is None:
+                continue
+            binding = dict(zip(schema.variables, names, strict=True))
+            for seen in schema.observes:
+                if about is not None:
+                    bound = _unified(seen.atom, about, schema.variables)
+                    if bound is None:
+                        continue
+                    binding |= bound
+                atom, command = about or seen.atom.bind(binding), command_of(schema, binding)
+                unknown = command not in self.looked if ANYTHING in atom.args else belief.truth(atom) is Truth.UNKNOWN
+                if unknown and not self.vain(command) and (about is None or command not in self.looked):
+                    self.looked.add(command)
+                    self.seen = tuple(binding.values())
+                    return command
+        return ""
+
+
+def _unified(pattern: Atom, atom: Atom, variables: Sequence[str]) -> dict[str, str] | None:
+    """What stands for which of some variables if a pattern is to be a fact; None where it is another."""
+    if pattern.predicate != atom.predicate:
+        return None
+    bound: dict[str, str] = {}
+    for arg, name in zip(pattern.args, atom.args, strict=True):
+        if arg != ANYTHING and (bound.setdefault(arg, name) != name or arg not in variables):
+            return None
+    return bound
