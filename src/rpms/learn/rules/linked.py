@@ -29,7 +29,7 @@ _IN_VAIN = 8
 _SOMETIMES = 0.1
 """Share of the successes in which something has to become known for a plan to try it."""
 _NEARLY_ALL = 0.9
-"""Share of those in which it did that has to have each fact of its condition: a look that is not taken shows nothing."""
+"""Of the looks that showed something, the share that each fact of their condition has to keep."""
 _SEVERAL = 3
 """Successes, and different things, with which something came about."""
 

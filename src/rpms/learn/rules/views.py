@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from math import log2
+from math import log, log2
 from typing import NamedTuple
 
 from rpms.core.facts import Atom, Clause, Literal
@@ -115,7 +115,7 @@ def conditions(book: Book, least: float = _OFTEN, kept: float = 0.0) -> Iterator
     lost = [row for row in rows if row[0].refused]
     further = False
     while len(left) >= _SEVERAL:
-        mask = _grown(left, lost, _weights(book), kinds, kept)
+        mask = _grown(left, lost, _weights(book), kinds, (least, kept))
         covered = [row for row in left if row[1] & mask == mask]
         bad = sum(row[0].refused and row[1] & mask == mask for row in rows)
         literals = tuple(
@@ -158,13 +158,15 @@ def _grown(
     bad: Sequence[tuple[Attempt, int]],
     facts: Sequence[_Weighed],
     kinds: Sequence[tuple[str, str]],
-    least: float,
+    shares: tuple[float, float],
 ) -> int:
     """Facts that most of what came out well shares, and little else; of equal ones, those about the action's things.
 
     What two things have to do with each other may show only in two facts together, one of each: what is to be done to
-    the one, and what the other is.
+    the one, and what the other is. Where what comes out well is often enough (the first of the `shares`), only facts
+    are added that do not just happen to hold; each keeps the second share of what came out well.
     """
+    often, least = shares
     size, mask = len(facts), 0
     good, bad = list(good), list(bad)
     sides = [fact.side for fact in facts] * 2 + [slot for slot, _ in kinds]
@@ -181,9 +183,12 @@ def _grown(
             worth = hits[bit] * log2(kept / share) * (_ABOUT_OTHERS if told else facts[bit % size].weight)
             rank = (worth, not told and bit < size, -bit)
             enough = max(_SEVERAL if told else facts[bit % size].enough, least * len(good))
-            if hits[bit] >= enough and kept >= share + _GAIN and rank > ranked:
+            telling = share < often or _surprise(hits[bit], kept, share) > log(len(facts) / BY_CHANCE)
+            if telling and hits[bit] >= enough and kept >= share + _GAIN and rank > ranked:
                 ranked, choice = rank, 1 << bit
-        several = [bit for bit, count in hits.items() if sides[bit] and count >= _SEVERAL and not least]
+        several = [
+            bit for bit, count in hits.items() if sides[bit] and count >= _SEVERAL and not least and share < often
+        ]
         for one, other in combinations(several, 2):
             if sides[one] == sides[other] or min(hits[one], hits[other]) * -log2(share) * _TOGETHER <= ranked[0]:
                 continue
@@ -192,7 +197,7 @@ def _grown(
             kept = count / max(1, count + sum(row[1] & both == both for row in bad))
             worth = count * log2(kept / share) * _TOGETHER if kept else 0.0
             rank = (worth, one < size, -one)
-            if count >= _SEVERAL and kept >= share + _GAIN and rank > ranked:
+            if count >= max(_SEVERAL, least * len(good)) and kept >= share + _GAIN and rank > ranked:
                 ranked, choice = rank, both
         if not choice:
             break
@@ -200,6 +205,12 @@ def _grown(
         good = [row for row in good if row[1] & choice == choice]
         bad = [row for row in bad if row[1] & choice == choice]
     return mask
+
+
+def _surprise(hits: int, kept: float, share: float) -> float:
+    """How unlikely, in nats, it is that so many came out well by chance, where a share of all does."""
+    rest = (1 - kept) * log((1 - kept) / (1 - share)) if kept < 1 else 0.0
+    return hits / kept * (kept * log(kept / share) + rest)
 
 
 class _Weighed(NamedTuple):
