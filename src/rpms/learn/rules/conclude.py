@@ -296,7 +296,10 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
     lore = Lore(
         (
             *(process for action in learned.actions for process in processes_of(action)),
-            *(process.schema for process in learned.processes),
+            *(
+                replace(each.schema, steps=each.schema.steps + each.risk) if guessing else each.schema
+                for each in learned.processes
+            ),
         ),
         localities={kind: tuple(place for place, _, _ in rows) for kind, rows in learned.localities.items()},
         kinds={table.name: table.kinds for action in learned.actions for table in action.tables},

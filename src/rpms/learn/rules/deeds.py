@@ -188,12 +188,12 @@ def deed_processes(deeds: Iterable[Deed], actions: Mapping[str, ActionModel], na
         of_goal = Clause((Literal(Atom("goal_type", (deed.goal,))),))
         once = tuple(parameters[slot] for slot in deed.once)
         needed = (*found.schema.preconditions, of_goal)
-        steps = told.steps + _risk(deed)
-        yield found._replace(schema=replace(found.schema, preconditions=needed, once=once, steps=steps))
+        schema = replace(found.schema, preconditions=needed, once=once, steps=told.steps)
+        yield found._replace(schema=schema, risk=_risk(deed))
 
 
 def _risk(deed: Deed) -> float:
-    """What is added to the cost of a deed that may end the task: others come first, and of such the surest."""
+    """What a deed costs that may end the task: of such the surest comes first."""
     deadly = any(attempt.lost for attempt in deed.book.attempts)
     good, bad = deed.told.when.good, deed.told.when.bad
     return round(_RUIN * (bad + 1) / (good + bad + 2), 1) if deadly else 0.0

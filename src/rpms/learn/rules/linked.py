@@ -71,6 +71,8 @@ class Process(NamedTuple):
     confirmed: int
     against: int
     witnesses: tuple[Witness, ...]
+    risk: float = 0.0
+    """Steps that it costs beyond its own where one explores: what may end the task comes after all else."""
 
 
 @dataclass
