@@ -163,8 +163,8 @@ def _grown(
     """Facts that most of what came out well shares, and little else; of equal ones, those about the action's things.
 
     What two things have to do with each other may show only in two facts together, one of each: what is to be done to
-    the one, and what the other is. Where what comes out well is often enough (the first of the `shares`), only facts
-    are added that do not just happen to hold; each keeps the second share of what came out well.
+    the one, and what the other is. Where what comes out well is often enough (the first of the `shares`), a fact about
+    anything else is added only if it does not just happen to hold; each keeps the second share of what came out well.
     """
     often, least = shares
     size, mask = len(facts), 0
@@ -183,7 +183,8 @@ def _grown(
             worth = hits[bit] * log2(kept / share) * (_ABOUT_OTHERS if told else facts[bit % size].weight)
             rank = (worth, not told and bit < size, -bit)
             enough = max(_SEVERAL if told else facts[bit % size].enough, least * len(good))
-            telling = share < often or _surprise(hits[bit], kept, share) > log(len(facts) / BY_CHANCE)
+            own = not told and facts[bit % size].weight >= 1
+            telling = share < often or own or _surprise(hits[bit], kept, share) > log(len(facts) / BY_CHANCE)
             if telling and hits[bit] >= enough and kept >= share + _GAIN and rank > ranked:
                 ranked, choice = rank, 1 << bit
         several = [

@@ -1,0 +1,133 @@
+"""What scores step by step: conditions of two facts, what counts once, and what is tried beyond what is known."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rpms.core.facts import Atom
+from rpms.core.rules import Predicate
+from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
+from rpms.learn.rules.circumstances import InHand
+from rpms.learn.rules.deeds import deeds_of
+from rpms.learn.rules.templates import Names
+from rpms.learn.rules.venture import promise
+from rpms.learn.rules.views import conditions
+from rpms.store.evidence import Witness
+
+_WANTS = [Atom("wants", ("0", manner)) for manner in ("heat", "wash")]
+_CHARMED = Atom("charmed", ("0",))
+
+
+def _book(template: str, slots: int, facts: list[Atom], attempts: list[Attempt]) -> Book:
+    predicates = {fact.predicate: Predicate(fact.predicate, ("thing",) * len(fact.args)) for fact in facts}
+    book = Book(template, Vocabulary(predicates), slots=[{"thing"} for _ in range(slots)], facts=facts)
+    book.roles = [{"thing"}, {"place"}][:slots]
+    for attempt in attempts:
+        book.attempts.append(attempt)
+        (book.refused if attempt.refused else book.worked)[attempt.kinds] += 1
+    return book
+
+
+def _tried(
+    episode: int,
+    names: tuple[str, ...],
+    true: int,
+    *,
+    of: int,
+    gained: float = 0.0,
+    unknown: int = 0,
+    refused: bool = False,
+    lost: bool = False,
+) -> Attempt:
+    known = ((1 << of) - 1) & ~unknown
+    witness = Witness(str(episode), len(names))
+    true, false = true & known, known & ~true
+    attempt = Attempt(witness, names, names, refused, true, false, true, false, 0, 0, goal="work", gained=gained)
+    return attempt._replace(lost=lost, further=gained > 0)
+
+
+def _worked_on(seed: int, count: int) -> list[Attempt]:
+    """Things of many kinds put into a stove or a sink: it scores where just that is wanted."""
+    dice, attempts = Random(seed), []
+    for episode in range(count):
+        wants, place = dice.choice((1, 2)), dice.choice(("stove", "sink"))
+        well = (wants, place) in ((1, "stove"), (2, "sink"))
+        names = (f"thing {dice.choice('abcdefgh')}", place)
+        charmed = dice.choice((0, 4))
+        attempts.append(_tried(episode, names, wants | charmed, of=3, gained=float(well), refused=not well))
+    return attempts
+
+
+@given(st.integers(0, 1_000))
+def test_what_is_to_be_done_to_one_thing_and_what_the_other_is_tell_only_together(seed: int) -> None:
+    book = _book("use <> with <>", 2, [*_WANTS, _CHARMED], _worked_on(seed, 60))
+    found = list(conditions(book))
+    for when in found:
+        told = {str(literal) for literal in when.literals}
+        assert not when.bad
+        assert told & {"wants(0, heat)", "not wants(0, wash)", "kind(1, stove)"} or told & {
+            "wants(0, wash)", "not wants(0, heat)", "kind(1, sink)",
+        }  # fmt: skip
+    good = sum(not attempt.refused for attempt in book.attempts)
+    assert sum(when.good for when in found) >= good / 2
+
+
+def test_what_mostly_tells_is_not_narrowed_by_what_just_happened_to_hold() -> None:
+    dice = Random(3)
+    facts = [Atom("wanted", ("0",)), *(Atom("near", (name,)) for name in "abcdefgh")]
+    attempts = []
+    for episode in range(120):
+        well = episode % 2 == 0 and episode % 24 != 0
+        bits = (episode % 2 == 0) | dice.getrandbits(8) << 1
+        attempts.append(_tried(episode, ("nut",), bits, of=len(facts), gained=float(well), refused=not well))
+    (when,) = conditions(_book("take <>", 1, facts, attempts))
+    assert [str(literal) for literal in when.literals] == ["wanted(0)"]
+
+
+def test_what_a_condition_may_have_covered_is_not_explained_by_luck() -> None:
+    facts = [Atom("wanted", ("0",)), Atom("read"), Atom("late")]
+    known = [_tried(n, ("nut",), 0b011 if n % 2 else 0b010, of=3, gained=n % 2, refused=not n % 2) for n in range(40)]
+    before = [_tried(99 + n, ("nut",), 0b100, of=3, unknown=1, gained=1.0) for n in range(5)]
+    found = list(conditions(_book("take <>", 1, facts, known + before)))
+    assert [[str(literal) for literal in when.literals] for when in found] == [["wanted(0)"]]
+
+
+def _scores(again: list[tuple[bool, bool]]) -> tuple[str, ...]:
+    """The slots with which taking counts once: it scored in every episode, and was then done `again`."""
+    facts, names = [Atom("wanted", ("0",))], Names()
+    names.learn({"thing": ["nut", "fig"], "place": ["shelf"]})
+    attempts = []
+    for episode, (further, refused) in enumerate(again):
+        attempts.append(_tried(episode, ("nut",), 1, of=1, gained=0.5))
+        attempts.append(_tried(episode, ("nut",), 1, of=1, gained=0.5 * further, refused=refused))
+        attempts.append(_tried(episode, ("fig",), 0, of=1))
+    deeds = deeds_of([_book("take <>", 1, facts, attempts)], "work", names, {})
+    assert deeds
+    return tuple(map(str, deeds[0].once))
+
+
+def test_what_does_not_score_again_counts_once_whether_it_is_refused_or_not() -> None:
+    assert _scores([(False, False)] * 5) == ("0",)
+    assert _scores([(False, True)] * 5) == ("0",)
+    assert _scores([(True, False)] * 5) == ()
+
+
+def test_an_action_is_as_promising_as_the_circumstances_that_speak_against_it_leave_it() -> None:
+    good = [_tried(n, ("nut",), 1, of=2, gained=1.0) for n in range(3)]
+    bad = [_tried(9 + n, ("nut",), 2, of=2, lost=True) for n in range(3)]
+    book = _book("crack <>", 1, [Atom("ripe", ("0",)), Atom("green", ("0",))], good + bad)
+    ripe, green = promise(book, "work", 1, 2, ("nut",)), promise(book, "work", 2, 1, ("nut",))
+    assert green < 0.2 < 0.4 < ripe
+    assert promise(book, "other", 2, 1, ("nut",)) == 0.5  # nothing was seen with such goals
+
+
+def test_what_was_in_hand_whenever_an_action_worked_and_seldom_else_is_told() -> None:
+    hand = InHand()
+    for step in range(20):
+        assert list(hand.add("take <>", ("nut",), ("lamp",), str(step))) == []
+    assert list(hand.add("crack <>", ("nut",), ("nut", "hammer", "lamp"), "1")) == []  # once is not enough
+    assert list(hand.add("crack <>", ("fig",), ("fig", "hammer", "lamp"), "2")) == ["hammer"]
+    assert list(hand.add("crack <>", ("fig",), ("fig", "lamp"), "3")) == []
