@@ -187,9 +187,7 @@ def _grown(
             telling = share < often or own or _surprise(hits[bit], kept, share) > log(len(facts) / BY_CHANCE)
             if telling and hits[bit] >= enough and kept >= share + _GAIN and rank > ranked:
                 ranked, choice = rank, 1 << bit
-        several = [
-            bit for bit, count in hits.items() if sides[bit] and count >= _SEVERAL and not least and share < often
-        ]
+        several = [bit for bit, count in hits.items() if sides[bit] and count >= _SEVERAL]
         for one, other in combinations(several, 2):
             if sides[one] == sides[other] or min(hits[one], hits[other]) * -log2(share) * _TOGETHER <= ranked[0]:
                 continue
