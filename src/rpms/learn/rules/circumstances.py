@@ -1,4 +1,4 @@
-"""What was so whenever an action worked that has hardly ever worked: whoever sliced had a knife in hand."""
+"""What was so whenever an action worked that has hardly ever worked: whoever lit a lamp had matches in hand."""
 
 from __future__ import annotations
 
