@@ -133,6 +133,10 @@ class Scene:
         """The nearest thing that a word may mean."""
         return next(iter(self.find(word)), None)
 
+    def such(self, test: Callable[[Seen], object]) -> list[str]:
+        """The names of the things of which something is so, the nearest first."""
+        return [name for name, seen in self.by_name.items() if test(seen)]
+
     # What is not known of rooms
 
     @cached_property

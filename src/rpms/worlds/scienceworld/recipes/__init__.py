@@ -15,7 +15,7 @@ from rpms.worlds.scienceworld.recipes.circuits import CIRCUITS
 from rpms.worlds.scienceworld.recipes.everyday import EVERYDAY, unseen
 from rpms.worlds.scienceworld.recipes.garden import GARDEN
 from rpms.worlds.scienceworld.recipes.heat import HEAT, treated
-from rpms.worlds.scienceworld.recipes.mixing import MIXING, vessel_in
+from rpms.worlds.scienceworld.recipes.mixing import MIXING, to_use
 from rpms.worlds.scienceworld.recipes.planes import PLANES
 from rpms.worlds.scienceworld.recipes.recipe import Ask, Names, goal_of
 from rpms.worlds.scienceworld.scene import Scene
@@ -30,14 +30,7 @@ _WORDS: Final[Mapping[str, Names]] = {word: names for recipe in _ALL for word, n
 
 def called(scene: Scene, word: str) -> Sequence[str]:
     """What a goal or a procedure may mean by a word."""
-    return scene.mean(word, _WORDS.get(word, lambda scene: _by_name(scene, word)))
-
-
-def _by_name(scene: Scene, word: str) -> list[str]:
-    """The nearest thing of a name; of all the water in the house, what is in the vessel."""
-    names, vessel = scene.of_kind(word), vessel_in(scene)
-    inside = [name for name in names if vessel in scene.by_name[name].holders]
-    return (inside or ([] if word == "water" else names))[:1]
+    return scene.mean(word, _WORDS.get(word, lambda scene: to_use(scene, word, scene.of_kind(word))))
 
 
 def roles(scene: Scene) -> Mapping[str, Sequence[str]]:

@@ -23,9 +23,8 @@ _ENOUGH: Final = 2
 
 
 def _pots(scene: Scene) -> dict[str, Seen]:
-    return {
-        name: seen for name, seen in scene.by_name.items() if seen.place == _GARDEN and FLOWER_POT.fullmatch(seen.name)
-    }
+    names = scene.such(lambda seen: seen.place == _GARDEN and FLOWER_POT.fullmatch(seen.name))
+    return {name: scene.by_name[name] for name in names}
 
 
 def _grows(thing: Thing) -> bool:
@@ -38,6 +37,10 @@ def _is_sown(pot: Seen) -> bool:
 
 def _has_soil(pot: Seen) -> bool:
     return any(thing.name == "soil" for thing in pot.inside)
+
+
+def _is_soiled(scene: Scene, pot: str) -> bool:
+    return any(_has_soil(seen) or _is_sown(seen) for seen in scene.find(pot))
 
 
 def _beds(scene: Scene) -> list[str]:
@@ -56,18 +59,13 @@ def _nursery(scene: Scene) -> list[str]:
     return [] if goal_of(scene).trait.startswith("seed") else order[:_OFFSPRING]
 
 
-def _needs_pots(scene: Scene) -> list[str]:
-    return [*_beds(scene), *(_nursery(scene) if goal_of(scene).trait else ())]
-
-
 def _loose_soil(scene: Scene, place: str) -> list[str]:
-    soil = [(name, seen) for name, seen in scene.by_name.items() if seen.name == "soil" and not seen.holders]
-    return [name for name, seen in soil if seen.place == place]
+    return scene.such(lambda seen: seen.name == "soil" and not seen.holders and seen.place == place)
 
 
 def _stocked(scene: Scene) -> bool:
-    pots = _pots(scene)
-    bare = sum(not _has_soil(pots[name]) and not _is_sown(pots[name]) for name in _needs_pots(scene))
+    needed = [*_beds(scene), *(_nursery(scene) if goal_of(scene).trait else ())]
+    bare = sum(not _is_soiled(scene, name) for name in needed)
     there = sum(s.name == "soil" and not s.holders and s.place in (_GARDEN, "inventory") for s in scene.things)
     return _GARDEN in scene.belief.looked and there >= bare
 
@@ -77,15 +75,16 @@ def _seed(scene: Scene, holder: str) -> str:
     return f"{kind} seed in {holder or f'{kind} plant'}"
 
 
+def _hangs(seen: Seen) -> bool:
+    """Whether it is on a plant of the greenhouse."""
+    return seen.place == _GARDEN and seen.holder.endswith(GREENS)
+
+
 def _young_seeds(scene: Scene) -> list[Thing]:
     """The seeds that hang on plants. They fall and grow: only a fresh look tells."""
     if scene.belief.age(_GARDEN) > 3 + len(offspring(scene.belief.readings)):
         return []
-    return [
-        seen.thing
-        for seen in scene.things
-        if seen.place == _GARDEN and seen.name.endswith(" seed") and seen.holder.endswith(GREENS)
-    ]
+    return [seen.thing for seen in scene.things if seen.name.endswith(" seed") and _hangs(seen)]
 
 
 def _dry(scene: Scene) -> list[str]:
@@ -111,11 +110,8 @@ def _flowers(scene: Scene) -> int:
 
 
 def _fruits(scene: Scene) -> list[str]:
-    return [
-        name
-        for name, seen in scene.by_name.items()
-        if alike(seen.name, goal_of(scene).target) and seen.holder.endswith(GREENS) and seen.place == _GARDEN
-    ][:1]
+    kind = goal_of(scene).target
+    return scene.such(lambda seen: alike(seen.name, kind) and _hangs(seen))[:1]
 
 
 def heredity(scene: Scene) -> str:
@@ -132,14 +128,12 @@ def heredity(scene: Scene) -> str:
 
 def _there(word: str) -> Names:
     """A thing of the greenhouse by its name."""
-    return lambda scene: (
-        [name for name, seen in scene.by_name.items() if seen.name == word and seen.place == _GARDEN] or [word]
-    )
+    return lambda scene: scene.such(lambda seen: seen.name == word and seen.place == _GARDEN) or [word]
 
 
 GARDEN: Final = Recipe(
     predicates={
-        "soiled": lambda scene, pot: any(_has_soil(seen) or _is_sown(seen) for seen in scene.find(pot)),
+        "soiled": _is_soiled,
         "sown": lambda scene, pot: any(map(_is_sown, scene.find(pot))),
         "stocked": _stocked,
         "dug": lambda scene: bool(_loose_soil(scene, "outside")),
@@ -156,9 +150,7 @@ GARDEN: Final = Recipe(
     words={
         "flower pot": _beds,
         "nursery pot": _nursery,
-        "sown seed": lambda scene: [
-            name for name, seen in scene.by_name.items() if seen.name.endswith(" seed") and seen.holder in _pots(scene)
-        ],
+        "sown seed": lambda scene: scene.such(lambda seen: seen.name.endswith(" seed") and seen.holder in _pots(scene)),
         "garden door": lambda scene: list(scene.belief.exits.get(_GARDEN, {})),
         "fruit": _fruits,
     },

@@ -27,12 +27,10 @@ def ingredients(recipe: str) -> list[str]:
     return [name.strip() for name in re.split(r", and | and |, ", found[1]) if name.strip()] if found else []
 
 
-def _halves(scene: Scene) -> tuple[str, str]:
+def _halves(scene: Scene) -> list[str]:
     """The secondary colour to mix first, and the primary one to add for a tertiary one, as paints."""
     parts = goal_of(scene).target.removesuffix(" paint").split("-")
-    half = next((part for part in parts if part in SECONDARY), "")
-    last = next((part for part in parts if part not in SECONDARY), "") if half else ""
-    return f"{half} paint", f"{last} paint" if last else ""
+    return [f"{part} paint" for part in sorted(parts, key=lambda part: part not in SECONDARY)]
 
 
 def _wanted_inside(scene: Scene) -> list[str]:
@@ -41,9 +39,9 @@ def _wanted_inside(scene: Scene) -> list[str]:
     if goal.task == "chemistry-mix":
         return [*ingredients(scene.belief.readings.get("recipe", "")), goal.target]
     if goal.place == "art studio":
-        half, last = _halves(scene)
-        made = any(is_matter(seen, half) for seen in scene.things)
-        return [*((half, last) if made else _primaries(scene)), goal.target]
+        halves = _halves(scene)
+        made = any(is_matter(seen, halves[0]) for seen in scene.things)
+        return [*(halves if made else _primaries(scene)), goal.target]
     return [goal.target]
 
 
@@ -81,19 +79,20 @@ def vessel_in(scene: Scene) -> Thing | None:
     return next((seen.thing for seen in map(scene.first, scene.mean("vessel", _vessels)) if seen), None)
 
 
+def to_use(scene: Scene, word: str, names: list[str]) -> list[str]:
+    """Of things, what is in the vessel already, or else the nearest; of all the water in the house, nothing else."""
+    vessel = vessel_in(scene)
+    inside = [name for name in names if vessel in scene.by_name[name].holders]
+    return (inside or ([] if word == "water" else names))[:1]
+
+
 def _ingredients(words: Names) -> Names:
-    """What is to be put together, each by the thing that is in the vessel already, or else the nearest."""
+    """What is to be put together, water last."""
 
-    def things(scene: Scene) -> list[str]:
-        vessel = vessel_in(scene)
-        found: list[str] = []
-        for word in sorted(words(scene), key=lambda word: word == "water"):
-            fit = [name for name, seen in scene.by_name.items() if _fits(seen.name, word)]
-            inside = [name for name in fit if vessel in scene.by_name[name].holders]
-            found.append(next(iter(inside or ([] if word == "water" else fit)), f"{word} ?"))
-        return found
+    def thing(scene: Scene, word: str) -> str:
+        return next(iter(to_use(scene, word, scene.such(lambda seen: _fits(seen.name, word)))), f"{word} ?")
 
-    return things
+    return lambda scene: [thing(scene, word) for word in sorted(words(scene), key=lambda word: word == "water")]
 
 
 def _made(scene: Scene, word: str, vessel: str) -> bool:

@@ -45,7 +45,7 @@ PLANES: Final = Recipe(
     words={"planes": lambda scene: goal_of(scene).candidates},
     roles={
         "plane": lambda scene: goal_of(scene).candidates,
-        "block": lambda scene: [name for name, seen in scene.by_name.items() if _BLOCK.search(seen.name)][:1],
+        "block": lambda scene: scene.such(lambda seen: _BLOCK.search(seen.name))[:1],
     },
     tasks=("inclined",),
 )

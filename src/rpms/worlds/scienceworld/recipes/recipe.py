@@ -9,6 +9,7 @@ from typing import Final
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.scene import Scene, Seen
+from rpms.worlds.scienceworld.tree import read_phrase
 
 Ask = Callable[..., bool | None]
 """A predicate: the scene and its arguments, and whether it holds."""
@@ -38,6 +39,11 @@ def goal_of(scene: Scene) -> ScienceGoal:
     return goal if isinstance(goal, ScienceGoal) else _NO_GOAL
 
 
+def head_of(word: str) -> str:
+    """What a thing is called without where it is, seen or not."""
+    return read_phrase(word.removesuffix(" ?")).head
+
+
 def is_matter(seen: Seen, word: str) -> bool:
     """Whether a thing is of a substance or a name, in whatever state."""
     return substance_of(seen.name).casefold() == substance_of(word).casefold()
@@ -45,4 +51,4 @@ def is_matter(seen: Seen, word: str) -> bool:
 
 def named(*names: str) -> Names:
     """The things of some names, wherever they are."""
-    return lambda scene: [name for name, seen in scene.by_name.items() if seen.name in names]
+    return lambda scene: scene.such(lambda seen: seen.name in names)
