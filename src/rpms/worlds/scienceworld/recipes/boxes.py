@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from rpms.worlds.scienceworld.affordances import is_fixed
+from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.recipes.animals import GREENS, life_span
 from rpms.worlds.scienceworld.recipes.circuits import conducts
 from rpms.worlds.scienceworld.recipes.garden import FLOWER_POT, heredity
@@ -14,7 +15,6 @@ from rpms.worlds.scienceworld.recipes.heat import flows, melting_side, reading_s
 from rpms.worlds.scienceworld.recipes.planes import chosen_plane
 from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of, is_matter
 from rpms.worlds.scienceworld.scene import Scene, Seen
-from rpms.worlds.scienceworld.tallies import last_focus
 from rpms.worlds.scienceworld.tree import alike, read_phrase
 
 _PORTABLE: Final = re.compile(
@@ -35,10 +35,16 @@ def _is_lifeless(seen: Seen) -> bool:
     return bool(_PORTABLE.search(seen.name)) and not FLOWER_POT.fullmatch(seen.name) and seen.name != "seed jar"
 
 
+def _focus(_goal: object, _before: object, after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
+    """The words of a focus tell one of several plants; the answer calls each of them `plant`."""
+    if after.observation.startswith("You focus on ") and command.startswith("focus on "):
+        yield "focus", command.removeprefix("focus on ")
+
+
 def _loads(scene: Scene) -> list[str]:
     """What is to be put into the box: the thing focused on, in its flower pot or its vessel if it is in one."""
     goal = goal_of(scene)
-    chosen = read_phrase(last_focus(scene.belief) if goal.type == "F1" else goal.target)
+    chosen = read_phrase(scene.belief.readings.get("focus", "") if goal.type == "F1" else goal.target)
     for name, seen in scene.by_name.items():
         near = not chosen.places or seen.holder in (chosen.places[0], "") or not FLOWER_POT.fullmatch(chosen.places[0])
         if near and (alike(seen.name, chosen.head) if goal.type == "F1" else is_matter(seen, goal.target)):
@@ -85,4 +91,5 @@ BOXES: Final = Recipe(
         "non-living thing": lambda scene: scene.such(lambda seen: _is_lifeless(seen) and seen.name in scene.by_name),
     },
     roles={"load": _loads, "box": lambda scene: [scene.called(box) for box in _boxes(scene)]},
+    notes=_focus,
 )

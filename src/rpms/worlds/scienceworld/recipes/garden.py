@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
+from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.recipes.animals import GREENS
 from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe, goal_of
 from rpms.worlds.scienceworld.scene import Scene, Seen
-from rpms.worlds.scienceworld.tallies import jugs_in, offspring
-from rpms.worlds.scienceworld.tree import alike
+from rpms.worlds.scienceworld.tree import alike, walk
 
 _GARDEN: Final = "greenhouse"
 FLOWER_POT: Final = re.compile(r"(?:self watering )?flower pot \d+")
@@ -20,6 +22,41 @@ _JUGS: Final = 3
 _PARENTS: Final = {"grow-plant": 1, "grow-fruit": 3}
 _OFFSPRING: Final = 3
 _ENOUGH: Final = 2
+_POURED: Final = re.compile(r"You pour the contents of the jug into the (.{1,40}? pot \d{1,2})\.")
+_SOWN: Final = re.compile(r"move .{1,60}? seed in .{1,60}?(?:plant|tree)\b.{0,60}? to (.{1,40}?pot \d{1,2})\b.*")
+
+
+def _notes(goal: ScienceGoal, _before: object, after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
+    """The jugs poured into each pot and when, the pots with offspring, and the form of the trait that it shows."""
+    poured, sown = _POURED.match(after.observation), _SOWN.fullmatch(command)
+    if poured:
+        yield f"jugs in {poured[1]}", str(int(after.readings.get(f"jugs in {poured[1]}", "0")) + 1)
+        yield f"water in {poured[1]}", str(after.clock)
+    if sown and goal.trait and after.observation.startswith("You move "):
+        yield f"offspring in {sown[1]}", "not seen"
+    if goal.trait and "stage" in after.observation:
+        for _, pot, _ in walk(after.here):
+            form = _form(goal, pot) if f"offspring in {pot.name}" in after.readings else ""
+            if form:
+                yield f"offspring in {pot.name}", form
+
+
+def _form(goal: ScienceGoal, pot: Thing) -> str:
+    """Whether the plant in a pot shows the form of the trait; empty where that does not show."""
+    for plant in pot.contents or ():
+        if plant.name.endswith("plant") and goal.trait.startswith("flower"):
+            shown = [inner.raw for inner in plant.contents or () if "flower" in inner.raw.split()]
+        else:
+            shown = [flag for flag in plant.flags if flag.startswith("with ")]
+        if shown:
+            return "yes" if goal.criterion in shown[0].split() else "no"
+    return ""
+
+
+def _offspring(scene: Scene) -> dict[str, str]:
+    """The pots with offspring, each with `yes`, `no` or `not seen`: whether it shows the form asked about."""
+    lead, noted = "offspring in ", scene.belief.readings
+    return {name.removeprefix(lead): form for name, form in noted.items() if name.startswith(lead)}
 
 
 def _pots(scene: Scene) -> dict[str, Seen]:
@@ -45,7 +82,7 @@ def _is_soiled(scene: Scene, pot: str) -> bool:
 
 def _beds(scene: Scene) -> list[str]:
     """The pots for the seeds of the jar: those that are sown, then those with soil."""
-    young = offspring(scene.belief.readings)
+    young = _offspring(scene)
     pots = {name: pot for name, pot in _pots(scene).items() if pot.name not in young}
     order = sorted(pots, key=lambda name: (not _is_sown(pots[name]), not _has_soil(pots[name])))
     return order[: _PARENTS.get(goal_of(scene).task, 2)]
@@ -53,7 +90,7 @@ def _beds(scene: Scene) -> list[str]:
 
 def _nursery(scene: Scene) -> list[str]:
     """The pots for the offspring."""
-    young, beds = offspring(scene.belief.readings), _beds(scene)
+    young, beds = _offspring(scene), _beds(scene)
     pots = {name: pot for name, pot in _pots(scene).items() if name not in beds}
     order = sorted(pots, key=lambda name: (pots[name].name not in young, not _has_soil(pots[name])))
     return [] if goal_of(scene).trait.startswith("seed") else order[:_OFFSPRING]
@@ -82,27 +119,23 @@ def _hangs(seen: Seen) -> bool:
 
 def _young_seeds(scene: Scene) -> list[Thing]:
     """The seeds that hang on plants. They fall and grow: only a fresh look tells."""
-    if scene.belief.age(_GARDEN) > 3 + len(offspring(scene.belief.readings)):
+    if scene.belief.age(_GARDEN) > 3 + len(_offspring(scene)):
         return []
     return [seen.thing for seen in scene.things if seen.name.endswith(" seed") and _hangs(seen)]
 
 
 def _dry(scene: Scene) -> list[str]:
     """The pots that need water: fewer than three jugs so far, or seen dry and not watered since."""
-    belief, young = scene.belief, offspring(scene.belief.readings)
-    return [
-        name
-        for name, pot in _pots(scene).items()
-        if _is_sown(pot)
-        and (len(young) < _ENOUGH or pot.name in young)
-        and (
-            jugs_in(belief, pot.name) < _JUGS
-            or (
-                not any(thing.name == "water" for thing in pot.inside)
-                and belief.age(f"water in {pot.name}") > belief.age(_GARDEN)
-            )
-        )
-    ]
+    noted, young = scene.belief.readings, _offspring(scene)
+
+    def is_dry(pot: Seen) -> bool:
+        if int(noted.get(f"jugs in {pot.name}", "0")) < _JUGS:
+            return True
+        watered = int(noted[f"water in {pot.name}"]) >= scene.belief.since.get(_GARDEN, 0)
+        return not watered and not any(thing.name == "water" for thing in pot.inside)
+
+    sown = {name: pot for name, pot in _pots(scene).items() if _is_sown(pot)}
+    return [name for name, pot in sown.items() if (len(young) < _ENOUGH or pot.name in young) and is_dry(pot)]
 
 
 def _flowers(scene: Scene) -> int:
@@ -120,7 +153,7 @@ def heredity(scene: Scene) -> str:
     if goal.trait.startswith("seed"):
         shown = Counter(goal.criterion in seed.raw.split() for seed in _young_seeds(scene))
     else:
-        shown = Counter(form == "yes" for form in offspring(scene.belief.readings).values() if form != "not seen")
+        shown = Counter(form == "yes" for form in _offspring(scene).values() if form != "not seen")
     if shown.total() < _ENOUGH or shown[True] == shown[False]:
         return ""
     return "dominant" if shown[True] > shown[False] else "recessive"
@@ -167,4 +200,5 @@ GARDEN: Final = Recipe(
         "basin": _there("sink"),
     },
     tasks=("grow", "mendelian"),
+    notes=_notes,
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from rpms.worlds.scienceworld.goals import ScienceGoal
+from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.scene import Scene, Seen
 from rpms.worlds.scienceworld.tree import read_phrase
@@ -15,6 +16,8 @@ Ask = Callable[..., bool | None]
 """A predicate: the scene and its arguments, and whether it holds."""
 Names = Callable[[Scene], Sequence[str]]
 """The things that a word or a role stands for."""
+Note = Callable[[ScienceGoal, ScienceKnown, ScienceKnown, str], Iterable[tuple[str, str]]]
+"""What no text says and commands tell, beside what instruments said: given the belief before and after a command."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class Recipe:
     """What parameters of commands may stand for."""
     tasks: tuple[str, ...] = ()
     """How the names of the tasks begin that its roles are for."""
+    notes: Note | None = None
+    """What is to be kept of a command and its answer."""
 
 
 _NO_GOAL: Final = ScienceGoal("")
