@@ -8,7 +8,7 @@ from typing import Final
 from rpms.worlds.scienceworld.affordances import is_fixed, is_food, takes_things
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of, head_of, named
-from rpms.worlds.scienceworld.scene import Scene, Seen
+from rpms.worlds.scienceworld.scene import Scene
 
 
 def _carried(scene: Scene, word: str) -> bool | None:
@@ -51,14 +51,11 @@ def _best_option(scene: Scene) -> int:
 
     def worth(number: int) -> tuple[int, int]:
         option = menu[number].casefold()
-        fit = sum(_agrees(option, seen) for name, seen in scene.by_name.items() if name in said)
+        meant = [seen for name, seen in scene.by_name.items() if name in said]
+        fit = sum(f"{seen.name} (in {seen.holder or seen.place}".casefold() in option for seen in meant)
         return fit - 100 * (taking and "(in inventory" in option), -number
 
     return max(range(len(menu)), key=worth)
-
-
-def _agrees(option: str, seen: Seen) -> bool:
-    return f"{seen.name} (in {seen.holder or seen.place}".casefold() in option
 
 
 def _focused(scene: Scene, word: str) -> bool:

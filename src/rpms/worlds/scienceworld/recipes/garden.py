@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from rpms.worlds.scienceworld.goals import ScienceGoal
@@ -59,40 +58,38 @@ def _offspring(scene: Scene) -> dict[str, str]:
     return {name.removeprefix(lead): form for name, form in noted.items() if name.startswith(lead)}
 
 
-def _pots(scene: Scene) -> dict[str, Seen]:
-    names = scene.such(lambda seen: seen.place == _GARDEN and FLOWER_POT.fullmatch(seen.name))
-    return {name: scene.by_name[name] for name in names}
+def _pots(scene: Scene) -> list[str]:
+    return scene.such(lambda seen: seen.place == _GARDEN and FLOWER_POT.fullmatch(seen.name))
 
 
-def _grows(thing: Thing) -> bool:
-    return thing.name.split(" ")[-1] in (*GREENS, "seed") and "dead" not in thing.name
+def _inside(test: Callable[[Thing], object]) -> Callable[[Scene, str], bool]:
+    """Whether something in a pot is so."""
+    return lambda scene, pot: any(test(thing) for seen in scene.find(pot) for thing in seen.inside)
 
 
-def _is_sown(pot: Seen) -> bool:
-    return any(map(_grows, pot.inside))
-
-
-def _has_soil(pot: Seen) -> bool:
-    return any(thing.name == "soil" for thing in pot.inside)
+_has_soil = _inside(lambda thing: thing.name == "soil")
+_has_water = _inside(lambda thing: thing.name == "water")
+_has_flowers = _inside(lambda thing: "in the reproducing stage" in thing.flags)
+_is_sown = _inside(lambda thing: thing.name.split(" ")[-1] in (*GREENS, "seed") and "dead" not in thing.name)
 
 
 def _is_soiled(scene: Scene, pot: str) -> bool:
-    return any(_has_soil(seen) or _is_sown(seen) for seen in scene.find(pot))
+    return _has_soil(scene, pot) or _is_sown(scene, pot)
 
 
 def _beds(scene: Scene) -> list[str]:
     """The pots for the seeds of the jar: those that are sown, then those with soil."""
     young = _offspring(scene)
-    pots = {name: pot for name, pot in _pots(scene).items() if pot.name not in young}
-    order = sorted(pots, key=lambda name: (not _is_sown(pots[name]), not _has_soil(pots[name])))
+    pots = [pot for pot in _pots(scene) if pot not in young]
+    order = sorted(pots, key=lambda pot: (not _is_sown(scene, pot), not _has_soil(scene, pot)))
     return order[: _PARENTS.get(goal_of(scene).task, 2)]
 
 
 def _nursery(scene: Scene) -> list[str]:
     """The pots for the offspring."""
     young, beds = _offspring(scene), _beds(scene)
-    pots = {name: pot for name, pot in _pots(scene).items() if name not in beds}
-    order = sorted(pots, key=lambda name: (pots[name].name not in young, not _has_soil(pots[name])))
+    pots = [pot for pot in _pots(scene) if pot not in beds]
+    order = sorted(pots, key=lambda pot: (pot not in young, not _has_soil(scene, pot)))
     return [] if goal_of(scene).trait.startswith("seed") else order[:_OFFSPRING]
 
 
@@ -107,9 +104,8 @@ def _stocked(scene: Scene) -> bool:
     return _GARDEN in scene.belief.looked and there >= bare
 
 
-def _seed(scene: Scene, holder: str) -> str:
-    kind = goal_of(scene).target.removesuffix(" plant")
-    return f"{kind} seed in {holder or f'{kind} plant'}"
+def _plant(scene: Scene) -> str:
+    return goal_of(scene).target.removesuffix(" plant")
 
 
 def _hangs(seen: Seen) -> bool:
@@ -128,18 +124,14 @@ def _dry(scene: Scene) -> list[str]:
     """The pots that need water: fewer than three jugs so far, or seen dry and not watered since."""
     noted, young = scene.belief.readings, _offspring(scene)
 
-    def is_dry(pot: Seen) -> bool:
-        if int(noted.get(f"jugs in {pot.name}", "0")) < _JUGS:
+    def is_dry(pot: str) -> bool:
+        if int(noted.get(f"jugs in {pot}", "0")) < _JUGS:
             return True
-        watered = int(noted[f"water in {pot.name}"]) >= scene.belief.since.get(_GARDEN, 0)
-        return not watered and not any(thing.name == "water" for thing in pot.inside)
+        watered = int(noted[f"water in {pot}"]) >= scene.belief.since.get(_GARDEN, 0)
+        return not watered and not _has_water(scene, pot)
 
-    sown = {name: pot for name, pot in _pots(scene).items() if _is_sown(pot)}
-    return [name for name, pot in sown.items() if (len(young) < _ENOUGH or pot.name in young) and is_dry(pot)]
-
-
-def _flowers(scene: Scene) -> int:
-    return sum(any("in the reproducing stage" in thing.flags for thing in pot.inside) for pot in _pots(scene).values())
+    sown = [pot for pot in _pots(scene) if _is_sown(scene, pot)]
+    return [pot for pot in sown if (len(young) < _ENOUGH or pot in young) and is_dry(pot)]
 
 
 def _fruits(scene: Scene) -> list[str]:
@@ -151,12 +143,12 @@ def heredity(scene: Scene) -> str:
     """Dominant or recessive, once the offspring tells; empty before."""
     goal = goal_of(scene)
     if goal.trait.startswith("seed"):
-        shown = Counter(goal.criterion in seed.raw.split() for seed in _young_seeds(scene))
+        shown = [goal.criterion in seed.raw.split() for seed in _young_seeds(scene)]
     else:
-        shown = Counter(form == "yes" for form in _offspring(scene).values() if form != "not seen")
-    if shown.total() < _ENOUGH or shown[True] == shown[False]:
+        shown = [form == "yes" for form in _offspring(scene).values() if form != "not seen"]
+    if len(shown) < _ENOUGH or 2 * sum(shown) == len(shown):
         return ""
-    return "dominant" if shown[True] > shown[False] else "recessive"
+    return "dominant" if 2 * sum(shown) > len(shown) else "recessive"
 
 
 def _there(word: str) -> Names:
@@ -167,13 +159,13 @@ def _there(word: str) -> Names:
 GARDEN: Final = Recipe(
     predicates={
         "soiled": _is_soiled,
-        "sown": lambda scene, pot: any(map(_is_sown, scene.find(pot))),
+        "sown": _is_sown,
         "stocked": _stocked,
         "dug": lambda scene: bool(_loose_soil(scene, "outside")),
         "tended": lambda scene: not _dry(scene),
         "full": lambda scene, _jug: (scene.belief.last_action or "").startswith("move jug"),
         "grown": lambda _scene: False,
-        "flowering": lambda scene: _flowers(scene) >= _ENOUGH,
+        "flowering": lambda scene: sum(_has_flowers(scene, pot) for pot in _pots(scene)) >= _ENOUGH,
         "fruiting": lambda scene: bool(_fruits(scene)),
         "borne": lambda scene: bool(
             heredity(scene) if goal_of(scene).trait.startswith("seed") else _young_seeds(scene)
@@ -188,14 +180,14 @@ GARDEN: Final = Recipe(
         "fruit": _fruits,
     },
     roles={
-        "pot": lambda scene: list(_pots(scene)),
+        "pot": _pots,
         "bed": _beds,
         "nursery": _nursery,
         "dry": _dry,
         "soil": lambda scene: [*_loose_soil(scene, "inventory"), *_loose_soil(scene, _GARDEN)][:1],
         "dug": lambda scene: _loose_soil(scene, "outside")[:1] or ["soil"],
-        "seed": lambda scene: [_seed(scene, "seed jar")],
-        "young": lambda scene: [_seed(scene, "")],
+        "seed": lambda scene: [f"{_plant(scene)} seed in seed jar"],
+        "young": lambda scene: [f"{_plant(scene)} seed in {_plant(scene)} plant"],
         "jug": _there("jug"),
         "basin": _there("sink"),
     },

@@ -49,23 +49,23 @@ def _vessels(scene: Scene) -> list[str]:
     """The vessel to use: what holds something of it already, else one that is carried, else an empty one."""
     goal, wanted = goal_of(scene), _wanted_inside(scene)
     paint = goal.place == "art studio"
+    kinds = _PAINT_POTS if paint else _POTS
+
+    def of_use(seen: Seen) -> int:
+        return sum(any(_fits(inner.name, word) for word in wanted) for inner in seen.inside)
 
     def worth(name: str) -> tuple[int, bool, bool, int]:
         seen = scene.by_name[name]
-        held = sum(any(_fits(inner.name, word) for word in wanted) for inner in seen.inside)
-        kinds = _PAINT_POTS if paint else _POTS
-        return held, seen.carried, not seen.inside, -kinds.index(seen.name)
+        return of_use(seen), seen.carried, not seen.inside, -kinds.index(seen.name)
 
     def serves(seen: Seen) -> bool:
-        if paint:
-            fits = all(any(_fits(inner.name, word) for word in wanted) for inner in seen.inside)
-            return seen.name in _PAINT_POTS and fits and (bool(seen.inside) or seen.carried or seen.place == goal.place)
-        return seen.name == "metal pot"
+        near = bool(seen.inside) or seen.carried or seen.place == goal.place
+        return seen.name in kinds and of_use(seen) == len(seen.inside) and near
 
-    pots = [name for name, seen in scene.by_name.items() if serves(seen)]
+    pots = scene.such(serves if paint else lambda seen: seen.name == kinds[0])
     if not pots and not paint and "kitchen" in scene.belief.looked and not scene.hiding("kitchen"):
-        pots = [name for name, seen in scene.by_name.items() if seen.name in _POTS and not seen.inside]
-    return [max(pots, key=worth)] if pots else ["jug ?" if paint else "metal pot ?"]
+        pots = scene.such(lambda seen: seen.name in kinds and not seen.inside)
+    return [max(pots, key=worth)] if pots else [f"{kinds[0]} ?"]
 
 
 def _fits(shown: str, word: str) -> bool:
