@@ -100,9 +100,9 @@ class ScienceKnown(Belief):
 
     def _flagged(self, yes: str, no: str) -> Mapping[str, bool]:
         found: dict[str, bool] = {}
-        for thing, above in self.visible():
+        for thing, holder in self.visible():
             if yes in thing.flags or no in thing.flags:
-                key = thing.name if thing.name not in found else f"{thing.name} in {above[0] if above else self.room}"
+                key = thing.name if thing.name not in found else f"{thing.name} in {holder}"
                 found[key] = yes in thing.flags
         return found
 
@@ -118,12 +118,11 @@ class ScienceKnown(Belief):
         """The instruments carried."""
         return tuple(name for name in self.holding if name in INSTRUMENTS)
 
-    def visible(self) -> Iterator[tuple[Thing, tuple[str, ...]]]:
-        """Everything known here and in the inventory, with the names of what holds it, the nearest first."""
-        for _, thing, above in walk(self.here):
-            yield thing, above
-        for _, thing, above in walk(self.inventory):
-            yield thing, (*above, "inventory")
+    def visible(self) -> Iterator[tuple[Thing, str]]:
+        """Everything known here and in the inventory, with the name of what holds it: a thing, room or `inventory`."""
+        for forest, root in ((self.here, self.room or ""), (self.inventory, "inventory")):
+            for _, thing, above in walk(forest):
+                yield thing, above[0].name if above else root
 
     def carries(self, name: str) -> bool | None:
         """Whether something of a name is carried, itself or inside something carried; None if unknown."""

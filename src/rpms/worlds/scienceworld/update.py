@@ -107,7 +107,7 @@ def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
         for flag in thing.flags:
             slid = _SLID.fullmatch(flag)
             if above and (slid or flag == "at the bottom of the plane"):
-                readings[above[0]] = slid[1] if slid else "100"
+                readings[above[0].name] = slid[1] if slid else "100"
             elif flag.endswith(" ticks"):
                 readings[thing.name] = flag.removesuffix(" ticks")
     return belief.but(states=states, readings=readings, state_history=history, since=since)

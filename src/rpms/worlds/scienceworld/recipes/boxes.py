@@ -13,7 +13,7 @@ from rpms.worlds.scienceworld.recipes.circuits import conducts
 from rpms.worlds.scienceworld.recipes.garden import FLOWER_POT, heredity
 from rpms.worlds.scienceworld.recipes.heat import flows, melting_side, reading_side
 from rpms.worlds.scienceworld.recipes.planes import chosen_plane
-from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of, is_matter
+from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of
 from rpms.worlds.scienceworld.scene import Scene, Seen
 from rpms.worlds.scienceworld.tree import alike, read_phrase
 
@@ -47,7 +47,7 @@ def _loads(scene: Scene) -> list[str]:
     chosen = read_phrase(scene.belief.readings.get("focus", "") if goal.type == "F1" else goal.target)
     for name, seen in scene.by_name.items():
         near = not chosen.places or seen.holder in (chosen.places[0], "") or not FLOWER_POT.fullmatch(chosen.places[0])
-        if near and (alike(seen.name, chosen.head) if goal.type == "F1" else is_matter(seen, goal.target)):
+        if near and (alike(seen.name, chosen.head) if goal.type == "F1" else name in scene.of_kind(goal.target)):
             poured = flows(seen.thing) and bool(seen.holders) and not is_fixed(seen.holder)
             if poured or FLOWER_POT.fullmatch(seen.holder):
                 return [next((pot for pot, it in scene.by_name.items() if it.thing is seen.holders[0]), seen.holder)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of, is_matter
+from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of
 from rpms.worlds.scienceworld.scene import Scene
 
 _SOURCES: Final = {
@@ -26,7 +26,7 @@ def _parts(scene: Scene) -> list[str]:
     wires = sorted({name for name in names if name.endswith(" wire")})
     if goal.task.startswith("power"):
         return [goal.target, source, goal.target, *wires[:2]]
-    target = next((seen.name for seen in scene.things if is_matter(seen, goal.target)), goal.target)
+    target = next((scene.by_name[name].name for name in scene.of_kind(goal.target)), goal.target)
     bulb = next((name for name in names if name.endswith(" light bulb")), "")
     return [target, source, bulb, *wires[:3]]
 
@@ -97,7 +97,6 @@ CIRCUITS: Final = Recipe(
         "joint": lambda scene, one, other: not {(one, other), (other, one)}.isdisjoint(_joints(scene)),
         "joined": _joined,
         "powered": _is_powered,
-        "lit": _is_on,
         "paused": lambda scene: scene.belief.age("connection") > _PAUSE,
         "tested": _tested,
     },

@@ -35,21 +35,19 @@ def _notes(goal: ScienceGoal, _before: object, after: ScienceKnown, command: str
         yield f"offspring in {sown[1]}", "not seen"
     if goal.trait and "stage" in after.observation:
         for _, pot, _ in walk(after.here):
-            form = _form(goal, pot) if f"offspring in {pot.name}" in after.readings else ""
-            if form:
-                yield f"offspring in {pot.name}", form
+            for shown in _shown(goal, pot)[:1] if f"offspring in {pot.name}" in after.readings else ():
+                yield f"offspring in {pot.name}", "yes" if goal.criterion in shown.split() else "no"
 
 
-def _form(goal: ScienceGoal, pot: Thing) -> str:
-    """Whether the plant in a pot shows the form of the trait; empty where that does not show."""
+def _shown(goal: ScienceGoal, pot: Thing) -> list[str]:
+    """What the plants in a pot show of the trait, in words."""
+    shown: list[str] = []
     for plant in pot.contents or ():
         if plant.name.endswith("plant") and goal.trait.startswith("flower"):
-            shown = [inner.raw for inner in plant.contents or () if "flower" in inner.raw.split()]
+            shown += [inner.raw for inner in plant.contents or () if "flower" in inner.raw.split()]
         else:
-            shown = [flag for flag in plant.flags if flag.startswith("with ")]
-        if shown:
-            return "yes" if goal.criterion in shown[0].split() else "no"
-    return ""
+            shown += [flag for flag in plant.flags if flag.startswith("with ")]
+    return shown
 
 
 def _offspring(scene: Scene) -> dict[str, str]:
@@ -164,7 +162,6 @@ GARDEN: Final = Recipe(
         "dug": lambda scene: bool(_loose_soil(scene, "outside")),
         "tended": lambda scene: not _dry(scene),
         "full": lambda scene, _jug: (scene.belief.last_action or "").startswith("move jug"),
-        "grown": lambda _scene: False,
         "flowering": lambda scene: sum(_has_flowers(scene, pot) for pot in _pots(scene)) >= _ENOUGH,
         "fruiting": lambda scene: bool(_fruits(scene)),
         "borne": lambda scene: bool(

@@ -63,13 +63,12 @@ def _just(scene: Scene, word: str, what: str) -> bool:
     return scene.belief.age(name) <= _MOMENT or (name in scene.belief.since and not treated(scene, word))
 
 
-def _became(state: str, before: str = "") -> Ask:
-    """Whether a substance was seen in a state, after another one if that is named."""
+def _became(*states: str) -> Ask:
+    """Whether a substance was seen in some states, one after the other."""
 
     def ask(scene: Scene, word: str) -> bool:
-        history = _states(scene, _substance(scene, word))
-        start = history.index(before) + 1 if before in history else 0
-        return (not before or before in history) and state in history[start:]
+        history = iter(_states(scene, _substance(scene, word)))
+        return all(state in history for state in states)  # each is sought after the one before
 
     return ask
 
@@ -103,8 +102,8 @@ HEAT: Final = Recipe(
         "swift": lambda _scene, name: head_of(name) in ("oven", "blast furnace"),
         "firm": _became("solid"),
         "fluid": _became("liquid"),
-        "melted": _became("liquid", "solid"),
-        "frozen": _became("solid", "liquid"),
+        "melted": _became("solid", "liquid"),
+        "frozen": _became("liquid", "solid"),
         "boiled": _became("gas"),
         "changed": lambda scene, word: len(set(_states(scene, _substance(scene, word)))) > 1,
         "settled": lambda scene, _word: bool(melting_side(scene)),

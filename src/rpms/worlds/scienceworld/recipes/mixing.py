@@ -7,7 +7,7 @@ from typing import Final
 
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
-from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe, goal_of, is_matter, named
+from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe, goal_of, named
 from rpms.worlds.scienceworld.scene import Scene, Seen
 
 _POTS: Final = ("metal pot", "ceramic cup", "tin cup", "glass cup", "bowl", "jug")
@@ -40,8 +40,7 @@ def _wanted_inside(scene: Scene) -> list[str]:
         return [*ingredients(scene.belief.readings.get("recipe", "")), goal.target]
     if goal.place == "art studio":
         halves = _halves(scene)
-        made = any(is_matter(seen, halves[0]) for seen in scene.things)
-        return [*(halves if made else _primaries(scene)), goal.target]
+        return [*(halves if scene.of_kind(halves[0]) else _primaries(scene)), goal.target]
     return [goal.target]
 
 

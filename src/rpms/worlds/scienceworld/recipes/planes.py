@@ -28,37 +28,33 @@ def _slides(goal: ScienceGoal, before: ScienceKnown, after: ScienceKnown, comman
     """
     said = after.observation.casefold()
     for plane in goal.candidates:
-        ticks = _ticks_on(after, plane)
+        ticks = _noted(after, f"ticks on {plane}")
         if said.startswith("you move ") and f" to {plane.casefold()}" in command:
             yield f"ticks on {plane}", "1"
             yield f"speed on {plane}", "0"
         elif ticks and before.readings.get(plane) != "100" and any(seen.inside for seen in Scene(after).find(plane)):
-            yield f"ticks on {plane}", str(ticks + after.clock - before.clock)
+            yield f"ticks on {plane}", f"{ticks + after.clock - before.clock:.0f}"
             seen = after.readings.get(plane, "")
             came_late = seen == "100" and ticks > _SURE
             if plane.casefold() in said and seen.isdecimal() and not came_late:
                 yield f"speed on {plane}", f"{int(seen) / ticks:.3f}"
 
 
-def _ticks_on(belief: ScienceKnown, plane: str) -> int:
-    """The ticks since a block was put on a plane, until it was seen at the bottom."""
-    return int(belief.readings.get(f"ticks on {plane}", "0"))
-
-
-def _speed_on(scene: Scene, plane: str) -> float:
-    """Per cent of a plane in a tick, as last seen; 0 if never."""
-    return float(scene.belief.readings.get(f"speed on {plane}", "0"))
+def _noted(belief: ScienceKnown, what: str) -> float:
+    """The ticks until a block was seen at the bottom, or its last speed in per cent of the plane a tick; 0 if never."""
+    return float(belief.readings.get(what, "0"))
 
 
 def _timed(scene: Scene, plane: str) -> bool:
     slid = scene.belief.readings.get(plane, "")
     far = slid.isdecimal() and int(slid) >= _FAR
-    return _speed_on(scene, plane) > 0 and (far or _ticks_on(scene.belief, plane) >= _LONG)
+    return _noted(scene.belief, f"speed on {plane}") > 0 and (far or _noted(scene.belief, f"ticks on {plane}") >= _LONG)
 
 
 def chosen_plane(scene: Scene) -> str:
     """The plane asked for, once both were timed."""
-    goal, speeds = goal_of(scene), {plane: _speed_on(scene, plane) for plane in goal_of(scene).candidates}
+    goal = goal_of(scene)
+    speeds = {plane: _noted(scene.belief, f"speed on {plane}") for plane in goal.candidates}
     if not all(_timed(scene, plane) for plane in speeds) or len(set(speeds.values())) < len(speeds):
         return ""
     return (max if goal.criterion in ("least", "steepest") else min)(speeds, key=lambda plane: speeds[plane])
@@ -71,7 +67,7 @@ def _lost_sight(scene: Scene, plane: str) -> bool:
 
 def _is_creeping(scene: Scene, plane: str) -> bool:
     """Whether there is time to wait: the block was just looked at, and had not come far."""
-    return _ticks_on(scene.belief, plane) > 2 and scene.belief.last_action == f"look at {plane}"
+    return _noted(scene.belief, f"ticks on {plane}") > 2 and scene.belief.last_action == f"look at {plane}"
 
 
 PLANES: Final = Recipe(

@@ -8,8 +8,7 @@ from typing import Final
 
 from rpms.worlds.scienceworld.goals import ScienceGoal
 from rpms.worlds.scienceworld.known import ScienceKnown
-from rpms.worlds.scienceworld.matter import substance_of
-from rpms.worlds.scienceworld.scene import Scene, Seen
+from rpms.worlds.scienceworld.scene import Scene
 from rpms.worlds.scienceworld.tree import read_phrase
 
 Ask = Callable[..., bool | None]
@@ -47,11 +46,6 @@ def goal_of(scene: Scene) -> ScienceGoal:
 def head_of(word: str) -> str:
     """What a thing is called without where it is, seen or not."""
     return read_phrase(word.removesuffix(" ?")).head
-
-
-def is_matter(seen: Seen, word: str) -> bool:
-    """Whether a thing is of a substance or a name, in whatever state."""
-    return substance_of(seen.name).casefold() == substance_of(word).casefold()
 
 
 def named(*names: str) -> Names:
