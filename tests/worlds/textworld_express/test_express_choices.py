@@ -33,10 +33,10 @@ def test_a_parameter_with_its_default_value_makes_the_same_games():
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("cookingword", "no game 'cookingword': did you mean 'cookingworld'?"),
-        ("chess", "the games are arithmetic, coin"),
-        ("coin,numLocation=3", "coin: no parameter 'numLocation': did you mean 'numLocations'?"),
-        ("sorting,zzz=3", "the parameters are none"),
+        ("cookingword", "no game 'cookingword': did you mean cookingworld?"),
+        ("chess", "no game 'chess': choose one of cookingworld, "),
+        ("coin,numLocation=3", "coin: no parameter 'numLocation': did you mean numLocations?"),
+        ("sorting,zzz=3", "there are none"),
         ("coin,numLocations=12", "numLocations=12: write a number from 1 to 11"),
         ("coin,numLocations=many", "write a number from 1 to 11"),
     ],

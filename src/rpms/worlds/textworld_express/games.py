@@ -6,16 +6,14 @@ them with the simulator's own answers.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final
 
 from rpms.core.errors import InputError
+from rpms.core.names import nearest
 from rpms.foreign.digits import whole_number
 from rpms.worlds.base import Task
-
-_Thing = TypeVar("_Thing")
 
 FOLDS: Final = {"train": range(1_000), "dev": range(10_000, 11_000), "test": range(20_000, 21_000)}
 """The seeds of each fold, the same for every game."""
@@ -125,8 +123,10 @@ def parse_choice(text: str) -> GameChoice:
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals:
             continue
-        wrong = f"{' or '.join(games)}: no parameter" if names else "no game has a parameter"
-        parameter = _named(name, known, wrong, "the parameters")
+        if name not in known:
+            wrong = f"{' or '.join(games)}: no parameter" if names else "no game has a parameter"
+            raise InputError(f"{wrong} {name!r}: {nearest(name, known)}")
+        parameter = known[name]
         number = whole_number(value, parameter.most)
         if number is None or number < parameter.least:
             raise InputError(f"{name}={value}: write a number from {parameter.least} to {parameter.most}")
@@ -137,16 +137,9 @@ def parse_choice(text: str) -> GameChoice:
 
 def game_named(name: str) -> GameKind:
     """Look a game up, with a suggestion where there is none."""
-    return _named(name, GAMES, "TextWorldExpress has no game", "the games")
-
-
-def _named(name: str, known: Mapping[str, _Thing], wrong: str, them: str) -> _Thing:
-    """What goes by a name; where nothing does, one line with the nearest name, or with all of them."""
-    if name in known:
-        return known[name]
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"{them} are {', '.join(sorted(known)) or 'none'}"
-    raise InputError(f"{wrong} {name!r}: {hint}")
+    if name not in GAMES:
+        raise InputError(f"TextWorldExpress has no game {name!r}: {nearest(name, GAMES)}")
+    return GAMES[name]
 
 
 def task_at(name: str, seed: int) -> Task:

@@ -162,6 +162,7 @@ GARDEN: Final = Recipe(
         "dug": lambda scene: bool(_loose_soil(scene, "outside")),
         "tended": lambda scene: not _dry(scene),
         "full": lambda scene, _jug: (scene.belief.last_action or "").startswith("move jug"),
+        "grown": lambda _scene: False,
         "flowering": lambda scene: sum(_has_flowers(scene, pot) for pot in _pots(scene)) >= _ENOUGH,
         "fruiting": lambda scene: bool(_fruits(scene)),
         "borne": lambda scene: bool(
