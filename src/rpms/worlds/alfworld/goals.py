@@ -18,7 +18,6 @@ COOL = "pick_cool_then_place_in_recep"
 GOAL_TYPES = (PLACE, LOOK, CLEAN, HEAT, COOL, TWO)
 """ALFWorld's six types, by the paper's names."""
 
-VERBS = {HEAT: "heat", COOL: "cool", CLEAN: "clean"}
 STATES = {HEAT: "hot", COOL: "cool", CLEAN: "clean"}
 
 _TEMPLATES = tuple(

@@ -14,7 +14,7 @@ from rpms.core.belief import Belief
 from rpms.core.goal import Goal
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
-from rpms.worlds.scienceworld.tree import alike, find, read_phrase, walk
+from rpms.worlds.scienceworld.tree import find, read_phrase, walk
 
 INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
@@ -91,19 +91,11 @@ class ScienceKnown(Belief):
     @property
     def containers(self) -> Mapping[str, bool]:
         """Which doors and lids here are known to be open; two of one name are told apart by what holds them."""
-        return self._flagged("open", "closed")
-
-    @property
-    def devices(self) -> Mapping[str, bool]:
-        """Which devices here are known to be on."""
-        return self._flagged("on", "off")
-
-    def _flagged(self, yes: str, no: str) -> Mapping[str, bool]:
         found: dict[str, bool] = {}
         for thing, holder in self.visible():
-            if yes in thing.flags or no in thing.flags:
+            if not thing.flags.isdisjoint({"open", "closed"}):
                 key = thing.name if thing.name not in found else f"{thing.name} in {holder}"
-                found[key] = yes in thing.flags
+                found[key] = "open" in thing.flags
         return found
 
     @property
@@ -129,24 +121,6 @@ class ScienceKnown(Belief):
         if find(self.inventory, replace(read_phrase(name), places=()), "inventory"):
             return True
         return False if self.inventory_known else None
-
-    def see(self, name: str) -> Thing | None:
-        """The first thing of a name (the words of a command are fine) here or in the inventory."""
-        phrase = read_phrase(name)
-        for forest, root in ((self.here, self.room or ""), (self.inventory, "inventory")):
-            for path in find(forest, phrase, root):
-                return next(thing for way, thing, _ in walk(forest) if way == path)
-        return None
-
-    def where(self, name: str) -> str | None:
-        """The room where a thing was last seen, or `inventory`; None if it never was."""
-        if self.carries(name):
-            return "inventory"
-        rooms = [self.room, *self.rooms] if self.room else list(self.rooms)
-        for room in rooms:
-            if room and any(alike(thing.name, name) for _, thing, _ in walk(self.rooms.get(room, ()))):
-                return room
-        return None
 
     def temperature(self, name: str) -> float | None:
         """The last temperature measured of a substance, in whatever state it was then, or of a thing."""

@@ -67,8 +67,7 @@ def _boxes(scene: Scene) -> list[str]:
     if verdict is None:
         return [goal.box] if goal.box else []
     found = verdict(scene)
-    branch = goal.branch(found)
-    return [branch.box] if branch else [found] if found in goal.candidates else []
+    return [found] if found in goal.candidates else [box for when, box in goal.branches if when == found]
 
 
 _VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
