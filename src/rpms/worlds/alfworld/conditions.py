@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from rpms.core.facts import kind_of
 from rpms.worlds.alfworld.engine import GameEngine, State
-from rpms.worlds.alfworld.goals import LOOK, STATES, TWO, parse_goal
+from rpms.worlds.alfworld.games.goals import LOOK, TWO
+from rpms.worlds.alfworld.goals import STATES, parse_goal
 
 Rate = Callable[[State], float]
 
