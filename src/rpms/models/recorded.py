@@ -140,13 +140,9 @@ class ReplayModel:
 
     def __init__(self, name: str, store: AnswerStore, model: str | None = None) -> None:
         """`model` is the recorded model's name; it may be left out where the store holds answers of only one."""
-        self._name = name
+        self.name = name
         self._store = store
         self._model = model or self._only_model()
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     @property
     def model(self) -> str:
@@ -170,7 +166,7 @@ class ReplayModel:
 
     def answer(self, request: Request) -> Answer:
         if request.templates and "templates" not in self._bounds:
-            raise CannotHold(f"{self._name} cannot hold its answers to action templates: none were so recorded")
+            raise CannotHold(f"{self.name} cannot hold its answers to action templates: none were so recorded")
         asked = question(request, self._model)
         entry = self._store.get(question_key(asked))
         answer = _replayed(entry) if entry is not None else None
