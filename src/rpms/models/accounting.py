@@ -26,9 +26,9 @@ class Price:
     """For prompt tokens the provider stores for reuse; None: as any other."""
 
 
-def _anthropic(prompt: float, completion: float, *, kept: float = 0.1) -> Price:
-    """Storing for five minutes costs a quarter more than reading, whatever the model."""
-    return Price(prompt, completion, cached=round(prompt * kept, 4), written=round(prompt * 1.25, 4))
+def _anthropic(prompt: float, completion: float) -> Price:
+    """What is kept costs a tenth. Storing for five minutes costs a quarter more than reading, whatever the model."""
+    return Price(prompt, completion, cached=round(prompt * 0.1, 4), written=round(prompt * 1.25, 4))
 
 
 PRICES: dict[str, Price] = {
