@@ -43,11 +43,11 @@ def _heats(scene: Scene, device: str, word: str) -> bool:
 def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> bool:
     """Whether a device is the first that works and has not done yet what it can, or one in use of which that is so."""
     degrees = scene.belief.temperature(_substance(scene, word))
-    broken = {name.rpartition(" in ")[0] for name in scene.belief.broken}
+    useless = {name.rpartition(" in ")[0] for name in scene.belief.broken}
     if degrees is not None:
-        broken |= {name for name, limit in _HEATERS.items() if degrees > limit}
-        broken |= {name for name, limit in _COOLERS.items() if degrees < limit}
-    fit = [name for name in choice if name not in broken] or [choice[-1]]
+        useless |= {name for name, limit in _HEATERS.items() if degrees > limit}
+        useless |= {name for name, limit in _COOLERS.items() if degrees < limit}
+    fit = [name for name in choice if name not in useless] or [choice[-1]]
     holders = {holder.name for seen in scene.find(word) for holder in seen.holders}
     return head_of(device) == next((name for name in fit if name in holders), fit[0])
 
