@@ -125,21 +125,21 @@ def walk(forest: Forest, above: Forest = (), path: Path = ()) -> Iterator[tuple[
             yield from walk(thing.contents, (thing, *above), here)
 
 
-def find(forest: Forest, phrase: Phrase, root: str, name: str = "") -> list[Path]:
-    """The ways to every thing that a phrase may mean, and that goes by a name; `root` names the forest itself.
+def find(forest: Forest, phrase: Phrase, root: str, name: str = "") -> list[tuple[Path, Thing, Forest]]:
+    """Like `walk`, every thing that a phrase may mean, and that goes by a name; `root` names the forest itself.
 
     What lies directly in the place that is named comes first: in the inventory, not in a cupboard that is carried.
     """
-    direct: list[Path] = []
-    further: list[Path] = []
+    direct: list[tuple[Path, Thing, Forest]] = []
+    further: list[tuple[Path, Thing, Forest]] = []
     for path, thing, above in walk(forest):
         if (name and not alike(thing.name, name)) or not _fits(thing, phrase):
             continue
-        holders = (*(thing.name for thing in above), root)
+        holders = (*(holder.name for holder in above), root)
         rest = iter(holders)
         if all(any(alike(holder, place) for holder in rest) for place in phrase.places):
             near = not phrase.places or alike(holders[0], phrase.places[0])
-            (direct if near else further).append(path)
+            (direct if near else further).append((path, thing, above))
     return direct + further
 
 

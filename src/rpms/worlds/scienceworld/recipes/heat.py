@@ -54,7 +54,7 @@ def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> boo
 
 def treated(scene: Scene, word: str) -> bool:
     """Whether a substance is in or on a device: then it changes while time passes."""
-    return any(holder.name in {**_HEATERS, **_COOLERS} for seen in scene.find(word) for holder in seen.holders)
+    return any(holder.name in (*_HEATERS, *_COOLERS) for seen in scene.find(word) for holder in seen.holders)
 
 
 def _just(scene: Scene, word: str, what: str) -> bool:
