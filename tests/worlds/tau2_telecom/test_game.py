@@ -143,7 +143,7 @@ def test_a_task_that_is_not_there_is_one_line():
         world.open(Task("nobody", "train", "mms_issue"), Setting())
     with pytest.raises(InputError, match="has no split 'dev'; choose one of train"):
         world.tasks("dev", Setting())
-    with pytest.raises(InputError, match="no options, so no 'persona'"):
+    with pytest.raises(InputError, match="has no option 'persona': there are none"):
         world.tasks("train", Setting(options={"persona": "Easy"}))
 
 
