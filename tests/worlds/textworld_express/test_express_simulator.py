@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -95,7 +96,18 @@ def test_the_simulator_agrees_with_what_is_said_of_it():
             assert tuple(map(int, simulator.texts(f"getSeeds{fold.title()}"))) == tuple(seeds)
         for name, kind in GAMES.items():
             for parameter, values in kind.parameters.items():
-                assert simulator.text("load", name, f"{parameter}={values.most}") == "", (name, parameter)
+                for value in (values.least, values.most):
+                    assert simulator.text("load", name, f"{parameter}={value}") == "", (name, parameter, value)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_default_parameters_are_the_simulator_own(name):
+    with ExpressGame(task_at(name, 0)) as game:
+        game.reset()
+        made_by = json.loads(game._live().text("getGenerationPropertiesJSON"))
+    # Simon Says leaves out the switches that are off.
+    shown = {parameter: made_by.get(parameter, 0) for parameter in GAMES[name].parameters}
+    assert shown == {parameter: values.default for parameter, values in GAMES[name].parameters.items()}
 
 
 def transcript(name: str, seed: int, path: tuple[str, ...]):
