@@ -127,15 +127,22 @@ def test_games_side_by_side_say_what_they_say_one_after_another():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_a_dead_jvm_costs_the_games_that_were_under_way_and_no_other():
-    with ExpressGame(task_at("coin", 0)) as begun, ExpressGame(task_at("coin", 1)) as fresh:
-        begun.reset()
-        begun.step("look around")
+    with (
+        ExpressGame(task_at("coin", 0)) as begun,
+        ExpressGame(task_at("coin", 1)) as fresh,
+        ExpressGame(task_at("coin", 2)) as late,
+    ):
+        for game in (begun, late):
+            game.reset()
+            game.step("look around")
         opening = fresh.reset()
         os.kill(process.shared_jvm(PROGRAM).pid, signal.SIGKILL)
         with pytest.raises(WorldError, match="the TextWorldExpress JVM ended"):
             begun.step("look around")
         assert fresh.step("look around").observation in opening.observation
         assert begun.reset().score == 0.0
+        with pytest.raises(WorldError, match="the TextWorldExpress JVM ended: exit code -9"):
+            late.step("look around")  # by now another JVM has taken its place
 
 
 def test_a_game_must_be_reset_and_its_end_is_reported():

@@ -183,8 +183,10 @@ class Jvm:
         why = why.replace(str(self._folder.path), "its folder").replace(str(self.pid), "its number")
         return f"the {self.program.label} JVM ended: {why}"
 
-    def kill(self, because: str) -> None:
+    def kill(self, because: str | None) -> None:
         """End the process at once; every game in it fails at its next call. Any threads may call it, at any time.
+
+        No reason is given of a process that has ended by itself: its exit code tells more.
 
         The first one ends it, and the others wait until it is ended: a descriptor that two threads close is, the second
         time, somebody else's.
@@ -245,7 +247,7 @@ def shutdown(*programs: Program) -> None:
     with _lock:
         for label in [program.label for program in programs] or list(_shared):
             if (held := _shared.pop(label, None)) is not None:
-                held.kill("it was shut down")
+                held.kill("it was shut down" if held.alive else None)
 
 
 def _after_fork_in_child() -> None:
