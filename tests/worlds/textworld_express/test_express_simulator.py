@@ -165,12 +165,16 @@ def test_without_the_package_the_install_command_is_named(monkeypatch, missing):
 
 
 def test_without_java_the_install_command_is_named(monkeypatch):
+    assert world.not_installed() == ""
+    jars = PROGRAM.jars()
+    monkeypatch.setattr(program.Program, "jars", lambda _self: jars)
     for name in ("RPMS_JAVA", "JAVA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(process.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"TextWorldExpress needs Java 8 or newer.*'rpms\[textworld-express\]'"):
         process.find_java(PROGRAM)
+    assert world.not_installed().startswith("TextWorldExpress needs Java 8 or newer")
 
 
 @pytest.mark.skipif(not SLOW, reason="plays dozens of games: set RPMS_SLOW=1")

@@ -79,6 +79,16 @@ def find_java(program: Program) -> str:
     raise InputError(f"{program.label} needs Java {OLDEST_JAVA} or newer and none was found: {program.install}")
 
 
+def missing(program: Program) -> str:
+    """What is not installed of a program and of Java, and how it is; nothing where all is here."""
+    try:
+        program.jars()
+        find_java(program)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
 def _java_version(program: str) -> int | None:
     """Return the major version, or None where the program is missing or is not Java (macOS ships a stub)."""
     try:
