@@ -101,6 +101,7 @@ class TestPlay:
                 "menu-random chooses from a menu, and there is none: add --preset strict or --enforce menu=5",
             ),
             (("--option", "fast"), "write NAME=VALUE"),
+            (("--option", "a=1", "--option", "a=2"), "--option 'a' is given twice, as '1' and as '2': give it once"),
             (("--memory", "nowhere.jsonl"), "nowhere.jsonl: cannot be read"),
         ],
     )

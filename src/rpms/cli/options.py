@@ -79,7 +79,8 @@ def make_setting(world: World, data: Path | None, engine: str, options: Sequence
         name, equals, value = option.partition("=")
         if not equals or not name:
             raise InputError(f"--option {option!r}: write NAME=VALUE")
-        pairs[name] = value
+        if pairs.setdefault(name, value) != value:
+            raise InputError(f"--option {name!r} is given twice, as {pairs[name]!r} and as {value!r}: give it once")
     return Setting(data.absolute() if data else None, engine, pairs)
 
 

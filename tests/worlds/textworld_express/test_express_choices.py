@@ -43,6 +43,7 @@ def test_a_parameter_with_its_default_value_makes_the_same_games():
         ("coin,numLocations=many", "write a number from 1 to 11"),
         ("coin,twc,numLocations=8", "write a number from 1 to 3, which each of these games can have"),
         ("numLocations=40", "write a number from 2 to 3, which each"),
+        ("coin,numLocations=3,numLocations=11", "numLocations is given twice, as 3 and as 11: give it once"),
         ("mapreader,numLocations=1", "write a number from 2 to 48"),
     ],
 )

@@ -135,9 +135,10 @@ def parse_choice(text: str) -> GameChoice:
         if number is None or number < least:
             every = ", which each of these games can have" if len(given_to) > 1 else ""
             raise InputError(f"{name}={value}: write a number from {least} to {most}{every}")
-        if any(number != each.default for each in given_to):
-            values[name] = number
-    return GameChoice(games, dict(sorted(values.items())))
+        if values.setdefault(name, number) != number:
+            raise InputError(f"{name} is given twice, as {values[name]} and as {number}: give it once")
+    others = {name: value for name, value in values.items() if any(value != each.default for each in known[name])}
+    return GameChoice(games, dict(sorted(others.items())))
 
 
 def game_named(name: str) -> GameKind:
