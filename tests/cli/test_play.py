@@ -91,7 +91,7 @@ class TestPlay:
             (("--enforce", "menu=-1"), "'-1' is no value of menu"),
             (("--enforce", "reasks=-1"), "'-1' is no value of reasks"),
             (("--enforce", "reasks=11"), "'11' is no value of reasks: choose a whole number from 0 to 10"),
-            (("--steps", "0"), "--steps '0': write a whole number of 1 or more"),
+            (("--steps", "0"), "--steps '0': write a whole number from 1 to 10,000,000"),
             (("--task", ""), "--task '' names no task"),
             (("--enforce", "recent=" + "9" * 5000), "is no value of recent"),
             (("--enforce", "guard=maybe"), "'maybe' is no value of guard: choose off, advise or block"),
