@@ -153,6 +153,15 @@ def test_it_goes_by_its_name_in_the_project():
     assert EntryPoint("tau2-telecom", value, "rpms.worlds").load() is world
 
 
+@pytest.mark.parametrize("name", ["inspect_evals", "inspect_ai"])
+def test_the_list_of_worlds_says_what_is_missing(monkeypatch, name):
+    from rpms.worlds.tau2_telecom import package  # noqa: PLC0415
+
+    assert world.not_installed() == ""
+    monkeypatch.setattr(package, "find_spec", lambda wanted: None if wanted == name else wanted)
+    assert world.not_installed() == f"the tools of τ²-bench are not installed ({name} is missing): {package.INSTALL}"
+
+
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch):
     from rpms.worlds.tau2_telecom import package  # noqa: PLC0415
 

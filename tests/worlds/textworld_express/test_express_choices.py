@@ -28,6 +28,8 @@ def test_parameters_go_to_the_games_that_have_them():
 
 def test_a_parameter_with_its_default_value_makes_the_same_games():
     assert str(parse_choice("coin,numLocations=11")) == str(parse_choice("coin")) == "coin"
+    assert str(parse_choice("coin,cookingworld,numLocations=11")) == "cookingworld,coin"
+    assert parse_choice("coin,mapreader,numLocations=11").of("mapreader") == "numLocations=11"
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,10 @@ def test_a_parameter_with_its_default_value_makes_the_same_games():
         ("sorting,zzz=3", "there are none"),
         ("coin,numLocations=12", "numLocations=12: write a number from 1 to 11"),
         ("coin,numLocations=many", "write a number from 1 to 11"),
+        ("coin,twc,numLocations=8", "write a number from 1 to 3, which each of these games can have"),
+        ("numLocations=40", "write a number from 2 to 3, which each"),
+        ("coin,numLocations=3,numLocations=11", "numLocations is given twice, as 3 and as 11: give it once"),
+        ("mapreader,numLocations=1", "write a number from 2 to 48"),
     ],
 )
 def test_a_wrong_choice_is_one_line_with_the_nearest_name(text, line):

@@ -15,13 +15,12 @@ from itertools import combinations
 
 from rpms.core.facts import Clause, Literal
 from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.kinds import REFUSED_KINDS, working
 from rpms.learn.rules.model import MOST_WITNESSES, Induced, KindTable, literal_of
 from rpms.store.evidence import Label, Witness
 
 DECISIVE = 2
 """Refusals with only one fact false that make it necessary. One would do in a world without hidden causes."""
-REFUSED_KINDS = 3
-"""Refusals with nothing else missing after which kinds are taken not to work."""
 ALIKE = 12
 """Attempts in which two facts agreed and never disagreed, after which they are taken for one."""
 ALTERNATIVES = 3
@@ -112,8 +111,7 @@ class Needs:
 
     @cached_property
     def _fit(self) -> list[set[str]]:
-        """For each slot, the kinds that have worked in it."""
-        return [{kinds[slot] for kinds in self.book.worked} for slot in range(len(self.book.slots))]
+        return working(self.book)
 
     @cached_property
     def paired(self) -> bool:
@@ -348,39 +346,6 @@ class Needs:
         pairs = [sum(1 << index[literal] for literal in fact.clause.literals) for fact in self.either]
         return [row[0] for row in rows if all(row[1] & pair for pair in pairs)]
 
-    def tables(self, name: str) -> tuple[KindTable, ...]:
-        """What the kinds in the slots have to do with refusals: of single slots where that suffices, else of two."""
-        worked = self.book.worked
-        refusals = [attempt for attempt in self.faultless if attempt.kinds not in worked]
-        arity = len(self.book.slots)
-        if not refusals or not arity:
-            return ()
-        fit = self._fit
-        single = [
-            attempt for attempt in refusals if any(kind not in fit[slot] for slot, kind in enumerate(attempt.kinds))
-        ]
-        tables = [self._of_slot(name, slot, single, fit) for slot in range(arity)]
-        rest = [attempt for attempt in refusals if attempt not in single]
-        if arity == 2 and rest:
-            tables.append(self._table(f"{name}_both", (0, 1), refusals))
-        return tuple(table for table in tables if table is not None)
-
-    def _of_slot(self, name: str, slot: int, refusals: Sequence[Attempt], fit: Sequence[set[str]]) -> KindTable | None:
-        """The kinds of one slot, where those in all others have worked."""
-        own = [
-            attempt
-            for attempt in refusals
-            if attempt.kinds[slot] not in fit[slot]
-            and all(kind in fit[other] for other, kind in enumerate(attempt.kinds) if other != slot)
-        ]
-        return self._table(f"{name}_{slot}", (slot,), own)
-
-    def _table(self, name: str, slots: tuple[int, ...], refusals: Sequence[Attempt]) -> KindTable | None:
-        worked = _by_kinds(self.book.successes, slots)
-        refused = {kinds: steps for kinds, steps in _by_kinds(refusals, slots).items() if kinds not in worked}
-        refused = {kinds: steps for kinds, steps in refused.items() if len(steps) >= REFUSED_KINDS}
-        return KindTable(name, slots, worked, refused) if refusals else None
-
     def unexplained(self, tables: Iterable[KindTable]) -> int:
         """Refusals for which neither facts nor kinds account."""
         told = [(table.slots, table.refused) for table in tables]
@@ -400,10 +365,3 @@ def _accounts(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) ->
 
 def _both(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) -> int:
     return sum(false >> one & false >> other & 1 for _, _, false in rows)
-
-
-def _by_kinds(attempts: Iterable[Attempt], slots: Sequence[int]) -> dict[tuple[str, ...], list[Witness]]:
-    found: dict[tuple[str, ...], list[Witness]] = {}
-    for attempt in attempts:
-        found.setdefault(tuple(attempt.kinds[slot] for slot in slots), []).append(attempt.witness)
-    return found

@@ -9,7 +9,8 @@ from rpms.core.rules import ActionSchema
 from rpms.learn.rules.attempts import Book
 from rpms.learn.rules.conclude import FEW
 from rpms.learn.rules.consequences import SEVERAL
-from rpms.learn.rules.induce import DECISIVE, REFUSED_KINDS, Needs, bits
+from rpms.learn.rules.induce import DECISIVE, Needs, bits
+from rpms.learn.rules.kinds import REFUSED_KINDS
 
 _OFTEN = 200
 """Successes of an action from which on further kinds matter ever less."""

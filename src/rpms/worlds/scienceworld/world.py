@@ -12,6 +12,7 @@ from rpms.core.recall import Retrieval
 from rpms.core.similarity import Similarity
 from rpms.core.voice import Voice
 from rpms.worlds.base import Command, Game, Setting, Task, World
+from rpms.worlds.jvm.process import missing
 from rpms.worlds.scienceworld.agreement import disagreements
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.commands import repair
@@ -59,7 +60,7 @@ class ScienceWorld(World):
         return {"simplifications": canonical_simplifications(self.chosen(setting).get("simplifications", "")) or "none"}
 
     def not_installed(self) -> str:
-        return PROGRAM.missing()
+        return missing(PROGRAM)
 
     def open(self, task: Task, setting: Setting) -> Game:
         options = self.chosen(setting)
