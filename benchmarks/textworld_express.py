@@ -30,7 +30,7 @@ from rpms.play.setup import knowledge_of
 from rpms.store.manuals import manual_text, read_manual
 from rpms.worlds.base import Setting, Task
 from rpms.worlds.jvm.process import find_java, shared_jvm
-from rpms.worlds.textworld_express.games import GAMES, list_tasks, parse_choice, task_at
+from rpms.worlds.textworld_express.games import FOLDS, GAMES, list_tasks, parse_choice, task_at
 from rpms.worlds.textworld_express.program import PROGRAM
 from rpms.worlds.textworld_express.simulator import ExpressGame
 from rpms.worlds.textworld_express.world import world
@@ -59,7 +59,7 @@ def table(options: argparse.Namespace) -> None:
     print(f"{'game':<14} {'episodes':>8} {'won':>5} {'%':>6} {'lost':>5} {'score':>6} {'steps':>6} {'ms':>6}  not won")
     for name in parse_choice(options.option or "").games:
         began = time.perf_counter()
-        played = [episode(task) for task in list_tasks(options.split, [name])[: options.per_game]]
+        played = [episode(task) for task in list_tasks(options.split, [name])[options.skip :][: options.per_game]]
         steps = sum(len(one.steps) for one in played)
         each_ms = 1_000 * (time.perf_counter() - began) / max(steps, 1)
         won = sum(one.ending is Ending.WON for one in played)
@@ -147,6 +147,7 @@ def main() -> None:
     """Play, or time."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--per-game", type=int, default=20, help="seeds of each game, in order (default 20)")
+    parser.add_argument("--skip", type=int, default=0, help="seeds of each game that are left out first")
     parser.add_argument("--split", choices=("dev", "train"), default="dev")
     parser.add_argument("--steps", type=int, default=world.step_budget, help="steps an episode may take")
     parser.add_argument("--option", help="games and parameters, such as coin,numLocations=5")
@@ -155,6 +156,8 @@ def main() -> None:
     )
     parser.add_argument("--speed", action="store_true", help="steps a second instead of games won")
     options = parser.parse_args()
+    if options.per_game < 1 or not 0 <= options.skip < len(FOLDS[options.split]):
+        parser.error(f"--per-game and --skip leave none of the {len(FOLDS[options.split])} seeds")
     # This file has the package's name, and its folder is where Python would look for it first.
     sys.path = [place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent]
     if options.speed:

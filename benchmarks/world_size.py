@@ -31,7 +31,6 @@ TASKS = (
     "scienceworld/procedures.yaml",
     "scienceworld/recipes/*",
     "scienceworld/scene.py",
-    "scienceworld/tallies.py",
     # What there was before plans came from the manual.
     "alfworld/guidance.py",
     "alfworld/planner.py",
@@ -41,6 +40,7 @@ TASKS = (
     "scienceworld/planner/*",
     "scienceworld/procedures.py",
     "scienceworld/progress.py",
+    "scienceworld/tallies.py",
 )
 FOR_PLANS = re.compile(r"\s+(?:observes|plan):")
 """Keys of an action that only plans use."""

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from rpms.cli.options import choose_task
 from rpms.store.memories import write_memory
 from rpms.worlds.alfworld.games.builtin import builtin_ids
+from rpms.worlds.base import Task
 from tests.cli.command import Rpms
 
 
@@ -89,7 +91,7 @@ class TestPlay:
             (("--enforce", "menu=-1"), "'-1' is no value of menu"),
             (("--enforce", "reasks=-1"), "'-1' is no value of reasks"),
             (("--enforce", "reasks=11"), "'11' is no value of reasks: choose a whole number from 0 to 10"),
-            (("--steps", "0"), "--steps '0': write a whole number of 1 or more"),
+            (("--steps", "0"), "--steps '0': write a whole number from 1 to 10,000,000"),
             (("--task", ""), "--task '' names no task"),
             (("--enforce", "recent=" + "9" * 5000), "is no value of recent"),
             (("--enforce", "guard=maybe"), "'maybe' is no value of guard: choose off, advise or block"),
@@ -99,6 +101,7 @@ class TestPlay:
                 "menu-random chooses from a menu, and there is none: add --preset strict or --enforce menu=5",
             ),
             (("--option", "fast"), "write NAME=VALUE"),
+            (("--option", "a=1", "--option", "a=2"), "--option 'a' is given twice, as '1' and as '2': give it once"),
             (("--memory", "nowhere.jsonl"), "nowhere.jsonl: cannot be read"),
         ],
     )
@@ -113,6 +116,18 @@ class TestPlay:
         for command in (play, run):
             assert rpms(*command, "boil/999").line == "boil has no variation 999: they go from 0 to 29"
             assert "no task 'boil/x'" in rpms(*command, "boil/x").line
+
+    def test_a_seed_of_another_split_is_named_with_its_split(self, rpms: Rpms):
+        play = ("play", "textworld-express", "--task")
+        said = "coin/3 is of the split train: add --split train, or write --task coin --variation 3"
+        assert rpms(*play, "coin/3").line == said
+        assert rpms(*play, "coin/5000").line.startswith("coin has no seed 5000: they are 0 to 999 (train)")
+        assert "no task 'coin/10003'" in rpms(*play, "coin/10003", "--option", "game=sorting").line
+
+    def test_a_type_stands_for_its_first_task(self):
+        tickets = [Task(f"[{kind}]{number}", "train", kind) for kind in ("service", "mms") for number in (1, 2)]
+        assert choose_task(tickets, "mms").id == "[mms]1"
+        assert choose_task(tickets, "[mms]2").id == "[mms]2"
 
     def test_a_memory_of_another_world_is_refused(self, rpms: Rpms, tmp_path: Path):
         memory = tmp_path / "memory.jsonl"

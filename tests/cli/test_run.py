@@ -88,7 +88,7 @@ class TestRun:
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            (("--limit", 0), "--limit '0': write a whole number of 1 or more"),
+            (("--limit", 0), "--limit '0': write a whole number from 1 to 10,000,000"),
             (("--theta", 2), "--theta '2': write a number from 0 to 1"),
             (("--price", "cheap"), "--price 'cheap'"),
             (("--parameter", "top_k"), "name=value"),

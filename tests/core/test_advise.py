@@ -66,16 +66,18 @@ CHOICES = [
 
 class TestMenus:
     def test_a_menu_is_cut_by_relevance_and_grouped_by_what_entries_do(self):
-        menu = make_menu(CHOICES, (), 3, ranked=True)
+        menu = make_menu(CHOICES, {}, 3, ranked=True)
         assert menu.commands == ("go to drawer 9", "go to drawer 10", "open fridge 1")
         assert menu.best == "open fridge 1", "which is not simply the first"
-        assert make_menu([], (), 3, ranked=True).best is None
+        assert make_menu([], {}, 3, ranked=True).best is None
 
     def test_what_was_tried_in_this_very_state_is_left_out_while_anything_else_is_left(self):
-        assert make_menu(CHOICES, {"open fridge 1"}, 4, ranked=True).best == "go to drawer 10"
+        assert make_menu(CHOICES, {"open fridge 1": 1}, 4, ranked=True).best == "go to drawer 10"
         every = {command for command, _ in CHOICES}
-        assert set(make_menu(CHOICES, {"open fridge 1"}, 4, ranked=True).commands) == every - {"open fridge 1"}
-        assert set(make_menu(CHOICES, every, 4, ranked=True).commands) == every
+        assert set(make_menu(CHOICES, {"open fridge 1": 1}, 4, ranked=True).commands) == every - {"open fridge 1"}
+        assert set(make_menu(CHOICES, dict.fromkeys(every, 1), 4, ranked=True).commands) == every
+        again = {**dict.fromkeys(every, 2), "go to sink 1": 1}
+        assert make_menu(CHOICES, again, 4, ranked=True).commands == ("go to sink 1",), "each gets its turn"
 
     def test_an_adviser_knows_what_was_tried_by_the_state_of_the_turns(self):
         first = advised(SEARCHING).menu.best
@@ -96,19 +98,23 @@ class TestMenus:
         assert best() == first.command
         assert best(failed=True) != first.command
 
+        away = [Turn("o", first.command, state="now"), Turn("o", "go back", state="then")]
+        menu = Adviser(size=5).advise(SEARCHING, RULES, waiting, (), away, "now").menu
+        assert menu.best != first.command, "it led elsewhere, and that led back"
+
     def test_an_unranked_menu_is_cut_by_name(self):
-        assert make_menu(CHOICES, (), 2, ranked=False).commands == ("go to drawer 9", "go to drawer 10")
+        assert make_menu(CHOICES, {}, 2, ranked=False).commands == ("go to drawer 9", "go to drawer 10")
 
     def test_a_menu_has_a_budget_of_tokens_and_never_less_than_one_entry(self):
         long = [(f"go to {'very ' * 60}far place {n}", "") for n in range(5)]
-        menu = make_menu([*long, ("look", "")], (), 6, ranked=True)
+        menu = make_menu([*long, ("look", "")], {}, 6, ranked=True)
         assert menu.best == long[0][0]
         assert 1 < len(menu.items) < 6
         assert sum(estimate_tokens(item.command) for item in menu.items) <= MENU_TOKENS
-        assert len(make_menu([("go " * 900, "")], (), 6, ranked=True).items) == 1
+        assert len(make_menu([("go " * 900, "")], {}, 6, ranked=True).items) == 1
 
     def test_an_entry_is_meant_by_its_number_or_its_words(self):
-        menu = make_menu(CHOICES, (), 3, ranked=True)
+        menu = make_menu(CHOICES, {}, 3, ranked=True)
         assert menu.lines()[0] == "  1. go to drawer 9 (look for apple)"
         for answer in ("3", "3.", "3. open fridge 1", "open fridge 1"):
             assert menu.meant(answer) == "open fridge 1"

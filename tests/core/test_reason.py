@@ -14,7 +14,7 @@ from rpms.core.arbitration import infeasibility, prohibition
 from rpms.core.belief import FactBelief, Situation, StateSignature
 from rpms.core.facts import Atom, kind_of
 from rpms.core.goal import Goal, GoalSignature
-from rpms.core.ground import GRANTED
+from rpms.core.ground import GRANTED, UNTRIED
 from rpms.core.memory import SuccessSnippet
 from rpms.core.reason import Plan, Reasoner, likely_places
 from rpms.core.rules import ActiveRules, RuleManual
@@ -224,6 +224,18 @@ class TestNotKnowing:
         assert maybe.cost == plan(STORE, MUG_ON_DESK).cost + GRANTED
         never = house(("in", "mug 1", "desk 1"), no=(("fits", "mug 1", "shelf 1"),))
         assert "put mug 1 in shelf 1" not in [link.command for one in plan(STORE, never).options for link in one.chain]
+
+    def test_kinds_that_a_table_does_not_list_are_tried_where_nothing_else_does(self):
+        learned = MANUAL.replace(
+            "<object> does not fit in <place>}", "<object> does not fit in <place>, lasting: true}"
+        )
+        learned = learned.replace("goals:", "kinds:\n  fits: {yes: {mug: [shelf]}, no: {}}\ngoals:", 1)
+        usual, untried = (
+            plan(STORE, MUG_ON_DESK, learned),
+            plan(Goal("store", "mug", "", "cupboard"), MUG_ON_DESK, learned),
+        )
+        assert chain(untried)[-1] == "put mug 1 in cupboard 1"
+        assert untried.cost == usual.cost + UNTRIED
 
     def test_nothing_is_done_to_what_nobody_has_seen_but_it_may_be_made(self):
         cook = (

@@ -221,6 +221,22 @@ def test_ctrl_c_while_it_starts_is_quiet(tmp_path, moment):
     assert len(complaints(error)) <= 1
 
 
+def test_ctrl_c_while_it_explores_says_what_is_kept(tmp_path):
+    command = ["rules", "learn", "alfworld", "--split", "builtin", "--steps", "99999999", "--out", "manual.yaml"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", AT_THE_DOOR, *command], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    kept = tmp_path / "manual.episodes.jsonl"
+    while process.poll() is None and not (kept.exists() and kept.stat().st_size > 20_000):
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=60)
+    assert (process.returncode, complaints(error)) == (
+        130,
+        ["rpms: stopped; manual.episodes.jsonl keeps what was explored, and the same command goes on from there"],
+    )
+
+
 FULL_DISK = """
 import resource, signal, sys
 from rpms.cli import main

@@ -85,8 +85,9 @@ def test_a_key_or_a_server_that_is_there_makes_a_provider_ready(server, monkeypa
     state = available(PROVIDERS["groq"])
     assert state.ready
     assert "planted" not in repr(state)
-    assert available(PROVIDERS["vllm"], server.url + "/v1").ready
-    assert not available(PROVIDERS["vllm"], "http://127.0.0.1:9/v1").ready
+    for url, listens in ((server.url + "/v1", True), ("http://127.0.0.1:9/v1", False)):
+        monkeypatch.setenv("VLLM_BASE_URL", url)
+        assert available(PROVIDERS["vllm"]).ready is listens
 
 
 def test_no_key_is_in_anything_that_is_shown_of_a_model(server, monkeypatch):

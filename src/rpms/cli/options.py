@@ -79,7 +79,8 @@ def make_setting(world: World, data: Path | None, engine: str, options: Sequence
         name, equals, value = option.partition("=")
         if not equals or not name:
             raise InputError(f"--option {option!r}: write NAME=VALUE")
-        pairs[name] = value
+        if pairs.setdefault(name, value) != value:
+            raise InputError(f"--option {name!r} is given twice, as {pairs[name]!r} and as {value!r}: give it once")
     return Setting(data.absolute() if data else None, engine, pairs)
 
 
@@ -148,26 +149,29 @@ def named_task(
 ) -> Task:
     """A task by number, id or name and variation; by name also one that the split leaves out by default."""
     if variation is None:
+        given = tasks(setting)
         try:
-            return choose_task(tasks(setting), wanted)
+            return choose_task(given, wanted)
         except InputError:
             name = (wanted or "").partition("/")[0]
-            if "tasks" not in world.options or not name or name.isdecimal():
+            if not name or name.isdecimal():
                 raise
-            given = tasks(replace(setting, options={**setting.options, "tasks": name}))
+            if "tasks" in world.options:
+                given = tasks(replace(setting, options={**setting.options, "tasks": name}))
             other = variation_called(world, wanted or "")
-            if other is not None and all(other.id != task.id for task in given):
+            if other is not None and all(other.split != task.split for task in given):
                 ways = f"add --split {other.split}, or write --task {name} --variation {other.id.rpartition('/')[2]}"
                 raise InputError(f"{wanted} is of the split {other.split}: {ways}") from None
             return choose_task(given, wanted)
     found = world.variation(wanted, variation) if wanted is not None else None
     if found is None:
-        raise InputError("--variation goes with --task NAME, in a world whose tasks have variations (scienceworld)")
+        worlds = "a world whose tasks have variations (scienceworld) or seeds (textworld-express)"
+        raise InputError(f"--variation goes with --task NAME, in {worlds}")
     return found
 
 
 def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
-    """A task by its number, by its id or the start of it; the first one by default."""
+    """A task by its number, by its id or the start of it, or the first of its type; the first one by default."""
     if not tasks:
         raise InputError("the split has no tasks")
     if wanted is None:
@@ -176,7 +180,11 @@ def choose_task(tasks: Sequence[Task], wanted: str | None) -> Task:
         raise InputError(f"--task {wanted!r} names no task: give a number or an id, or leave it out")
     if number := whole_number(wanted, len(tasks)):
         return tasks[number - 1]
-    found = [task for task in tasks if task.id == wanted] or [task for task in tasks if task.id.startswith(wanted)]
+    found = (
+        [task for task in tasks if task.id == wanted]
+        or [task for task in tasks if task.id.startswith(wanted)]
+        or [task for task in tasks if task.type == wanted]
+    )
     if not found:
         raise InputError(f"no task {wanted!r}: give a number from 1 to {len(tasks)} or an id such as {tasks[0].id}")
     return found[0]

@@ -37,8 +37,10 @@ from rpms.worlds.registry import find_world
 @with_settings(without=("task", "limit", "per_task", "sample"))
 def play_one(
     world: options.WorldName,
-    task: Annotated[str | None, typer.Option(help="A task's number, name or id; by default the first.")] = None,
-    variation: Annotated[int | None, typer.Option(help="Which variation of --task NAME, in ScienceWorld.")] = None,
+    task: Annotated[str | None, typer.Option(help="A task's number, type, name or id; by default the first.")] = None,
+    variation: Annotated[
+        int | None, typer.Option(help="Which variation of --task NAME in ScienceWorld, or seed in TextWorldExpress.")
+    ] = None,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
     model: options.ModelName = "planner",

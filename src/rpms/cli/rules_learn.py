@@ -24,6 +24,7 @@ from rpms.store.answers import FolderOfAnswers
 from rpms.store.evidence import Label, evidence_file
 from rpms.store.guard_log import is_guard_log
 from rpms.store.manuals import manual_text, read_manual
+from rpms.store.traces import traces_file
 from rpms.worlds.registry import find_world
 
 _STEPS = 20_000
@@ -97,10 +98,15 @@ def learn(
         wording_by(open_model(model, ModelOptions(base_url=base_url), open_answers=FolderOfAnswers)) if model else None,
     )
     console = make_console(soft_wrap=True)
-    with console.status("exploring") as status:
-        result = learn_rules(
-            plan, out, lambda episodes, done: status.update(f"{episodes:,} episodes, {done:,} of {wanted:,} steps")
-        )
+    try:
+        with console.status("exploring") as status:
+            result = learn_rules(
+                plan, out, lambda episodes, done: status.update(f"{episodes:,} episodes, {done:,} of {wanted:,} steps")
+            )
+    except KeyboardInterrupt:
+        kept = f"; {traces_file(out)} keeps what was explored, and the same command goes on from there" if tasks else ""
+        complain(f"rpms: stopped{kept}")
+        raise typer.Exit(130) from None
     for line in _report(result, out):
         console.print(line, markup=False, highlight=False)
     console.print(_table(result.verification))

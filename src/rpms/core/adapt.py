@@ -75,6 +75,10 @@ class Room:
     """The commands so far that the world took."""
     sub_goal: str = ""
     """What is to be reached now."""
+    tried: Sequence[str] = ()
+    """The commands that were given in this very state, and led back to it."""
+    refused: Sequence[str] = ()
+    """Those of them that the world refused."""
 
     def adapt(self, candidate: Candidate, entry: SuccessSnippet) -> Candidate:
         """A candidate with what of its entry is left to do here, and a note of what that is."""
@@ -326,6 +330,11 @@ def recalled_steps(
     ready = [each for each in bound if not each.adapted.seeks]  # type: ignore[union-attr]
     now = [each for each in ready if each.entry.sub_goal_type == room.sub_goal]  # type: ignore[union-attr]
     ready = [*now, *(each for each in ready if each not in now)]
+    if any(each.adapted.followed for each in ready):  # type: ignore[union-attr]
+        for each in ready:
+            for action in each.entry.actions[:1]:  # type: ignore[union-attr]
+                yield action, f"adapted from {each.entry.id}: {each.adapted.note}"  # type: ignore[union-attr]
+        return
     steps = [(each.entry.actions, f"adapted from {each.entry.id}: {each.adapted.note}") for each in ready]  # type: ignore[union-attr]
     left = False
     for actions, why in steps[: len(now) or None]:

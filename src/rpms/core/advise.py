@@ -6,7 +6,8 @@ Without rules there is no plan to advise from, and what is left is experience: a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf
@@ -129,8 +130,7 @@ class Adviser:
         if not (self.guides or self.size or self.notice is not no_notice):
             return Advice()
         waiting = {option.command for option in plan.options if option.chain and option.chain[0].waits}
-        here = [turn for turn in history if turn.state == state]
-        tried = {turn.action for turn in here if turn.failed or turn.action not in waiting}
+        tried = _tried(history, state, waiting)
         room = room or Room(situation, rules)
         choices = self._choices(situation, rules, plan, memories, room, tried) if self.size else ()
         return Advice(
@@ -161,15 +161,26 @@ class Adviser:
             yield from ((self.spell(command, belief), "") for command in feasible_actions(rules, situation))
 
 
-def make_menu(choices: Iterable[tuple[str, str]], tried: Container[str], size: int, *, ranked: bool) -> Menu:
+def _tried(history: Sequence[Turn], state: str, waiting: Container[str]) -> Counter[str]:
+    """How often what was done in this very state: it led back. To let a process go on is to stay, and not in vain."""
+    after = [*(turn.state for turn in history), state][1:]
+    return Counter(
+        turn.action
+        for turn, then in zip(history, after, strict=True)
+        if turn.state == state and (turn.failed or then != state or turn.action not in waiting)
+    )
+
+
+def make_menu(choices: Iterable[tuple[str, str]], tried: Mapping[str, int], size: int, *, ranked: bool) -> Menu:
     """Choices, each with its reason, cut to a size and grouped by their first word.
 
-    The first stay. What was tried in this very state led back to it, and is left out where anything else is left.
-    Unranked, those stay that come first by name.
+    The first stay, of those that were tried least often in this very state. Unranked, those stay that come first by
+    name.
     """
     left = list(dict(choices).items())
     if ranked:
-        left = [item for item in left if item[0] not in tried] or left
+        least = min((tried.get(command, 0) for command, _ in left), default=0)
+        left = [item for item in left if tried.get(item[0], 0) == least]
     else:
         left.sort(key=_by_name)
     spare, kept = MENU_TOKENS, list[MenuItem]()

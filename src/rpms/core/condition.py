@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from math import inf
 
-from rpms.core.adapt import adapted, as_stored
+from rpms.core.adapt import Adapt, adapted, as_stored
 from rpms.core.advise import Adviser, Spell, as_written, no_notice
 from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, arbitrate_here
 from rpms.core.consistency import Compat, CompatibilityFilter, accept_everything, executable_from_here, same_occupancy
 from rpms.core.decide import Arbitrate, Mind, Update
 from rpms.core.enforcement import PAPER, Calls, Consistency, Enforcement, JudgedBy, Repair
 from rpms.core.errors import InputError
+from rpms.core.follow import Following
 from rpms.core.loops import find_loop
 from rpms.core.names import nearest
 from rpms.core.prompt import Budget, Form, Layout
@@ -119,7 +121,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         manual=manual,
         memory=memory if condition.memory else EpisodicMemory(),
         consistent=consistent if condition.state_filter else CompatibilityFilter(accept_everything),
-        adapt=adapted if beyond.adapt else as_stored,
+        adapt=_adapting(condition, knowledge, memory),
         arbitrate=_JUDGEMENTS[beyond.judged_by],
         arbitration=condition.arbitration if condition.rules else Arbitration.NONE,
         retrieval=knowledge.retrieval,
@@ -147,6 +149,17 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
         calls=condition.calls,
         enforcement=beyond,
     )
+
+
+def _adapting(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) -> Adapt:
+    """How memories are bound to the present: where they act alone, they are also followed from place to place."""
+    if not condition.enforcement.adapt:
+        return as_stored
+    if condition.rules or not condition.memory:
+        return adapted
+    compat = knowledge.compat if condition.state_filter else accept_everything
+    syntax, slack = knowledge.manual.active(""), condition.enforcement.slack or inf
+    return Following(compat, knowledge.retrieval.similarity, memory.entries, syntax, slack)
 
 
 def _voice(voice: Voice, condition: Condition) -> Voice:

@@ -13,6 +13,8 @@ from rpms.core.ways import Fact, Need, Way, Ways, command_of
 
 GRANTED = 0.5
 """Steps that it costs to take an unknown fact for granted."""
+UNTRIED = 5.0
+"""Steps that it costs to try a kind that a table does not list: what is known to work is offered before that."""
 SEARCH = 2.0
 """Steps that a look costs beyond the way there: it may well be in vain."""
 UNLIKELY = 2.0
@@ -219,7 +221,7 @@ class Ground:
     def _judge(self, need: Need, binding: Mapping[str, str]) -> tuple[bool | None, float, Fact | None]:
         """Judge a precondition: whether it can be had at all, what taking it for granted costs, what is left to do."""
         left: list[Fact] = []
-        granted = False
+        granted = 0.0
         manual = self._manual
         for literal in need.literals:
             args = tuple([binding.get(arg, arg) for arg in literal.args])
@@ -233,11 +235,11 @@ class Ground:
                 makeable and (literal.predicate in manual.positional or (not literal.negated and is_unseen(args)))
             )
             if value is None and not sure and (makeable or need.given or not revealable):
-                granted = True
+                granted = max(granted, UNTRIED if literal.predicate in self._lore.kinds else GRANTED)
             elif makeable or revealable:
                 left.append(fact)
         if granted:
-            return None, GRANTED, None
+            return None, granted, None
         if not left:
             return False, inf, None
         return None, 0.0, left[0] if len(left) == 1 else Fact("or", tuple(left))  # type: ignore[arg-type]

@@ -16,4 +16,6 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """
     names = tuple(known)
     found = process.extractOne(name, names, scorer=OSA.normalized_similarity, score_cutoff=0.6)
-    return f"did you mean {found[0]}?" if found else f"choose one of {', '.join(names)}"
+    if found:
+        return f"did you mean {found[0]}?"
+    return f"choose one of {', '.join(names)}" if names else "there are none"

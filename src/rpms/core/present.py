@@ -61,4 +61,6 @@ class Present:
     def room(self) -> Room:
         """As far as adapting memories needs it."""
         done = [each.command for each in self.situation.past]
-        return Room(self.situation, self.schemas, self.whereabouts, done, self.progress.sub_goal)
+        tried = [turn.action for turn in self.turns_here]
+        refused = [turn.action for turn in self.turns_here if turn.failed]
+        return Room(self.situation, self.schemas, self.whereabouts, done, self.progress.sub_goal, tried, refused)

@@ -58,6 +58,8 @@ class Adaptation:
     """What of it is left to do, in words, or what it says of kinds: `steps 3 to 5 of 5`."""
     seeks: str = ""
     """The kind of thing that has to be found before more of it can be bound."""
+    followed: bool = False
+    """Whether it leads on from here step by step, so that its first step is all that is to be done now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,17 +23,10 @@ from rpms.envs.episodes import is_whole
 from rpms.foreign.shown import excerpt
 from rpms.worlds.alfworld.conditions import Rate, goal_condition_rate
 from rpms.worlds.alfworld.engine import GameEngine, State
-from rpms.worlds.alfworld.games import is_marked_unsolvable, known_dialect, load_game, type_of
+from rpms.worlds.alfworld.games import TASK_TYPES, is_marked_unsolvable, known_dialect, load_game, type_of
 from rpms.worlds.alfworld.games.make import GAME_FILE
 
-TASK_TYPES = {
-    1: "pick_and_place_simple",
-    2: "look_at_obj_in_light",
-    3: "pick_clean_then_place_in_recep",
-    4: "pick_heat_then_place_in_recep",
-    5: "pick_cool_then_place_in_recep",
-    6: "pick_two_obj_and_place",
-}
+_NUMBERED = dict(enumerate(TASK_TYPES, 1))
 """The task types by the numbers that configurations give them."""
 
 _FOLDERS = {
@@ -80,8 +73,8 @@ class AlfredTWEnv:
         folder = os.path.expandvars(str(_entry(self.config, usual, "dataset", key)))
         if not Path(folder).is_dir():
             raise InputError(f"dataset.{key}: no folder {folder}; set ALFWORLD_DATA, or name the folder in the config")
-        numbers = _entry(self.config, list(TASK_TYPES), "env", "task_types")
-        types = {TASK_TYPES[number] for number in numbers if number in TASK_TYPES}
+        numbers = _entry(self.config, list(_NUMBERED), "env", "task_types")
+        types = {_NUMBERED[number] for number in numbers if number in _NUMBERED}
         found = [
             os.path.join(place, GAME_FILE)  # noqa: PTH118  as the original writes it, and half a million times faster
             for place, _, files in os.walk(folder, topdown=False)

@@ -65,14 +65,12 @@ class Episodes:
             engines = ", ".join(self.world.engines)
             raise InputError(f"{self.world.name} has no engine {engine!r}; choose one of {engines}")
         given = dict(options or {})
-        if unknown := next((name for name in given if name not in self.world.options), ""):
-            known = ", ".join(self.world.options) or "there are none"
-            raise InputError(f"{self.world.name} has no option {unknown!r}; its options: {known}")
         self.max_steps = self.world.step_budget if max_steps is None else max_steps
         if not is_whole(self.max_steps) or not 1 <= self.max_steps <= LONGEST_NUMBER:
             raise InputError(f"episodes of {excerpt(max_steps, 60)} steps: give a whole number, 1 or more")
         folder = Path(data).absolute() if data is not None else None
         self.setting = Setting(folder, engine, {name: _option(name, value) for name, value in given.items()})
+        self.world.chosen(self.setting)
         self.tasks = _listed(self.world, self.split, folder, engine, tuple(sorted(self.setting.options.items())))
         self.task: Task | None = None
         self.steps = 0

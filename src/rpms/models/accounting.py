@@ -11,9 +11,6 @@ from rpms.core.errors import InputError
 if TYPE_CHECKING:
     from rpms.models.base import Usage
 
-PRICES_DATE = "2026-10"
-PRICES_SOURCE = "the providers' public price pages, standard tier, US dollars for a million tokens"
-
 _MILLION = 1_000_000
 
 
@@ -29,9 +26,9 @@ class Price:
     """For prompt tokens the provider stores for reuse; None: as any other."""
 
 
-def _anthropic(prompt: float, completion: float, *, kept: float = 0.1) -> Price:
-    """Storing for five minutes costs a quarter more than reading, whatever the model."""
-    return Price(prompt, completion, cached=round(prompt * kept, 4), written=round(prompt * 1.25, 4))
+def _anthropic(prompt: float, completion: float) -> Price:
+    """What is kept costs a tenth. Storing for five minutes costs a quarter more than reading, whatever the model."""
+    return Price(prompt, completion, cached=round(prompt * 0.1, 4), written=round(prompt * 1.25, 4))
 
 
 PRICES: dict[str, Price] = {
@@ -70,7 +67,8 @@ PRICES: dict[str, Price] = {
     "anthropic/claude-opus-4-8": _anthropic(5.00, 25.00),
     "anthropic/claude-opus-5": _anthropic(5.00, 25.00),
 }
-"""By `provider/name`. Hosts of open models change theirs too often to be listed: use `--price`."""
+"""By `provider/name`, from the providers' public pages in 2026-10, standard tier. Hosts of open models change theirs
+too often to be listed: use `--price`."""
 
 _DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 

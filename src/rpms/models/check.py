@@ -67,7 +67,7 @@ def check_prompt() -> Prompt:
     return build(blocks, Layout.CACHED, Budget())
 
 
-def check_model(model: Model, decoding: Decoding | None = None, price: Price | None = None) -> Check:
+def check_model(model: Model, price: Price | None = None) -> Check:
     """Ask once and report. Raises what the model raises: the text says what to do."""
-    answer = model.answer(Request(check_prompt(), decoding or Decoding(max_tokens=64), "check"))
+    answer = model.answer(Request(check_prompt(), Decoding(max_tokens=64), "check"))
     return Check(model.name, answer, parse_answer(answer.text), cost(answer.usage, price or price_of(model.name)))

@@ -47,7 +47,7 @@ class ClaudeModel:
             import anthropic  # noqa: PLC0415  an extra
         except ImportError:
             raise ModelUnavailable(f"{name} needs the package anthropic: pip install 'rpms[anthropic]'") from None
-        self._name = name
+        self.name = name
         self._model = model
         patience = patience or Patience()
         self._client = anthropic.Anthropic(
@@ -60,12 +60,8 @@ class ClaudeModel:
         endpoint = Endpoint(shown_url(base_url), model, key_variable, (key, *url_secrets(base_url)))
         self._caller = Caller(endpoint, (anthropic.AnthropicError,), ADAPTABLE, patience, clock)
 
-    @property
-    def name(self) -> str:
-        return self._name
-
     def __repr__(self) -> str:
-        return f"ClaudeModel({self._name!r}, {self._caller.endpoint.url!r})"
+        return f"ClaudeModel({self.name!r}, {self._caller.endpoint.url!r})"
 
     def answer(self, request: Request) -> Answer:
         decoding = request.decoding

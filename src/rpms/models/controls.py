@@ -25,16 +25,12 @@ class MenuModel:
 
     def __init__(self, name: str, choose: Callable[[Request, int], int]) -> None:
         """`choose`: from the request and the menu's length to an index."""
-        self._name = name
+        self.name = name
         self._choose = choose
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     def answer(self, request: Request) -> Answer:
         if request.decision is None:
-            raise ModelError(f"{self._name} reads the step's menu, and the request carries none")
+            raise ModelError(f"{self.name} reads the step's menu, and the request carries none")
         choices = request.decision.menu.choices
         return Answer(f"Action: {choices[self._choose(request, len(choices))]}" if choices else NO_MENU)
 

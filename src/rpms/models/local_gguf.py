@@ -36,7 +36,7 @@ class GGUFModel:
 
     def __init__(self, name: str, path: Path, *, context: int = 8_192, contexts: int = 8) -> None:
         """`context`: tokens of prompt and answer together. `contexts`: episodes whose prefix is kept at most."""
-        self._name = name
+        self.name = name
         self._context = context
         self._most = max(contexts, 1)
         self._lock = threading.Lock()
@@ -59,10 +59,6 @@ class GGUFModel:
         self._grammar: Any = getattr(llama_cpp, "LlamaGrammar", None)
 
     @property
-    def name(self) -> str:
-        return self._name
-
-    @property
     def constrains(self) -> bool:
         return self._grammar is not None
 
@@ -70,12 +66,12 @@ class GGUFModel:
         started = time.monotonic()
         with self._lock:
             if self._llama is None:
-                raise ModelUnavailable(f"{self._name}: the model is closed")
+                raise ModelUnavailable(f"{self.name}: the model is closed")
             tokens = self._tokens(request.prompt.messages())
             decoding = request.decoding
             if len(tokens) + decoding.max_tokens > self._context:
                 raise ContextOverflow(
-                    f"{self._name}: {len(tokens)} + {decoding.max_tokens} tokens exceed the context of {self._context}"
+                    f"{self.name}: {len(tokens)} + {decoding.max_tokens} tokens exceed the context of {self._context}"
                 )
             self._switch_to(request.episode)
             cached = self._computed_prefix(tokens)

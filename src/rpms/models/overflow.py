@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from rpms.core.errors import ContextOverflow
 from rpms.core.prompt import Part, Prompt
-from rpms.models.base import can_call_tools, can_constrain
+from rpms.models.base import WrappedModel
 
 if TYPE_CHECKING:
-    from rpms.models.base import Answer, Model, Request
+    from rpms.models.base import Answer, Request
 
 
-class ShorteningModel:
+class ShorteningModel(WrappedModel):
     """Asks a model again with a shorter history where its context window is too small.
 
     The rule is that of `core.prompt.build`: the opening observation, which states the task, always stays; of the turns
@@ -21,27 +21,12 @@ class ShorteningModel:
     only where a window is not known or an estimate was short. The answer's notes say how many were dropped.
     """
 
-    def __init__(self, inner: Model) -> None:
-        self._inner = inner
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    @property
-    def constrains(self) -> bool:
-        return can_constrain(self._inner)
-
-    @property
-    def calls_tools(self) -> bool:
-        return can_call_tools(self._inner)
-
     def answer(self, request: Request) -> Answer:
         prompt = request.prompt
         dropped = 0
         while True:
             try:
-                answer = self._inner.answer(replace(request, prompt=prompt))
+                answer = self._model.answer(replace(request, prompt=prompt))
             except ContextOverflow:
                 prompt, fewer = drop_older_half(prompt)
                 if not fewer:
@@ -50,9 +35,6 @@ class ShorteningModel:
             else:
                 note = (f"history: {dropped} oldest turns dropped to fit the context window",) if dropped else ()
                 return replace(answer, notes=answer.notes + note)
-
-    def close(self) -> None:
-        self._inner.close()
 
 
 def drop_older_half(prompt: Prompt) -> tuple[Prompt, int]:

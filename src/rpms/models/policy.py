@@ -28,16 +28,12 @@ class PolicyModel:
     """Answers with what a policy chooses, in the words a model would use."""
 
     def __init__(self, name: str, policy: Policy) -> None:
-        self._name = name
+        self.name = name
         self._policy = policy
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     def answer(self, request: Request) -> Answer:
         if request.decision is None:
-            raise ModelError(f"{self._name} reads the step's decision, and the request carries none")
+            raise ModelError(f"{self.name} reads the step's decision, and the request carries none")
         thought, action = self._policy(request.decision)
         return Answer(f"Thought: {thought}\nAction: {action}" if thought else f"Action: {action}")
 

@@ -233,9 +233,7 @@ def missing_extra(provider: Provider) -> str:
     return f"needs pip install 'rpms[{provider.extra}]'{provider.builds}"
 
 
-def available(  # noqa: PLR0911  a list of what may be missing
-    provider: Provider, base_url: str | None = None
-) -> Availability:
+def available(provider: Provider) -> Availability:  # noqa: PLR0911  a list of what may be missing
     """Say what a provider needs and whether it is there now. Only addresses on this machine are tried."""
     if lacking := missing_extra(provider):
         return Availability(provider, ready=False, why=lacking)
@@ -243,7 +241,7 @@ def available(  # noqa: PLR0911  a list of what may be missing
         return Availability(provider, ready=False, why=f"needs the environment variable {provider.key_variable}")
     if provider.base_url_variable is None:
         return Availability(provider, ready=True, why=f"rpms[{provider.extra}] is installed" if provider.extra else "")
-    url = base_url_of(provider, base_url)
+    url = base_url_of(provider)
     if url is None:
         return Availability(provider, ready=False, why=f"needs --base-url or {provider.base_url_variable}")
     try:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.foreign.json_text import Amount, Count, Text
 from rpms.foreign.records import BOUNDS, Entry, question_key
-from rpms.models.base import Answer, CannotHold, Usage, can_call_tools, can_constrain
+from rpms.models.base import Answer, CannotHold, Usage, WrappedModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -101,32 +101,20 @@ def _replayed(entry: Entry) -> Answer | None:
     return Answer(kept.text, usage, kept.finish, kept.notes)
 
 
-class RecordedModel:
+class RecordedModel(WrappedModel):
     """Answers from the store where it can; asks the model, and keeps the answer, where it cannot.
 
     Equal questions asked at the same time are asked once.
     """
 
     def __init__(self, inner: Model, store: AnswerStore) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._store = store
         self._lock = threading.Lock()
         self._asking: dict[str, threading.Lock] = {}
 
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    @property
-    def constrains(self) -> bool:
-        return can_constrain(self._inner)
-
-    @property
-    def calls_tools(self) -> bool:
-        return can_call_tools(self._inner)
-
     def answer(self, request: Request) -> Answer:
-        asked = question(request, self._inner.name)
+        asked = question(request, self.name)
         key = question_key(asked)
         with self._lock:
             turn = self._asking.setdefault(key, threading.Lock())
@@ -136,7 +124,7 @@ class RecordedModel:
                 known = _replayed(entry) if entry is not None else None
                 if known is not None:
                     return known
-                answer = self._inner.answer(request)
+                answer = self._model.answer(request)
                 kept = self._store.put(key, {**asked, "parts": _parts(request.prompt), "answer": _kept(answer)})
                 # Another process may have been faster: what is kept is what is played, so that a replay is the same.
                 played = _replayed(kept) or answer
@@ -146,22 +134,15 @@ class RecordedModel:
             with self._lock:
                 self._asking.pop(key, None)
 
-    def close(self) -> None:
-        self._inner.close()
-
 
 class ReplayModel:
     """Answers from the store alone. A question it does not hold stops the run, with a line that says what changed."""
 
     def __init__(self, name: str, store: AnswerStore, model: str | None = None) -> None:
         """`model` is the recorded model's name; it may be left out where the store holds answers of only one."""
-        self._name = name
+        self.name = name
         self._store = store
         self._model = model or self._only_model()
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     @property
     def model(self) -> str:
@@ -185,7 +166,7 @@ class ReplayModel:
 
     def answer(self, request: Request) -> Answer:
         if request.templates and "templates" not in self._bounds:
-            raise CannotHold(f"{self._name} cannot hold its answers to action templates: none were so recorded")
+            raise CannotHold(f"{self.name} cannot hold its answers to action templates: none were so recorded")
         asked = question(request, self._model)
         entry = self._store.get(question_key(asked))
         answer = _replayed(entry) if entry is not None else None

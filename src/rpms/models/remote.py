@@ -77,7 +77,7 @@ class RemoteModel:
         """
         import openai  # noqa: PLC0415  half a second that only a remote model should cost
 
-        self._name = name
+        self.name = name
         self._model = model
         patience = patience or Patience()
         # The SDK's own retries are off: two layers would multiply, and only one would be recorded.
@@ -97,17 +97,13 @@ class RemoteModel:
         self._heeds: frozenset[ConstraintForm] | None = None
 
     @property
-    def name(self) -> str:
-        return self._name
-
-    @property
     def constrains(self) -> bool:
         return bool(self._forms)
 
     calls_tools = True
 
     def __repr__(self) -> str:
-        return f"RemoteModel({self._name!r}, {self._caller.endpoint.url!r})"
+        return f"RemoteModel({self.name!r}, {self._caller.endpoint.url!r})"
 
     def answer(self, request: Request) -> Answer:
         if request.tools:
@@ -115,7 +111,7 @@ class RemoteModel:
         shapes = shapes_of(request.choices, request.templates)
         forms = [form for form in self._forms if form.takes(shapes)]
         if not forms and request.templates:
-            raise CannotHold(f"{self._name} cannot hold its answers to action templates, only to a menu")
+            raise CannotHold(f"{self.name} cannot hold its answers to action templates, only to a menu")
         messages, decoding = request.prompt.messages(), request.decoding
         if not shapes or not forms:
             return self._ask(messages, decoding, {})
@@ -151,7 +147,7 @@ class RemoteModel:
                         break
                 if not found:
                     _LOG.warning(
-                        "note: %s does not hold its actions to a menu or grammar; its server may be too old", self._name
+                        "note: %s does not hold its actions to a menu or grammar; its server may be too old", self.name
                     )
                 self._heeds = frozenset(found)
             return self._heeds

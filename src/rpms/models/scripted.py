@@ -26,15 +26,11 @@ class ScriptedModel:
         self, name: str, answers: Sequence[str], by_episode: Mapping[str, Sequence[str]] | None = None
     ) -> None:
         """`by_episode` holds the answers of episodes that have a script of their own."""
-        self._name = name
+        self.name = name
         self._answers = tuple(answers)
         self._by_episode = {episode: tuple(texts) for episode, texts in (by_episode or {}).items()}
         self._lock = threading.Lock()
         self._given: Counter[str] = Counter()
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     def answer(self, request: Request) -> Answer:
         answers = self._by_episode.get(request.episode, self._answers)
@@ -42,7 +38,7 @@ class ScriptedModel:
             position = self._given[request.episode]
             self._given[request.episode] += 1
         if position >= len(answers):
-            raise ModelError(f"{self._name}: the script has {len(answers)} answers and the episode asks for another")
+            raise ModelError(f"{self.name}: the script has {len(answers)} answers and the episode asks for another")
         return Answer(answers[position])
 
     def close(self) -> None:
@@ -57,11 +53,7 @@ class FunctionModel:
     def __init__(self, function: Callable[[Request], str | Answer], name: str = "function") -> None:
         """`function` may be called from several threads at once."""
         self._function = function
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        return self._name
+        self.name = name
 
     def answer(self, request: Request) -> Answer:
         answer = self._function(request)

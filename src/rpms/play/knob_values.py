@@ -55,7 +55,7 @@ def number(least: float, most: float | None = None) -> Read:
 
 def whole(least: int, most: int = 10_000_000) -> Read:
     """A whole number in a range."""
-    return _typed(Annotated[int, Field(ge=least, le=most)], f"a whole number of {least} or more")
+    return _typed(Annotated[int, Field(ge=least, le=most)], f"a whole number from {least} to {most:,}")
 
 
 def _typed(kind: Any, words: str) -> Read:

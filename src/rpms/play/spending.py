@@ -26,12 +26,11 @@ class Spending:
         return self.cost / self.won if self.cost is not None and self.won else None
 
 
-def spending(folder: RunFolder, price: Price | None = None) -> Spending:
-    """Add up a run, at the price that is kept with it unless another one is given."""
-    price = price or price_kept(folder)
+def spending(folder: RunFolder) -> Spending:
+    """Add up a run, at the price that is kept with it."""
     rows = tuple(folder.rows())
     usages = usages_of(folder, rows)
-    return Spending(sum(usages, start=Usage()), sum(row.won for row in rows), total_cost(usages, price))
+    return Spending(sum(usages, start=Usage()), sum(row.won for row in rows), total_cost(usages, price_kept(folder)))
 
 
 def total_cost(usages: Iterable[Usage], price: Price | None) -> float | None:

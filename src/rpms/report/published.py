@@ -54,7 +54,6 @@ PER_TYPE: Mapping[str, Mapping[str, float]] = {
     "rules-only": {"Look": 33.3, "Place": 75.0, "Clean": 41.9, "Cool": 61.9, "Heat": 52.2, "Two": 35.3},
     "full": {"Look": 66.7, "Place": 79.2, "Clean": 54.8, "Cool": 47.6, "Heat": 65.2, "Two": 41.2},
 }
-TYPE_COUNTS: Mapping[str, int] = {"Look": 18, "Place": 24, "Clean": 31, "Cool": 21, "Heat": 23, "Two": 17}
 ARBITRATION: Mapping[str, int] = {"none": 64, "soft": 71, "hard": 74, "hard+soft": 80}
 """Won of 134, by mode."""
 SCIENCEWORLD: Mapping[str, float] = {"baseline": 44.9, "memory-only": 46.0, "rules-only": 51.3, "full": 54.0}
@@ -77,8 +76,6 @@ LEARNING = (
     ("R3", 449, 42.5, 56.0),
 )
 """Round, entries, Mem-only and Rules+Mem in per cent. The text says 233 where the table says 223."""
-STATE_FILTER_COST: Mapping[str, float] = {"memory-only": -3.7, "full": -6.0}
-"""Percentage points lost by switching state-consistent filtering off."""
 DISCORDANT: Mapping[tuple[str, str], tuple[int, int, float]] = {
     ("baseline", "rules-only"): (36, 16, 0.008),
     ("baseline", "full (soft)"): (43, 20, 0.006),

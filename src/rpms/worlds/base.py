@@ -14,6 +14,7 @@ from rpms.core.consistency import same_occupancy
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.memory import Entry
+from rpms.core.names import nearest
 from rpms.core.recall import Retrieval
 from rpms.core.voice import Voice
 from rpms.foreign.calls import Tool
@@ -127,6 +128,13 @@ class World(ABC):
     @abstractmethod
     def infeasible(self, observation: str) -> bool:
         """Whether the world's answer says that the command could not be done."""
+
+    def chosen(self, setting: Setting) -> Mapping[str, str]:
+        """The options of a setting; one that the world does not have is an InputError."""
+        for name in setting.options:
+            if name not in self.options:
+                raise InputError(f"{self.name} has no option {name!r}: {nearest(str(name), self.options)}")
+        return setting.options
 
     def manual(self) -> tuple[tuple[str, str], ...]:
         """The YAML texts of tier 2 and 3, each with a name for messages. Tier 1 is every world's."""

@@ -8,7 +8,7 @@ import pytest
 
 from rpms.worlds.alfworld.games import DIALECTS
 from rpms.worlds.alfworld.games.domain import domain
-from rpms.worlds.alfworld.games.goals import SENTENCES, GameGoal
+from rpms.worlds.alfworld.games.goals import GameGoal
 from rpms.worlds.alfworld.games.grammar import grammar
 from rpms.worlds.alfworld.games.prove import plan
 from rpms.worlds.alfworld.games.tables import tables
@@ -70,7 +70,7 @@ def test_every_rule_and_command_of_the_grammar_is_official_and_no_action_lacks_o
 
 def test_goals_are_said_and_meant_as_in_official_games(seen):
     for row in seen:
-        assert row["goal"] in {goal_of(row, sentence).text for sentence in range(SENTENCES)}
+        assert row["goal"] in {goal_of(row, sentence).text for sentence in range(2)}
         stated = read_pddl(row["problem"])[0][-1]
         assert stated == [":goal", read_pddl(goal_of(row).pddl())[0]]
 

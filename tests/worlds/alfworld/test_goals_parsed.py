@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from rpms.core.decide import decide
 from rpms.core.goal import UNKNOWN_GOAL
 from rpms.worlds.alfworld import world
-from rpms.worlds.alfworld.goals import GOAL_TYPES, parse_goal
+from rpms.worlds.alfworld.games import TASK_TYPES
+from rpms.worlds.alfworld.goals import parse_goal
 
 SENTENCES = {
     "put a mug in desk.": "pick_and_place_simple:mug::desk",
@@ -78,7 +79,7 @@ def test_every_goal_of_the_official_games_is_read(shared, split):
 
 @given(st.text())
 def test_no_text_is_an_error(text):
-    assert parse_goal(text).type in (UNKNOWN_GOAL, *GOAL_TYPES)
+    assert parse_goal(text).type in (UNKNOWN_GOAL, *TASK_TYPES)
 
 
 @given(

@@ -18,7 +18,7 @@ from rpms.core.verdict import Fate
 from rpms.core.voice import rule_line, schema_lines, situation_lines
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.affordances import CATEGORIES, affordances, category
-from rpms.worlds.alfworld.goals import GOAL_TYPES
+from rpms.worlds.alfworld.games import TASK_TYPES
 from rpms.worlds.alfworld.predicates import PREDICATES
 
 KITCHEN = (
@@ -66,7 +66,7 @@ def test_every_declared_predicate_is_answered_by_the_belief():
     assert set(MANUAL.predicates) == set(PREDICATES)
 
 
-@pytest.mark.parametrize("goal_type", GOAL_TYPES)
+@pytest.mark.parametrize("goal_type", TASK_TYPES)
 def test_every_type_has_its_procedure_and_every_takeable_kind_its_places(goal_type):
     for kind in affordances().attributes["pickupable"]:
         rules = MANUAL.active(goal_type, kind)
@@ -83,7 +83,7 @@ def test_categories_of_the_manual_are_those_that_recall_uses():
     assert {name: set(kinds) for name, kinds in stated.items()} == {name: set(k) for name, k in CATEGORIES.items()}
 
 
-@pytest.mark.parametrize("goal_type", GOAL_TYPES)
+@pytest.mark.parametrize("goal_type", TASK_TYPES)
 def test_domain_and_environment_rules_are_affordable(goal_type):
     goal, belief = begin("put a hot mug in fridge.")
     rules = MANUAL.active(goal_type, "mug")

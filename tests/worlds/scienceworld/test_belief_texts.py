@@ -10,7 +10,7 @@ from laboratory import KITCHEN, REFUSALS
 from rpms.worlds.scienceworld import observations as heard
 from rpms.worlds.scienceworld.matter import state_of, substance_of
 from rpms.worlds.scienceworld.observations import Thing, parse_thing
-from rpms.worlds.scienceworld.tree import alike, read_phrase
+from rpms.worlds.scienceworld.tree import alike, read_phrase, walk
 
 
 def shape(thing):
@@ -19,7 +19,7 @@ def shape(thing):
 
 
 def names(thing):
-    return [one.name for one in thing.walk()]
+    return [one.name for _, one, _ in walk((thing,))]
 
 
 def test_a_room_is_read_with_its_nesting_and_its_doors():

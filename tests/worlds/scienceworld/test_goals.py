@@ -10,7 +10,7 @@ from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.play.setup import manual_of
 from rpms.worlds.jvm.bridge import Simulator
 from rpms.worlds.jvm.process import shared_jvm
-from rpms.worlds.scienceworld.goals import Branch, parse_goal
+from rpms.worlds.scienceworld.goals import parse_goal
 from rpms.worlds.scienceworld.program import PROGRAM
 from rpms.worlds.scienceworld.tasks import KINDS
 from rpms.worlds.scienceworld.world import world
@@ -38,15 +38,14 @@ def test_thresholds_and_branches_of_conditional_tasks():
     assert (read.target, read.place, read.box_room, read.threshold) == (
         "unknown substance B", "living room", "bathroom", -50.0,
     )  # fmt: skip
-    assert read.branches == (Branch("above", "red box", "place"), Branch("below", "green box", "place"))
-    assert goal("measure-melting-point-known-substance").branch("below") == Branch("below", "orange box", "focus")
-    assert goal("mendelian-genetics-known-plant").branch("recessive").box == "green box"
-    assert goal("test-conductivity").branch("conductive") == Branch("conductive", "red box", "place")
+    assert read.branches == (("above", "red box"), ("below", "green box"))
+    assert ("below", "orange box") in goal("measure-melting-point-known-substance").branches
+    assert ("recessive", "green box") in goal("mendelian-genetics-known-plant").branches
+    assert ("conductive", "red box") in goal("test-conductivity").branches
 
 
 def test_what_else_the_sentences_say():
     assert goal("chemistry-mix-paint-tertiary-color").intermediate == "violet paint"
-    assert goal("identify-life-stages-1").stages == 4
     assert goal("inclined-plane-determine-angle").candidates == ("inclined plane C", "inclined plane B")
     assert goal("inclined-plane-friction-unnamed-surfaces").candidates == (
         "inclined plane with a unknown material C surface",

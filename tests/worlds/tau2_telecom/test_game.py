@@ -143,7 +143,7 @@ def test_a_task_that_is_not_there_is_one_line():
         world.open(Task("nobody", "train", "mms_issue"), Setting())
     with pytest.raises(InputError, match="has no split 'dev'; choose one of train"):
         world.tasks("dev", Setting())
-    with pytest.raises(InputError, match="no options, so no 'persona'"):
+    with pytest.raises(InputError, match="has no option 'persona': there are none"):
         world.tasks("train", Setting(options={"persona": "Easy"}))
 
 
@@ -151,6 +151,15 @@ def test_it_goes_by_its_name_in_the_project():
     project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     value = project["entry-points"]["rpms.worlds"]["tau2-telecom"]
     assert EntryPoint("tau2-telecom", value, "rpms.worlds").load() is world
+
+
+@pytest.mark.parametrize("name", ["inspect_evals", "inspect_ai"])
+def test_the_list_of_worlds_says_what_is_missing(monkeypatch, name):
+    from rpms.worlds.tau2_telecom import package  # noqa: PLC0415
+
+    assert world.not_installed() == ""
+    monkeypatch.setattr(package, "find_spec", lambda wanted: None if wanted == name else wanted)
+    assert world.not_installed() == f"the tools of τ²-bench are not installed ({name} is missing): {package.INSTALL}"
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch):

@@ -32,6 +32,7 @@ LINE = {
 }
 CUSTOMER = {"customer_id": "C9", "phone_number": "555-000-1111", "line_ids": ["L8", "L9"], "bill_ids": ["B1", "B2"]}
 FIND = 'get_customer_by_phone(phone_number="555-000-1111")'
+REFUEL = 'refuel_data(customer_id="C9", line_id="L9", gb_amount=1.5)'
 
 
 def holds(belief, fact: str) -> bool | None:
@@ -74,8 +75,7 @@ def test_data_is_used_up_when_it_exceeds_what_the_plan_allows_and_what_was_added
     assert holds(belief, "used_up(L9)") is None, "the plan's limit is not known yet"
     belief = after(("x()", LINE), ("x()", {"plan_id": "P9", "data_limit_gb": 15.0}))
     assert holds(belief, "used_up(L9)") is True
-    added = 'refuel_data(customer_id="C9", line_id="L9", gb_amount=1.5)'
-    belief = world.update(belief, added, '{"message": "…", "new_data_refueling_gb": 1.5, "charge": 3.0}')
+    belief = world.update(belief, REFUEL, '{"message": "…", "new_data_refueling_gb": 1.5, "charge": 3.0}')
     assert holds(belief, "used_up(L9)") is False
 
 
@@ -133,6 +133,42 @@ def test_what_a_test_showed_is_forgotten_after_a_change_and_kept_after_a_refusal
     assert holds(after(tested, ("toggle_data()", "Mobile Data is now ON.")), "mms_works") is None
     refused = ("disconnect_vpn()", "No active VPN connection to disconnect.")
     assert holds(after(tested, refused), "mms_works") is False
+
+
+@pytest.mark.parametrize("amount", [0.00001, 12345678901, 1e20, 1e308])
+def test_however_much_data_is_added_the_belief_knows_how_much(amount):
+    game = opened("mms_issue")
+    said = game.reset().observation
+    call = f'refuel_data(customer_id="C1001", line_id="L1002", gb_amount={amount})'
+    belief = world.update(world.start(world.goal(said)), call, game.step(call).observation)
+    assert belief.of("L1002", "data_refueling_gb") == amount
+    assert world.contradictions(belief, game) == ()
+
+
+def test_an_amount_that_cannot_be_read_is_unknown():
+    belief = world.update(after(("x()", {"line_id": "L9", "data_refueling_gb": 1.0})), REFUEL, "Done.")
+    assert belief.of("L9", "data_refueling_gb") is None
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "{}",
+        '{"apn_name": "broken"}',
+        '{"apn_name": "internet", "mmsc_url": null}',
+        '{"apn_name": "internet", "reset_at_reboot": true}',
+        '{"apn_name": "internet", "reset_at_reboot": "yes"}',
+    ],
+)
+@pytest.mark.parametrize("before", ["check_apn_settings()", "reset_apn_settings()"])
+def test_apn_settings_that_were_replaced_are_not_believed_any_more(before, settings):
+    game = opened("mms_issue", "break_apn_mms_setting")
+    said = game.reset().observation
+    belief = world.update(world.start(world.goal(said)), None, said)
+    for call in (before, f"set_apn_settings(apn_settings={settings})"):
+        belief = world.update(belief, call, game.step(call).observation)
+        assert world.contradictions(belief, game) == ()
+    assert holds(belief, "apn_broken") is ("broken" in settings)
 
 
 @pytest.mark.parametrize("seed", range(40) if os.environ.get("RPMS_SLOW") else (1, 2))

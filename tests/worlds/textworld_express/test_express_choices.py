@@ -28,17 +28,23 @@ def test_parameters_go_to_the_games_that_have_them():
 
 def test_a_parameter_with_its_default_value_makes_the_same_games():
     assert str(parse_choice("coin,numLocations=11")) == str(parse_choice("coin")) == "coin"
+    assert str(parse_choice("coin,cookingworld,numLocations=11")) == "cookingworld,coin"
+    assert parse_choice("coin,mapreader,numLocations=11").of("mapreader") == "numLocations=11"
 
 
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("cookingword", "no game 'cookingword': did you mean 'cookingworld'?"),
-        ("chess", "the games are arithmetic, coin"),
-        ("coin,numLocation=3", "coin: no parameter 'numLocation': did you mean 'numLocations'?"),
-        ("sorting,zzz=3", "the parameters are none"),
+        ("cookingword", "no game 'cookingword': did you mean cookingworld?"),
+        ("chess", "no game 'chess': choose one of cookingworld, "),
+        ("coin,numLocation=3", "coin: no parameter 'numLocation': did you mean numLocations?"),
+        ("sorting,zzz=3", "there are none"),
         ("coin,numLocations=12", "numLocations=12: write a number from 1 to 11"),
         ("coin,numLocations=many", "write a number from 1 to 11"),
+        ("coin,twc,numLocations=8", "write a number from 1 to 3, which each of these games can have"),
+        ("numLocations=40", "write a number from 2 to 3, which each"),
+        ("coin,numLocations=3,numLocations=11", "numLocations is given twice, as 3 and as 11: give it once"),
+        ("mapreader,numLocations=1", "write a number from 2 to 48"),
     ],
 )
 def test_a_wrong_choice_is_one_line_with_the_nearest_name(text, line):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -95,7 +96,18 @@ def test_the_simulator_agrees_with_what_is_said_of_it():
             assert tuple(map(int, simulator.texts(f"getSeeds{fold.title()}"))) == tuple(seeds)
         for name, kind in GAMES.items():
             for parameter, values in kind.parameters.items():
-                assert simulator.text("load", name, f"{parameter}={values.most}") == "", (name, parameter)
+                for value in (values.least, values.most):
+                    assert simulator.text("load", name, f"{parameter}={value}") == "", (name, parameter, value)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_default_parameters_are_the_simulator_own(name):
+    with ExpressGame(task_at(name, 0)) as game:
+        game.reset()
+        made_by = json.loads(game._live().text("getGenerationPropertiesJSON"))
+    # Simon Says leaves out the switches that are off.
+    shown = {parameter: made_by.get(parameter, 0) for parameter in GAMES[name].parameters}
+    assert shown == {parameter: values.default for parameter, values in GAMES[name].parameters.items()}
 
 
 def transcript(name: str, seed: int, path: tuple[str, ...]):
@@ -115,15 +127,22 @@ def test_games_side_by_side_say_what_they_say_one_after_another():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_a_dead_jvm_costs_the_games_that_were_under_way_and_no_other():
-    with ExpressGame(task_at("coin", 0)) as begun, ExpressGame(task_at("coin", 1)) as fresh:
-        begun.reset()
-        begun.step("look around")
+    with (
+        ExpressGame(task_at("coin", 0)) as begun,
+        ExpressGame(task_at("coin", 1)) as fresh,
+        ExpressGame(task_at("coin", 2)) as late,
+    ):
+        for game in (begun, late):
+            game.reset()
+            game.step("look around")
         opening = fresh.reset()
         os.kill(process.shared_jvm(PROGRAM).pid, signal.SIGKILL)
         with pytest.raises(WorldError, match="the TextWorldExpress JVM ended"):
             begun.step("look around")
         assert fresh.step("look around").observation in opening.observation
         assert begun.reset().score == 0.0
+        with pytest.raises(WorldError, match="the TextWorldExpress JVM ended: exit code -9"):
+            late.step("look around")  # by now another JVM has taken its place
 
 
 def test_a_game_must_be_reset_and_its_end_is_reported():
@@ -146,12 +165,16 @@ def test_without_the_package_the_install_command_is_named(monkeypatch, missing):
 
 
 def test_without_java_the_install_command_is_named(monkeypatch):
+    assert world.not_installed() == ""
+    jars = PROGRAM.jars()
+    monkeypatch.setattr(program.Program, "jars", lambda _self: jars)
     for name in ("RPMS_JAVA", "JAVA_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(process.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"TextWorldExpress needs Java 8 or newer.*'rpms\[textworld-express\]'"):
         process.find_java(PROGRAM)
+    assert world.not_installed().startswith("TextWorldExpress needs Java 8 or newer")
 
 
 @pytest.mark.skipif(not SLOW, reason="plays dozens of games: set RPMS_SLOW=1")

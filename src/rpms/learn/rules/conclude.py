@@ -26,7 +26,7 @@ from rpms.learn.rules.consequences import Outcomes
 from rpms.learn.rules.deeds import ADVANCED, deed_processes, deeds_of, looks, score_tables
 from rpms.learn.rules.goals import GoalModel, Makeable, goal_model
 from rpms.learn.rules.induce import Needs, bits
-from rpms.learn.rules.kinds import kind_tables, unexplained
+from rpms.learn.rules.kinds import kind_tables
 from rpms.learn.rules.ledger import Ledger
 from rpms.learn.rules.linked import Process, processes
 from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, KindTable, literal_of
@@ -152,7 +152,7 @@ def _action(
     outcomes = Outcomes(book, frozenset(literal.atom for literal in needs.weighed))
     tables = tuple(
         replace(table, name=f"{name}_{'_'.join(parameters[slot] for slot in table.slots)}")
-        for table in kind_tables(needs, name)
+        for table in kind_tables(name, needs.book, needs.faultless)
     )
     return ActionModel(
         name,
@@ -160,7 +160,7 @@ def _action(
         parameters,
         len(wins),
         len(book.attempts) - len(wins),
-        unexplained(needs, tables),
+        needs.unexplained(tables),
         tuple(needs.facts()),
         tables,
         tuple(outcomes.effects()),

@@ -1,4 +1,4 @@
-"""From attempts to an action: what it needs in two bounds.
+"""From attempts to an action: what it needs in two bounds, with which kinds it works.
 
 The *safe* bound is every literal that was never false in a success and was true in one. Of these, `explaining` keeps
 the fewest that account for all refusals. One of them is *necessary* if some refusal had all the others true and it
@@ -8,14 +8,15 @@ needed, and the guard only refuses when all of them are false.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
 from rpms.core.facts import Clause, Literal
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.model import MOST_WITNESSES, Induced, literal_of
+from rpms.learn.rules.kinds import REFUSED_KINDS, working
+from rpms.learn.rules.model import MOST_WITNESSES, Induced, KindTable, literal_of
 from rpms.store.evidence import Label, Witness
 
 DECISIVE = 2
@@ -109,9 +110,8 @@ class Needs:
         return frozenset((*(literal_of(self.book.facts, bit) for bit in bits(self.tested)), *pairs))
 
     @cached_property
-    def fit(self) -> list[set[str]]:
-        """For each slot, the kinds that have worked in it."""
-        return [{kinds[slot] for kinds in self.book.worked} for slot in range(len(self.book.slots))]
+    def _fit(self) -> list[set[str]]:
+        return working(self.book)
 
     @cached_property
     def paired(self) -> bool:
@@ -123,7 +123,7 @@ class Needs:
         )
 
     def _each_fits(self, attempt: Attempt) -> bool:
-        return all(kind in fit for kind, fit in zip(attempt.kinds, self.fit, strict=True))
+        return all(kind in fit for kind, fit in zip(attempt.kinds, self._fit, strict=True))
 
     @cached_property
     def _explainable(self) -> list[tuple[Attempt, int, int]]:
@@ -335,6 +335,8 @@ class Needs:
             alone[1] += true >> other & false >> one & 1
         return min(alone) > 0
 
+    # Kinds.
+
     @cached_property
     def faultless(self) -> list[Attempt]:
         """Refusals for which no fact accounts: all that explains other refusals is known to be true."""
@@ -343,6 +345,15 @@ class Needs:
         index = {literal_of(self.book.facts, bit): bit for bit in range(2 * self.size)}
         pairs = [sum(1 << index[literal] for literal in fact.clause.literals) for fact in self.either]
         return [row[0] for row in rows if all(row[1] & pair for pair in pairs)]
+
+    def unexplained(self, tables: Iterable[KindTable]) -> int:
+        """Refusals for which neither facts nor kinds account."""
+        told = [(table.slots, table.refused) for table in tables]
+        return sum(
+            not any(tuple(attempt.kinds[slot] for slot in slots) in refused for slots, refused in told)
+            for attempt in self.faultless
+            if attempt.kinds in self.book.worked or self.book.refused[attempt.kinds] >= REFUSED_KINDS
+        )
 
 
 def _accounts(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) -> bool:

@@ -1,61 +1,75 @@
-"""With which kinds of things an action works: what refusals say for which no fact accounts."""
+"""With which kinds an action works, from the refusals for which no fact accounts.
+
+A refusal of two kinds says that one of them, or only the two together, cannot be. Where kinds that work each were
+refused together, a kind may have been refused by many and still work with one: only mugs go into a coffee machine. It
+is then taken not to work only when the choosiest kind that is known to work would hardly have refused as many.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import ceil, log
 
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.induce import Needs
 from rpms.learn.rules.model import KindTable
 from rpms.store.evidence import Witness
 
 REFUSED_KINDS = 3
 """Refusals with nothing else missing after which kinds are taken not to work."""
+_BY_CHANCE = 0.05
+"""How likely it may be that a kind that works with some was only tried with others."""
 
 
-def kind_tables(needs: Needs, name: str) -> tuple[KindTable, ...]:
+def working(book: Book) -> list[set[str]]:
+    """For each slot, the kinds that have worked in it."""
+    return [{kinds[slot] for kinds in book.worked} for slot in range(len(book.slots))]
+
+
+def kind_tables(name: str, book: Book, faultless: Iterable[Attempt]) -> tuple[KindTable, ...]:
     """What the kinds in the slots have to do with refusals: of single slots where that suffices, else of two."""
-    book, fit = needs.book, needs.fit
-    refusals = [attempt for attempt in needs.faultless if attempt.kinds not in book.worked]
-    arity = len(book.slots)
-    if not refusals or not arity:
-        return ()
-    single = [attempt for attempt in refusals if any(kind not in fit[slot] for slot, kind in enumerate(attempt.kinds))]
-    tables = [_of_slot(book, name, slot, single, fit) for slot in range(arity)]
-    rest = [attempt for attempt in refusals if attempt not in single]
-    if arity == 2 and rest:
-        tables.append(_table(book, f"{name}_both", (0, 1), refusals))
-    return tuple(table for table in tables if table is not None)
+    refusals = [attempt for attempt in faultless if attempt.kinds not in book.worked]
+    fit = working(book)
+    together = [attempt for attempt in refusals if not _strange(attempt, fit)]
+    tables = []
+    for slot in range(len(fit)):
+        own = [attempt for attempt in refusals if _strange(attempt, fit) == [slot]]
+        if own:
+            tables.append(_table(f"{name}_{slot}", (slot,), book, _sure(own, slot, book, together)))
+    if len(fit) == 2 and together:
+        tables.append(_table(f"{name}_both", (0, 1), book, refusals))
+    return tuple(tables)
 
 
-def _of_slot(
-    book: Book, name: str, slot: int, refusals: Sequence[Attempt], fit: Sequence[set[str]]
-) -> KindTable | None:
-    """The kinds of one slot, where those in all others have worked."""
-    own = [
-        attempt
-        for attempt in refusals
-        if attempt.kinds[slot] not in fit[slot]
-        and all(kind in fit[other] for other, kind in enumerate(attempt.kinds) if other != slot)
-    ]
-    return _table(book, f"{name}_{slot}", (slot,), own)
+def _strange(attempt: Attempt, fit: Sequence[set[str]]) -> list[int]:
+    """The slots with a kind that has never worked there."""
+    return [slot for slot, kind in enumerate(attempt.kinds) if kind not in fit[slot]]
 
 
-def _table(book: Book, name: str, slots: tuple[int, ...], refusals: Sequence[Attempt]) -> KindTable | None:
+def _sure(own: Sequence[Attempt], slot: int, book: Book, together: Iterable[Attempt]) -> list[Attempt]:
+    """The refusals of kinds in a slot that enough other kinds were tried with."""
+    worked, refused = _partners(book.worked, slot), _partners((attempt.kinds for attempt in together), slot)
+    least = min((len(some) / len(some | refused.get(kind, set())) for kind, some in worked.items()), default=1.0)
+    needed = ceil(log(_BY_CHANCE) / log(1 - least)) if least < 1 else 1
+    tried = _partners((attempt.kinds for attempt in own), slot)
+    return [attempt for attempt in own if len(tried[attempt.kinds[slot]]) >= needed]
+
+
+def _partners(every: Iterable[tuple[str, ...]], slot: int) -> dict[str, set[tuple[str, ...]]]:
+    """By kind in a slot, the kinds in all others."""
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for kinds in every:
+        found.setdefault(kinds[slot], set()).add(kinds[:slot] + kinds[slot + 1 :])
+    return found
+
+
+def _table(name: str, slots: tuple[int, ...], book: Book, refusals: Iterable[Attempt]) -> KindTable:
     worked = _by_kinds(book.successes, slots)
-    refused = {kinds: steps for kinds, steps in _by_kinds(refusals, slots).items() if kinds not in worked}
-    refused = {kinds: steps for kinds, steps in refused.items() if len(steps) >= REFUSED_KINDS}
-    return KindTable(name, slots, worked, refused) if refusals else None
-
-
-def unexplained(needs: Needs, tables: Iterable[KindTable]) -> int:
-    """Refusals for which neither facts nor kinds account."""
-    told, book = [(table.slots, table.refused) for table in tables], needs.book
-    return sum(
-        not any(tuple(attempt.kinds[slot] for slot in slots) in refused for slots, refused in told)
-        for attempt in needs.faultless
-        if attempt.kinds in book.worked or book.refused[attempt.kinds] >= REFUSED_KINDS
-    )
+    refused = {
+        kinds: steps
+        for kinds, steps in _by_kinds(refusals, slots).items()
+        if kinds not in worked and len(steps) >= REFUSED_KINDS
+    }
+    return KindTable(name, slots, worked, refused)
 
 
 def _by_kinds(attempts: Iterable[Attempt], slots: Sequence[int]) -> dict[tuple[str, ...], list[Witness]]:

@@ -68,7 +68,7 @@ class HFModel:
 
     def __init__(self, name: str, source: str, *, most_prompts: int = 256, limits: BatchLimits | None = None) -> None:
         """`source`: a folder, a `.gguf` file, or a name on the Hugging Face hub. Loading takes seconds to minutes."""
-        self._name = name
+        self.name = name
         try:
             self._torch: Any = importlib.import_module("torch")
             transformers: Any = importlib.import_module("transformers")
@@ -90,10 +90,6 @@ class HFModel:
             at_once=self._tokens(READING_SHARE, self._passing()),
         )
         self._batcher: Batcher[_Question, Answer] = Batcher(_measure, self._generate, limits)
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     constrains = True
 
@@ -137,9 +133,9 @@ class HFModel:
             if "gguf_file" in options and missing:
                 needs = " and ".join(missing)
                 raise ModelUnavailable(
-                    f"{self._name}: a .gguf file also needs {needs}: pip install 'rpms[hf]'"
+                    f"{self.name}: a .gguf file also needs {needs}: pip install 'rpms[hf]'"
                 ) from None
-            raise ModelUnavailable(f"{self._name}: cannot be loaded: {excerpt(str(error))}") from error
+            raise ModelUnavailable(f"{self.name}: cannot be loaded: {excerpt(str(error))}") from error
         tokenizer.padding_side = "left"
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
@@ -172,7 +168,7 @@ class HFModel:
             row = PromptRow(ids, decoding, shapes_of(request.choices, request.templates), self._letters)
         if self._window and len(row.prompt) + decoding.max_tokens > self._window:
             sizes = f"{len(row.prompt)} + {decoding.max_tokens}"
-            raise ContextOverflow(f"{self._name}: {sizes} tokens exceed the context window of {self._window}")
+            raise ContextOverflow(f"{self.name}: {sizes} tokens exceed the context window of {self._window}")
         return _Question(row, decoding, len(ids))
 
     def _encode(self, messages: Sequence[Message]) -> list[int]:

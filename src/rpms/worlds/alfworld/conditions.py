@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rpms.core.facts import kind_of
 from rpms.worlds.alfworld.engine import GameEngine, State
-from rpms.worlds.alfworld.goals import LOOK, PLACE, STATES, TWO, parse_goal
+from rpms.worlds.alfworld.games.goals import LOOK, TWO
+from rpms.worlds.alfworld.goals import STATES, parse_goal
 
 Rate = Callable[[State], float]
 
 
 def goal_condition_rate(engine: GameEngine) -> Rate:
-    """A measure of states, 1 where all conditions are met; of a goal that is none of the six, whether it is won.
+    """A measure of states, 1 where all conditions are met; of a goal with a single one, whether it is won.
 
-    An object in place is one condition, two objects are two; a heated, cooled or cleaned one has three: treated, in
-    place, and both at once. Under a lamp there are two: the object in hand, the lamp here and on.
+    Two objects in place are two conditions; a heated, cooled or cleaned one has three: treated, in place, and both at
+    once. Under a lamp there are two: the object in hand, the lamp here and on.
     """
-    goal = parse_goal(engine.task)
-    layout = engine.layout
-    wanted = _mask(layout.object_names, goal.object)
-    lamps = _mask(layout.object_names, goal.destination)
-    places = [index for index, name in enumerate(layout.receptacle_names) if _kind(name) == goal.destination]
+    goal, layout = parse_goal(engine.task), engine.layout
+    wanted = sum(1 << index for index, name in enumerate(layout.object_names) if kind_of(name) == goal.object)
+    lamps = sum(1 << index for index, name in enumerate(layout.object_names) if kind_of(name) == goal.destination)
+    places = [index for index, name in enumerate(layout.receptacle_names) if kind_of(name) == goal.destination]
 
     def lit(state: State) -> float:
         on = lamps & state.toggled
         seen = on and any(state.contents[place] & on for place in layout.here[state.location])
         return ((state.held >= 0 and wanted >> state.held & 1) + bool(seen)) / 2
-
-    def placed(state: State) -> float:
-        return float(any(state.contents[place] & wanted for place in places))
 
     def both(state: State) -> float:
         return min(2, max((state.contents[place] & wanted).bit_count() for place in places)) / 2
@@ -40,18 +38,6 @@ def goal_condition_rate(engine: GameEngine) -> Rate:
             inside |= state.contents[place] & wanted
         return ((done > 0) + (inside > 0) + (done & inside > 0)) / 3
 
-    if goal.type == LOOK and wanted and lamps:
-        return lit
-    if not (wanted and places):
-        return lambda state: float(engine.won(state))
-    if goal.type in STATES:
-        return treated
-    return {PLACE: placed, TWO: both}.get(goal.type, lambda state: float(engine.won(state)))
-
-
-def _kind(name: str) -> str:
-    return name.rpartition(" ")[0]
-
-
-def _mask(names: tuple[str, ...], kind: str) -> int:
-    return sum(1 << index for index, name in enumerate(names) if _kind(name) == kind)
+    rates: dict[str, Rate] = {LOOK: lit, TWO: both, **dict.fromkeys(STATES, treated)}
+    known = wanted and (lamps if goal.type == LOOK else places)
+    return rates[goal.type] if known and goal.type in rates else lambda state: float(engine.won(state))

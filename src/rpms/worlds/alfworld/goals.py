@@ -7,39 +7,16 @@ import re
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.worlds.alfworld import observations
 from rpms.worlds.alfworld.affordances import LIGHTS
+from rpms.worlds.alfworld.games.goals import CLEAN, COOL, HEAT, LOOK, PLACE, SENTENCES, TWO
 from rpms.worlds.alfworld.words import Mention, mentions
 
-LOOK = "look_at_obj_in_light"
-PLACE = "pick_and_place_simple"
-TWO = "pick_two_obj_and_place"
-CLEAN = "pick_clean_then_place_in_recep"
-HEAT = "pick_heat_then_place_in_recep"
-COOL = "pick_cool_then_place_in_recep"
-GOAL_TYPES = (PLACE, LOOK, CLEAN, HEAT, COOL, TWO)
-"""ALFWorld's six types, by the paper's names."""
-
-VERBS = {HEAT: "heat", COOL: "cool", CLEAN: "clean"}
 STATES = {HEAT: "hot", COOL: "cool", CLEAN: "clean"}
 
 _TEMPLATES = tuple(
-    (re.compile(pattern), type_)
-    for pattern, type_ in (
-        (r"put two (\S+) in (\S+)", TWO),
-        (r"find two (\S+) and put them in (\S+)", TWO),
-        (r"put a clean (\S+) in (\S+)", CLEAN),
-        (r"clean some (\S+) and put it in (\S+)", CLEAN),
-        (r"put a hot (\S+) in (\S+)", HEAT),
-        (r"heat some (\S+) and put it in (\S+)", HEAT),
-        (r"put a cool (\S+) in (\S+)", COOL),
-        (r"cool some (\S+) and put it in (\S+)", COOL),
-        (r"examine the (\S+) with the (\S+)", LOOK),
-        (r"look at (\S+) under the (\S+)", LOOK),
-        (r"put a (\S+) in (\S+)", PLACE),
-        (r"put some (\S+) on (\S+)", PLACE),
-    )
+    (re.compile(re.sub(r"\{[a-z]+\}", r"(\\S+)", sentence.rstrip("."))), type_)
+    for type_, sentences in SENTENCES.items()
+    for sentence in sentences
 )
-"""The games' own sentences, both of each type."""
-
 _LONGEST_SENTENCE = 400
 _WORD = re.compile(r"[a-z0-9]+")
 _CUES = {

@@ -52,10 +52,6 @@ class AlfworldKnown(Belief):
         """Places that were seen, from outside at least."""
         return self.seen | self.containers.keys()
 
-    @property
-    def unvisited(self) -> tuple[str, ...]:
-        return tuple(place for place in self.places if place not in self.seen and place not in self.containers)
-
     def here(self, place: str) -> bool | None:
         """Whether the agent stands at a place; None if unknown."""
         if self.places and place not in self.places:

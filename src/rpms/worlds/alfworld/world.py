@@ -49,13 +49,13 @@ class Alfworld(World):
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         if split not in self.splits:
             raise InputError(f"ALFWorld has no split {split!r}; choose one of {', '.join(self.splits)}")
-        _dialect(setting)
+        self._dialect(setting)
         return builtin_tasks(split) if split in (BUILTIN, LARGE) else list_tasks(_data_folder(setting), split)
 
     def edition(self, tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The dialect and a hash of the game files: the official releases share their games' names."""
         digest = hashlib.sha256()
-        chosen, dialects = _dialect(setting), set()
+        chosen, dialects = self._dialect(setting), set()
         for task in tasks:
             text = json.dumps(task_data(task)) if "builtin" in task.source else _read(task)
             digest.update(text.encode())
@@ -66,15 +66,19 @@ class Alfworld(World):
         if setting.engine not in self.engines:
             raise InputError(f"ALFWorld has no engine {setting.engine!r}; choose one of {', '.join(self.engines)}")
         if setting.engine == "native":
-            return NativeGame(load_task(task, _dialect(setting)))
+            return NativeGame(load_task(task, self._dialect(setting)))
         from rpms.worlds.alfworld.textworld_game import TextWorldGame  # noqa: PLC0415 - needs the real engine
 
-        if "builtin" not in task.source and not _dialect(setting):
+        if "builtin" not in task.source and not self._dialect(setting):
             return TextWorldGame(task.source["path"])
         with TemporaryDirectory() as folder:
             file = Path(folder, "game.tw-pddl")
-            file.write_text(json.dumps(task_data(task, _dialect(setting))), encoding="utf-8")
+            file.write_text(json.dumps(task_data(task, self._dialect(setting))), encoding="utf-8")
             return TextWorldGame(file)
+
+    def _dialect(self, setting: Setting) -> str:
+        """The dialect that a setting asks for; nothing where each game keeps its own."""
+        return known_dialect(self.chosen(setting).get("dialect", "")) or ""
 
     def manual(self) -> tuple[tuple[str, str], ...]:
         return self.manual_files("environment.yaml", "domain.yaml")
@@ -116,14 +120,6 @@ def _read(task: Task) -> str:
         return read_bytes(task.source["path"], LARGEST_GAME).decode("utf-8", "replace")
     except FileError:
         return ""
-
-
-def _dialect(setting: Setting) -> str:
-    """The dialect that a setting asks for; nothing where each game keeps its own."""
-    for name in setting.options:
-        if name not in Alfworld.options:
-            raise InputError(f"ALFWorld has no option {name!r}: the options are {', '.join(Alfworld.options)}")
-    return known_dialect(setting.options.get("dialect", "")) or ""
 
 
 def _data_folder(setting: Setting) -> Path:

@@ -79,6 +79,16 @@ def find_java(program: Program) -> str:
     raise InputError(f"{program.label} needs Java {OLDEST_JAVA} or newer and none was found: {program.install}")
 
 
+def missing(program: Program) -> str:
+    """What is not installed of a program and of Java, and how it is; nothing where all is here."""
+    try:
+        program.jars()
+        find_java(program)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
 def _java_version(program: str) -> int | None:
     """Return the major version, or None where the program is missing or is not Java (macOS ships a stub)."""
     try:
@@ -183,8 +193,10 @@ class Jvm:
         why = why.replace(str(self._folder.path), "its folder").replace(str(self.pid), "its number")
         return f"the {self.program.label} JVM ended: {why}"
 
-    def kill(self, because: str) -> None:
+    def kill(self, because: str | None) -> None:
         """End the process at once; every game in it fails at its next call. Any threads may call it, at any time.
+
+        No reason is given of a process that has ended by itself: its exit code tells more.
 
         The first one ends it, and the others wait until it is ended: a descriptor that two threads close is, the second
         time, somebody else's.
@@ -245,7 +257,7 @@ def shutdown(*programs: Program) -> None:
     with _lock:
         for label in [program.label for program in programs] or list(_shared):
             if (held := _shared.pop(label, None)) is not None:
-                held.kill("it was shut down")
+                held.kill("it was shut down" if held.alive else None)
 
 
 def _after_fork_in_child() -> None:

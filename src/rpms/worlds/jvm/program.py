@@ -37,14 +37,6 @@ class Program:
     def install(self) -> str:
         return f"pip install 'rpms[{self.extra}]'"
 
-    def missing(self) -> str:
-        """What is not installed, and how it is; nothing where all is here."""
-        try:
-            self.jars()
-        except InputError as error:
-            return str(error)
-        return ""
-
     def jars(self) -> tuple[str, Path]:
         """Return py4j's jar and the simulator's; the copy of py4j inside a simulator's is too old to authenticate."""
         missing = f"the {self.label} simulator is not installed"

@@ -50,6 +50,8 @@ _SOLID: Final = _TOOLS | _PAPERS | _WIRED | {
     "brick", "drawing", "painting", "picture", "pillow", "steel block", "stopwatch", "wood block",
 }  # fmt: skip
 """What nothing can be put into."""
+FITTINGS: Final = _FIXED | _LIDDED | _LIDLESS | _TOOLS
+"""Furniture, devices, vessels and tools."""
 _WARES: Final = _LIDDED | _LIDLESS | _SOLID
 _KNOWN: Final = _WARES | _FOOD | _STUFF | {"paint"}
 _ANIMAL: Final = re.compile(

@@ -12,19 +12,6 @@ from rpms.core.goal import UNKNOWN_GOAL
 from rpms.core.goal import Goal as CoreGoal
 from rpms.worlds.scienceworld.tasks import KINDS
 
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """One side of a conditional task: what must turn out to be so, and what is then to be done."""
-
-    when: str
-    """above, below, dominant, recessive, conductive or nonconductive."""
-    box: str
-    """The box by its name: `red box`."""
-    how: str
-    """`place` (the target into the box) or `focus` (on the box)."""
-
-
 _FIELDS: Final = frozenset({"task", "target", "place", "box", "box_room", "criterion", "intermediate", "trait"})
 """What a procedure may ask a goal for."""
 
@@ -46,8 +33,9 @@ class ScienceGoal(CoreGoal):
     """The box for the target, where there is but one."""
     box_room: str = ""
     """The room where the boxes are said to be."""
-    branches: tuple[Branch, ...] = ()
-    """The two sides of a conditional task."""
+    branches: tuple[tuple[str, str], ...] = ()
+    """The two sides of a conditional task: what must turn out to be so (above, below, dominant, recessive, conductive,
+    nonconductive), and the box for it."""
     threshold: float | None = None
     """The temperature that decides between the branches, in °C."""
     candidates: tuple[str, ...] = ()
@@ -56,8 +44,6 @@ class ScienceGoal(CoreGoal):
     """What decides: steepest, shallowest, most, least, longest, shortest, `longest, then shortest`."""
     intermediate: str = ""
     """The secondary colour on the way to a tertiary one."""
-    stages: int = 0
-    """How many life stages are to be focused on; 0 where the sentence does not say."""
     trait: str = ""
     """The property whose inheritance is asked for, such as `plant height`; its value is `criterion`."""
     source: str = ""
@@ -72,12 +58,8 @@ class ScienceGoal(CoreGoal):
     @cached_property
     def _places(self) -> Mapping[str, tuple[str, ...]]:
         things = (self.target, "seed jar", "recipe") if self.place else ()
-        boxes = (self.box, *(branch.box for branch in self.branches)) if self.box_room else ()
+        boxes = (self.box, *(box for _, box in self.branches)) if self.box_room else ()
         return dict.fromkeys(things, (self.place,)) | {box: (self.box_room,) for box in boxes if box}
-
-    def branch(self, when: str) -> Branch | None:
-        """The side of a condition by its name."""
-        return next((branch for branch in self.branches if branch.when == when), None)
 
 
 _Fields = Mapping[str, str]
@@ -95,21 +77,21 @@ def _found(fields: _Fields) -> dict[str, object]:
     return {"target": fields["target"], "box": fields["box"], "box_room": fields["room"]}
 
 
-def _measured(how: str) -> _Read:
-    def read(fields: _Fields) -> dict[str, object]:
-        branches = (Branch("above", fields["above"], how), Branch("below", fields["below"], how))
-        return {
-            "target": fields["target"],
-            "place": fields["place"],
-            "threshold": float(fields["threshold"]),
-            "branches": branches,
-            "box_room": fields["room"],
-        }
-
-    return read
+def _measured(fields: _Fields) -> dict[str, object]:
+    return {
+        "target": fields["target"],
+        "place": fields["place"],
+        "threshold": float(fields["threshold"]),
+        "branches": _sides(fields, "above", "below"),
+        "box_room": fields["room"],
+    }
 
 
-def _mixed(fields: _Fields) -> dict[str, object]:
+def _sides(fields: _Fields, *names: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, fields[name]) for name in names)
+
+
+def _located(fields: _Fields) -> dict[str, object]:
     return {"target": fields["target"], "place": fields["place"]}
 
 
@@ -130,12 +112,8 @@ def _tertiary(fields: _Fields) -> dict[str, object]:
     }
 
 
-def _grown(fields: _Fields) -> dict[str, object]:
-    return {"target": fields["target"], "place": fields["place"]}
-
-
 def _staged(fields: _Fields) -> dict[str, object]:
-    return {"target": fields["target"], "stages": int(fields.get("stages") or 0), "place": "outside"}
+    return {"target": fields["target"], "place": "outside"}
 
 
 def _planes(name: Callable[[str], str]) -> _Read:
@@ -155,7 +133,7 @@ def _lived(criterion: str) -> _Read:
 
 
 def _inherited(fields: _Fields) -> dict[str, object]:
-    boxes = (Branch("dominant", fields["dominant"], "focus"), Branch("recessive", fields["recessive"], "focus"))
+    boxes = _sides(fields, "dominant", "recessive")
     value, _, trait = fields["trait"].partition(" ")
     return {"target": fields["target"], "criterion": value, "trait": trait, "branches": boxes, "place": "greenhouse"}
 
@@ -165,7 +143,7 @@ def _powered(fields: _Fields) -> dict[str, object]:
 
 
 def _conducting(fields: _Fields) -> dict[str, object]:
-    boxes = (Branch("conductive", fields["yes"], "place"), Branch("nonconductive", fields["no"], "place"))
+    boxes = _sides(fields, "conductive", "nonconductive")
     return {"target": fields["target"], "place": fields["place"], "branches": boxes}
 
 
@@ -189,7 +167,7 @@ _TEMPLATES: Final = tuple(
                 rf" The boxes are located around the (?P<room>{_NAME})\."
             ),
             "use-thermometer",
-            _measured("place"),
+            _measured,
         ),
         (
             (
@@ -199,7 +177,7 @@ _TEMPLATES: Final = tuple(
                 rf" The boxes are located around the (?P<room>{_NAME})\."
             ),
             "measure-melting-point-",
-            _measured("focus"),
+            _measured,
         ),
         (rf"boil (?P<target>{_NAME}){_STATE_TASK}", "boil", _target),
         (rf"melt (?P<target>{_NAME}){_STATE_TASK}", "melt", _target),
@@ -212,7 +190,7 @@ _TEMPLATES: Final = tuple(
         (
             rf"use chemistry to create the substance '(?P<target>{_NAME})'\. .{{1,80}}? near the (?P<place>{_NAME})\.",
             "chemistry-mix",
-            _mixed,
+            _located,
         ),
         (
             r"use chemistry to create (?P<color>[a-z]{1,20}-[a-z]{1,20}) paint\.",
@@ -223,15 +201,15 @@ _TEMPLATES: Final = tuple(
         (
             rf"grow an? (?P<target>{_NAME}) plant from seed\. Seeds can be found in the (?P<place>{_NAME})\.",
             "grow-plant",
-            _grown,
+            _located,
         ),
         (
             rf"grow an? (?P<target>{_NAME})\. .{{1,200}}? Seeds can be found in the (?P<place>{_NAME})\.",
             "grow-fruit",
-            _grown,
+            _located,
         ),
         (
-            rf"focus on the (?P<stages>\d{{1,2}}) life stages of the (?P<target>{_NAME}), starting",
+            rf"focus on the \d{{1,2}} life stages of the (?P<target>{_NAME}), starting",
             "identify-life-stages-1",
             _staged,
         ),
@@ -297,8 +275,8 @@ _TEMPLATES: Final = tuple(
         (
             (
                 rf"determine if (?P<target>{_NAME}) is electrically conductive\. The .{{1,120}}? is located around the"
-                rf" (?P<place>{_NAME})\. .{{1,200}}? electrically conductive, place it in the (?P<yes>{_BOX})\."
-                rf" .{{1,60}}? electrically nonconductive, place it in the (?P<no>{_BOX})\."
+                rf" (?P<place>{_NAME})\. .{{1,200}}? electrically conductive, place it in the (?P<conductive>{_BOX})\."
+                rf" .{{1,60}}? electrically nonconductive, place it in the (?P<nonconductive>{_BOX})\."
             ),
             "test-conductivity",
             _conducting,

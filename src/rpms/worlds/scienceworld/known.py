@@ -14,7 +14,7 @@ from rpms.core.belief import Belief
 from rpms.core.goal import Goal
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
-from rpms.worlds.scienceworld.tree import alike, find, read_phrase, walk
+from rpms.worlds.scienceworld.tree import find, read_phrase, walk
 
 INSTRUMENTS = ("thermometer", "stopwatch", "lighter", "shovel", "axe")
 """Things that `use` works with, or that measure."""
@@ -91,19 +91,11 @@ class ScienceKnown(Belief):
     @property
     def containers(self) -> Mapping[str, bool]:
         """Which doors and lids here are known to be open; two of one name are told apart by what holds them."""
-        return self._flagged("open", "closed")
-
-    @property
-    def devices(self) -> Mapping[str, bool]:
-        """Which devices here are known to be on."""
-        return self._flagged("on", "off")
-
-    def _flagged(self, yes: str, no: str) -> Mapping[str, bool]:
         found: dict[str, bool] = {}
-        for thing, above in self.visible():
-            if yes in thing.flags or no in thing.flags:
-                key = thing.name if thing.name not in found else f"{thing.name} in {above[0] if above else self.room}"
-                found[key] = yes in thing.flags
+        for thing, holder in self.visible():
+            if not thing.flags.isdisjoint({"open", "closed"}):
+                key = thing.name if thing.name not in found else f"{thing.name} in {holder}"
+                found[key] = "open" in thing.flags
         return found
 
     @property
@@ -118,36 +110,17 @@ class ScienceKnown(Belief):
         """The instruments carried."""
         return tuple(name for name in self.holding if name in INSTRUMENTS)
 
-    def visible(self) -> Iterator[tuple[Thing, tuple[str, ...]]]:
-        """Everything known here and in the inventory, with the names of what holds it, the nearest first."""
-        for _, thing, above in walk(self.here):
-            yield thing, above
-        for _, thing, above in walk(self.inventory):
-            yield thing, (*above, "inventory")
+    def visible(self) -> Iterator[tuple[Thing, str]]:
+        """Everything known here and in the inventory, with the name of what holds it: a thing, room or `inventory`."""
+        for forest, root in ((self.here, self.room or ""), (self.inventory, "inventory")):
+            for _, thing, above in walk(forest):
+                yield thing, above[0].name if above else root
 
     def carries(self, name: str) -> bool | None:
         """Whether something of a name is carried, itself or inside something carried; None if unknown."""
         if find(self.inventory, replace(read_phrase(name), places=()), "inventory"):
             return True
         return False if self.inventory_known else None
-
-    def see(self, name: str) -> Thing | None:
-        """The first thing of a name (the words of a command are fine) here or in the inventory."""
-        phrase = read_phrase(name)
-        for forest, root in ((self.here, self.room or ""), (self.inventory, "inventory")):
-            for path in find(forest, phrase, root):
-                return next(thing for way, thing, _ in walk(forest) if way == path)
-        return None
-
-    def where(self, name: str) -> str | None:
-        """The room where a thing was last seen, or `inventory`; None if it never was."""
-        if self.carries(name):
-            return "inventory"
-        rooms = [self.room, *self.rooms] if self.room else list(self.rooms)
-        for room in rooms:
-            if room and any(alike(thing.name, name) for _, thing, _ in walk(self.rooms.get(room, ()))):
-                return room
-        return None
 
     def temperature(self, name: str) -> float | None:
         """The last temperature measured of a substance, in whatever state it was then, or of a thing."""

@@ -6,7 +6,7 @@ Things are listed as nested prose: `a counter. On the counter is: a bowl (contai
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -37,12 +37,6 @@ class Thing:
     def restless(self) -> bool:
         """Whether it comes and goes by itself, in the inventory even: bees do, and the pollen of a carried plant."""
         return _RESTLESS.fullmatch(self.name) is not None
-
-    def walk(self) -> Iterator[Thing]:
-        """The thing and all that is in it."""
-        yield self
-        for inner in self.contents or ():
-            yield from inner.walk()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,11 +216,14 @@ def _lines(listing: str) -> tuple[Thing, ...]:
 def room_sight(observation: str) -> RoomSight | None:
     """Read an answer to `look around`, anywhere in an observation; None if there is none."""
     match = _ROOM.search(observation)
-    if match is None:
-        return None
-    listing, _, ways = observation[match.end() :].partition(_ALSO)
+    return None if match is None else _sight(match)
+
+
+def _sight(opening: re.Match[str]) -> RoomSight:
+    """Read what follows the words that name a place."""
+    listing, _, ways = opening.string[opening.end() :].partition(_ALSO)
     doors = {room: state == "open" for room, state in _DOOR.findall(ways)}
-    return RoomSight(match[1], _lines(listing), doors, "\tthe agent\n" in listing)
+    return RoomSight(opening[1], _lines(listing), doors, "\tthe agent\n" in listing)
 
 
 def carried(observation: str) -> tuple[Thing, ...] | None:
@@ -239,11 +236,7 @@ def carried(observation: str) -> tuple[Thing, ...] | None:
 def inside(observation: str) -> RoomSight | None:
     """Read an answer to `look in`: the place by its name, what is in it, and its doors if it is a room."""
     match = _INSIDE.match(observation)
-    if match is None:
-        return None
-    listing, _, ways = observation[match.end() :].partition(_ALSO)
-    doors = {room: state == "open" for room, state in _DOOR.findall(ways)}
-    return RoomSight(match[1], _lines(listing), doors)
+    return None if match is None else _sight(match)
 
 
 @dataclass(frozen=True, slots=True)

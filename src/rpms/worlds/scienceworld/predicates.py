@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from rpms.worlds.scienceworld.affordances import (
     helps,
@@ -27,8 +27,8 @@ from rpms.worlds.scienceworld.focus import is_decoy
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.matter import state_of
 from rpms.worlds.scienceworld.observations import Thing
-from rpms.worlds.scienceworld.scene import Scene
-from rpms.worlds.scienceworld.tree import Forest, Phrase, alike, at, find, is_substance, is_vague, read_phrase, walk
+from rpms.worlds.scienceworld.scene import INVENTORY, Scene, Seen
+from rpms.worlds.scienceworld.tree import Forest, Phrase, alike, find, is_substance, is_vague, read_phrase, walk
 
 _ALWAYS: Final = frozenset({"agent", "air", "inventory", "self"})
 _UNLISTED: Final = re.compile(r".*\b(?:terminal|anode|cathode|door|drain|sewer)\b.*")
@@ -37,33 +37,20 @@ _CONTACT: Final = re.compile(r".*\b(?:terminal|anode|cathode)\b.*")
 _FLUID: Final = re.compile(r"(?:liquid|gaseous) .*|water|steam|air")
 
 
-class Found(NamedTuple):
-    """A thing that words may mean, and where it is."""
-
-    thing: Thing
-    holders: tuple[str, ...]
-    shut: bool
-    """Whether it is behind a closed lid."""
-    carried: bool
+def found(forest: Forest, phrase: Phrase, place: str) -> list[Seen]:
+    """Everything in a room or in the inventory that words may mean."""
+    return [Seen(thing, holders, place) for _, thing, holders in find(forest, phrase, place)]
 
 
-def found(belief: ScienceKnown, forest: Forest, phrase: Phrase, root: str) -> list[Found]:
-    """Everything in a forest that words may mean."""
-    every, carried = [], root == "inventory"
-    for path in find(forest, phrase, root):
-        above = [at(forest, path[:depth]) for depth in range(1, len(path))]
-        shut = any(_is_open(belief, holder) is False for holder in above)
-        every.append(Found(at(forest, path), tuple(holder.name for holder in reversed(above)), shut, carried))
-    return every
-
-
-def meant(belief: ScienceKnown, words: str) -> list[Found]:
+def meant(belief: ScienceKnown, words: str) -> list[Seen]:
     """Everything known here and in the inventory that words may mean."""
     phrase = read_phrase(words)
-    return [
-        *found(belief, belief.here, phrase, belief.room or ""),
-        *found(belief, belief.inventory, phrase, "inventory"),
-    ]
+    return [*found(belief.here, phrase, belief.room or ""), *found(belief.inventory, phrase, INVENTORY)]
+
+
+def _is_shut(belief: ScienceKnown, match: Seen) -> bool:
+    """Whether it is behind a closed lid."""
+    return any(_is_open(belief, holder) is False for holder in match.holders)
 
 
 def room_named(words: str) -> str:
@@ -131,7 +118,7 @@ def _here(scene: Scene, words: str) -> bool | None:
     named = told is not None and told.place in (belief.room, "inventory") and not told.shut_away
     matches = () if named else meant(belief, words)
     if named or matches:
-        return None if is_vague(phrase.head) else not matches or not all(match.shut for match in matches)
+        return None if is_vague(phrase.head) else not matches or not all(_is_shut(belief, match) for match in matches)
     if belief.room not in belief.looked or " to " in words:
         return None
     return False if _left_behind(belief, phrase.head) else None
@@ -178,9 +165,8 @@ def _with(scene: Scene, room: str, words: str) -> bool | None:
             return False
     if head in belief.exits:
         return True if head == name else belief.adjoin(name, head)
-    if head in _ALWAYS or any(
-        not match.shut for match in found(belief, belief.rooms.get(name, ()), Phrase(head), name)
-    ):
+    matches = found(belief.rooms.get(name, ()), Phrase(head), name)
+    if head in _ALWAYS or not all(_is_shut(belief, match) for match in matches):
         return True
     return False if name in belief.looked and ware(head) and is_fixed(head) else None
 
@@ -248,10 +234,10 @@ def _flows(thing: Thing) -> bool:
     return state_of(thing) in ("liquid", "gas") or thing.name.endswith(" paint")
 
 
-def _touched(belief: ScienceKnown, match: Found) -> bool:
+def _touched(belief: ScienceKnown, match: Seen) -> bool:
     """Whether the agent has moved a thing, or what holds it: then it may have frozen, melted or been filled since."""
-    names = (match.thing.name, *match.holders)
-    return any(alike(name, moved) for name in names for moved in belief.handled) or "freezer" in match.holders
+    names = [match.name, *(holder.name for holder in match.holders)]
+    return any(alike(name, moved) for name in names for moved in belief.handled) or "freezer" in names[1:]
 
 
 def _flagged(thing: Thing, yes: str, no: str) -> bool | None:
@@ -292,17 +278,17 @@ def _pourable(belief: ScienceKnown, words: str) -> bool | None:
     A built-in thing that is open is left open, as opening is what may help with all others.
     """
 
-    def ask(match: Found) -> bool | None:
+    def ask(match: Seen) -> bool | None:
         name = match.thing.name
         if is_fixed(name) and not is_substance(match.thing) and "open" not in match.thing.flags:
             return False
-        loose = not match.carried and (not match.holders or is_fixed(match.holders[0]))
+        loose = not match.carried and (not match.holders or is_fixed(match.holder))
         return False if _is_open(belief, match.thing) is False or (loose and takes_things(name) is False) else None
 
     return None if is_vague(read_phrase(words).head) else _agreed(map(ask, meant(belief, words)))
 
 
-def _holds(belief: ScienceKnown, words: str) -> Found | None:
+def _holds(belief: ScienceKnown, words: str) -> Seen | None:
     """The one thing that words mean, if what is in it is known and is not of the agent's doing."""
     phrase, matches = read_phrase(words), meant(belief, read_phrase(words).head)
     if len(matches) != 1 or phrase.containing or "on" in matches[0].thing.flags:

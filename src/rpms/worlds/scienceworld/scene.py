@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -12,9 +12,9 @@ from rpms.worlds.scienceworld.affordances import is_fixed, starts_closed, ware
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.tree import Forest, walk
 
 INVENTORY: Final = "inventory"
-_NOT_THINGS: Final = frozenset({"agent", "air"})
 _NO_LID: Final = frozenset({"bee hive", "blast furnace", "drain", "oven"})
 """What can be open or shut and hides nothing that is looked for."""
 
@@ -53,11 +53,8 @@ class Seen(NamedTuple):
         )
 
 
-def _walk(forest: Sequence[Thing], place: str, holders: tuple[Thing, ...] = ()) -> Iterator[Seen]:
-    for thing in forest:
-        if thing.name not in _NOT_THINGS:
-            yield Seen(thing, holders, place)
-            yield from _walk(thing.contents or (), place, (thing, *holders))
+def _seen(forest: Forest, place: str) -> list[Seen]:
+    return [Seen(thing, above, place) for _, thing, above in walk(forest) if thing.name not in ("agent", "air")]
 
 
 class Scene:
@@ -70,10 +67,9 @@ class Scene:
 
     @cached_property
     def things(self) -> tuple[Seen, ...]:
-        elsewhere = [
-            seen for room, forest in self.belief.rooms.items() if room != self.room for seen in _walk(forest, room)
-        ]
-        return (*_walk(self.belief.inventory, INVENTORY), *_walk(self.belief.here, self.room), *elsewhere)
+        rooms = {self.room: self.belief.here, **self.belief.rooms}
+        everywhere = [seen for room, forest in rooms.items() for seen in _seen(forest, room)]
+        return (*_seen(self.belief.inventory, INVENTORY), *everywhere)
 
     @cached_property
     def by_name(self) -> Mapping[str, Seen]:
@@ -133,26 +129,27 @@ class Scene:
         """The nearest thing that a word may mean."""
         return next(iter(self.find(word)), None)
 
+    def such(self, test: Callable[[Seen], object]) -> list[str]:
+        """The names of the things of which something is so, the nearest first."""
+        return [name for name, seen in self.by_name.items() if test(seen)]
+
     # What is not known of rooms
 
     @cached_property
     def _lids(self) -> Mapping[str, list[tuple[str, Seen]]]:
-        """What can be opened in each room and may hide things."""
+        """What can be opened in each room and may hide things: nobody has looked into it."""
         found: dict[str, list[tuple[str, Seen]]] = {}
         for name, seen in self.by_name.items():
             lidded = not seen.thing.flags.isdisjoint({"open", "closed"}) or starts_closed(seen.name)
-            if lidded and seen.name not in _NO_LID and not seen.shut_away:
+            if lidded and seen.thing.contents is None and seen.name not in _NO_LID and not seen.shut_away:
                 found.setdefault(seen.place, []).append((name, seen))
         return found
 
     def veiled(self, room: str) -> bool:
         """Whether looking around would show more of a room."""
-        return room not in self.belief.looked or any(
-            "open" in seen.thing.flags and seen.thing.contents is None and seen.name != "drawer"
-            for _, seen in self._lids.get(room, ())
-        )
+        lids = [seen for _, seen in self._lids.get(room, ()) if seen.name != "drawer"]
+        return room not in self.belief.looked or any("open" in seen.thing.flags for seen in lids)
 
     def hiding(self, room: str) -> list[str]:
         """The closed lids of a room."""
-        lids = self._lids.get(room, ())
-        return [name for name, seen in lids if "open" not in seen.thing.flags and seen.thing.contents is None]
+        return [name for name, seen in self._lids.get(room, ()) if "open" not in seen.thing.flags]

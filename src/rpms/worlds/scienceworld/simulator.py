@@ -92,10 +92,6 @@ class ScienceWorldGame(JavaGame):
     def task_description(self) -> str:
         return self._text("getTaskDescription")
 
-    def goal_progress(self) -> str:
-        """Return the simulator's own table of sub-goals: for checks, never for prompts."""
-        return self._text("getGoalProgressStr")
-
     def gold_path(self) -> tuple[str, ...]:
         """Return a sequence of commands that reaches 100, planned in a simulator apart: this episode is untouched."""
         planner = self._borrow()

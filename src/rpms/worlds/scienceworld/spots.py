@@ -94,9 +94,9 @@ def find_spot(belief: ScienceKnown, phrase: Phrase, name: str = "", *, carried_f
         for carried in (carried_first, not carried_first):
             root = "inventory" if carried else belief.room or ""
             found = find(forest_of(belief, carried), words, root, name)
-            exact = [path for path in found if at(forest_of(belief, carried), path).name.casefold() == name.casefold()]
+            exact = [path for path, thing, _ in found if thing.name.casefold() == name.casefold()]
             if found:
-                return Spot(carried, (exact or found)[0])
+                return Spot(carried, exact[0] if exact else found[0][0])
     return None
 
 

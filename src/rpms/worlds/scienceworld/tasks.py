@@ -6,12 +6,12 @@ them with the simulator's own answers.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from rpms.core.errors import InputError
+from rpms.core.names import nearest
 from rpms.worlds.base import Task
 
 SPLITS: Final = ("train", "dev", "test")
@@ -99,9 +99,7 @@ def kind_named(name: str) -> TaskKind:
     """Look a task up by the simulator's name for it, with a suggestion where there is none."""
     if name in KINDS:
         return KINDS[name]
-    near = difflib.get_close_matches(name, KINDS, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"the tasks are {', '.join(sorted(KINDS))}"
-    raise InputError(f"ScienceWorld has no task {name!r}: {hint}")
+    raise InputError(f"ScienceWorld has no task {name!r}: {nearest(name, KINDS)}")
 
 
 def task_at(name: str, variation: int) -> Task:
@@ -144,9 +142,7 @@ def canonical_simplifications(text: str, task: str | None = None) -> str:
     parts = sorted({part.strip() for part in text.split(",")} - {""})
     for part in parts:
         if part not in SIMPLIFICATIONS:
-            near = difflib.get_close_matches(part, SIMPLIFICATIONS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"they are {', '.join(SIMPLIFICATIONS)}"
-            raise InputError(f"ScienceWorld has no simplification {part!r}: {hint}")
+            raise InputError(f"ScienceWorld has no simplification {part!r}: {nearest(part, SIMPLIFICATIONS)}")
     if task in ELECTRICAL_TASKS and "noElectricalAction" in parts:
         raise InputError(f"{task} cannot be done with the simplification 'noElectricalAction'")
     return ",".join(parts)

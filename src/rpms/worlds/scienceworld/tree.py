@@ -116,30 +116,30 @@ def is_substance(thing: Thing) -> bool:
     return "substance called" in thing.raw or not thing.flags.isdisjoint({"solid", "liquid", "gas"})
 
 
-def walk(forest: Forest, above: tuple[str, ...] = (), path: Path = ()) -> Iterator[tuple[Path, Thing, tuple[str, ...]]]:
-    """Every thing with the way to it and the names of what holds it, the nearest first."""
+def walk(forest: Forest, above: Forest = (), path: Path = ()) -> Iterator[tuple[Path, Thing, Forest]]:
+    """Every thing with the way to it and what holds it, the nearest first."""
     for place, thing in enumerate(forest):
         here = (*path, place)
         yield here, thing, above
         if thing.contents:
-            yield from walk(thing.contents, (thing.name, *above), here)
+            yield from walk(thing.contents, (thing, *above), here)
 
 
-def find(forest: Forest, phrase: Phrase, root: str, name: str = "") -> list[Path]:
-    """The ways to every thing that a phrase may mean, and that goes by a name; `root` names the forest itself.
+def find(forest: Forest, phrase: Phrase, root: str, name: str = "") -> list[tuple[Path, Thing, Forest]]:
+    """Like `walk`, every thing that a phrase may mean, and that goes by a name; `root` names the forest itself.
 
     What lies directly in the place that is named comes first: in the inventory, not in a cupboard that is carried.
     """
-    direct: list[Path] = []
-    further: list[Path] = []
+    direct: list[tuple[Path, Thing, Forest]] = []
+    further: list[tuple[Path, Thing, Forest]] = []
     for path, thing, above in walk(forest):
         if (name and not alike(thing.name, name)) or not _fits(thing, phrase):
             continue
-        holders = (*above, root)
+        holders = (*(holder.name for holder in above), root)
         rest = iter(holders)
         if all(any(alike(holder, place) for holder in rest) for place in phrase.places):
             near = not phrase.places or alike(holders[0], phrase.places[0])
-            (direct if near else further).append(path)
+            (direct if near else further).append((path, thing, above))
     return direct + further
 
 

@@ -13,6 +13,7 @@ from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.matter import state_of, substance_of
 from rpms.worlds.scienceworld.menus import menu_options
 from rpms.worlds.scienceworld.observations import RoomSight, ScienceDeed, Thing
+from rpms.worlds.scienceworld.recipes import tally
 from rpms.worlds.scienceworld.spots import (
     Named,
     doubted,
@@ -23,7 +24,6 @@ from rpms.worlds.scienceworld.spots import (
     thing_at,
     with_thing,
 )
-from rpms.worlds.scienceworld.tallies import tally
 from rpms.worlds.scienceworld.tree import Forest, Phrase, merge, read_phrase, walk
 from rpms.worlds.scienceworld.wording import ROOMS
 
@@ -107,7 +107,7 @@ def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
         for flag in thing.flags:
             slid = _SLID.fullmatch(flag)
             if above and (slid or flag == "at the bottom of the plane"):
-                readings[above[0]] = slid[1] if slid else "100"
+                readings[above[0].name] = slid[1] if slid else "100"
             elif flag.endswith(" ticks"):
                 readings[thing.name] = flag.removesuffix(" ticks")
     return belief.but(states=states, readings=readings, state_history=history, since=since)

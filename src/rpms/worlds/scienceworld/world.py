@@ -12,6 +12,7 @@ from rpms.core.recall import Retrieval
 from rpms.core.similarity import Similarity
 from rpms.core.voice import Voice
 from rpms.worlds.base import Command, Game, Setting, Task, World
+from rpms.worlds.jvm.process import missing
 from rpms.worlds.scienceworld.agreement import disagreements
 from rpms.worlds.scienceworld.belief import ScienceBelief
 from rpms.worlds.scienceworld.commands import repair
@@ -24,10 +25,6 @@ from rpms.worlds.scienceworld.simulator import ScienceWorldGame
 from rpms.worlds.scienceworld.tasks import canonical_simplifications, list_tasks, task_at
 from rpms.worlds.scienceworld.update import update
 
-OPTIONS = ("simplifications", "tasks", "per_task")
-"""`simplifications`: none by default. `tasks`: names with commas between, the paper's 26 by default. `per_task`: the
-first so many variations of each."""
-
 
 class ScienceWorld(World):
     """The World of ScienceWorld's thirty tasks."""
@@ -35,7 +32,9 @@ class ScienceWorld(World):
     name = "scienceworld"
     splits: tuple[str, ...] = ("dev", "train", "test")
     engines: tuple[str, ...] = ("native",)
-    options: tuple[str, ...] = OPTIONS
+    options: tuple[str, ...] = ("simplifications", "tasks", "per_task")
+    """`simplifications`: none by default. `tasks`: names with commas between, the paper's 26 by default. `per_task`:
+    the first so many variations of each."""
     step_budget = 100
     max_tokens = 512
     retrieval = Retrieval(similarity=Similarity(type=0.5, object=0.3, state=0.2, destination=0.0))
@@ -44,7 +43,7 @@ class ScienceWorld(World):
     voice: Voice = VOICE
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
-        options = _checked(setting)
+        options = self.chosen(setting)
         names = [name.strip() for name in options.get("tasks", "").split(",") if name.strip()]
         number = options.get("per_task")
         if number is not None and not number.isdecimal():
@@ -58,13 +57,13 @@ class ScienceWorld(World):
 
     def edition(self, _tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The simplifications in their canonical form, none included: results under others cannot be compared."""
-        return {"simplifications": canonical_simplifications(_checked(setting).get("simplifications", "")) or "none"}
+        return {"simplifications": canonical_simplifications(self.chosen(setting).get("simplifications", "")) or "none"}
 
     def not_installed(self) -> str:
-        return PROGRAM.missing()
+        return missing(PROGRAM)
 
     def open(self, task: Task, setting: Setting) -> Game:
-        options = _checked(setting)
+        options = self.chosen(setting)
         return ScienceWorldGame(task.source["task"], int(task.source["variation"]), options.get("simplifications", ""))
 
     def manual(self) -> tuple[tuple[str, str], ...]:
@@ -103,15 +102,6 @@ class ScienceWorld(World):
             return disagreements(belief, game.look(), game.inventory())
         except WorldError:
             return ()
-
-
-def _checked(setting: Setting) -> dict[str, str]:
-    """The options of a setting, all of them known."""
-    for name in setting.options:
-        if name not in OPTIONS:
-            raise InputError(f"ScienceWorld has no option {name!r}: the options are {', '.join(OPTIONS)}")
-    canonical_simplifications(setting.options.get("simplifications", ""))
-    return dict(setting.options)
 
 
 world: World = ScienceWorld()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from math import inf, isfinite
 
 from rpms.core.facts import Atom, Literal
 from rpms.foreign.calls import NotACall, WrittenCall, read_call
@@ -194,6 +195,7 @@ _TEXTS: tuple[tuple[re.Pattern[str], Reader], ...] = tuple(
         (r"^The SIM card is locked", lambda belief, _: _sim(belief, "locked")),
         (r"^SIM card re-seated", lambda belief, _: belief.learn("not sim_missing")),
         (r"^Current APN Name: (\w+)\nMMSC URL \(for picture messages\): (.+)$", _apn),
+        (r"^APN settings set to: (\w+)$", _switch("apn_broken", "broken")),
         (r"^APN settings will reset at reboot\.$", lambda belief, _: belief.learn("apn_resetting")),
         (r"^Resetting APN settings", lambda belief, _: belief.learn("not apn_broken", "mmsc_set")),
         (r"^Restarting network services", lambda belief, _: belief.learn("not apn_resetting")),
@@ -245,17 +247,25 @@ def _roaming(enabled: bool) -> Callable[[TelecomBelief, WrittenCall, str], Telec
     return lambda belief, call, _: belief.noting(str(call.arguments.get("line_id", "")), {"roaming_enabled": enabled})
 
 
-_ADDED = re.compile(r'"new_data_refueling_gb": (\d{1,9}(?:\.\d{1,20})?)')
+_ADDED = re.compile(r'"new_data_refueling_gb": (\d{1,320}(?:\.\d{1,320})?(?:e[+-]?\d{1,3})?)(?![\w.])')
+"""Matched, not read as JSON: the charge for very much is written as Infinity."""
 
 
 def _refuelled(belief: TelecomBelief, call: WrittenCall, said: str) -> TelecomBelief:
     added, line = _ADDED.search(said), str(call.arguments.get("line_id", ""))
-    if added is None:
-        return belief
     customer = str(call.arguments.get("customer_id", ""))
     for bill in _bills_of(belief, customer):  # one of the drafts is charged
         belief = belief.noting(bill, {"total_due": None}) if belief.of(bill, "status") == "Draft" else belief
-    return belief.noting(line, {"data_refueling_gb": float(added[1])})
+    amount = float(added[1]) if added is not None else inf
+    return belief.noting(line, {"data_refueling_gb": amount if isfinite(amount) else None})
+
+
+def _set_apn(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBelief:
+    """After all APN settings were replaced: the answer names one of them, and only a look shows the MMSC URL."""
+    settings = call.arguments.get("apn_settings")
+    resets = settings.get("reset_at_reboot", False) if isinstance(settings, dict) else None
+    belief = belief.forget(["mmsc_set", "apn_resetting"])
+    return belief.learn(_fact("apn_resetting", resets)) if isinstance(resets, bool) else belief
 
 
 def _listed(belief: TelecomBelief, call: WrittenCall, _said: str) -> TelecomBelief:
@@ -281,6 +291,7 @@ _AFTER: Mapping[str, Callable[[TelecomBelief, WrittenCall, str], TelecomBelief]]
     "enable_roaming": _roaming(True),
     "disable_roaming": _roaming(False),
     "refuel_data": _refuelled,
+    "set_apn_settings": _set_apn,
     "get_bills_for_customer": _listed,
     "transfer_to_human_agents": _transferred,
 }

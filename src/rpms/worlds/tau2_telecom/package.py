@@ -79,7 +79,8 @@ def _missing(module: str) -> InputError:
 
 def missing() -> str:
     """What is not installed, and how it is; nothing where all is here."""
-    return "" if find_spec("inspect_evals") else str(_missing("inspect_evals"))
+    absent = next((name for name in ("inspect_evals", "inspect_ai") if find_spec(name) is None), None)
+    return "" if absent is None else str(_missing(absent))
 
 
 def _data() -> Path:

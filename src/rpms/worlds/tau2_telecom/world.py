@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from rpms.core.belief import Belief
-from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.recall import Retrieval
 from rpms.core.similarity import Similarity
@@ -56,14 +55,14 @@ class Tau2Telecom(World):
     """What sets goals apart is the complaint, and whether the user is abroad."""
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
-        _check(setting)
+        self.chosen(setting)
         return list_tasks(split)
 
     def not_installed(self) -> str:
         return missing()
 
     def open(self, task: Task, setting: Setting) -> Game:
-        _check(setting)
+        self.chosen(setting)
         return TelecomGame(task.id)
 
     def goal(self, opening: str) -> Goal:
@@ -113,11 +112,6 @@ class Tau2Telecom(World):
             return {"inspect-evals": version("inspect-evals")}
         except PackageNotFoundError:
             return {}
-
-
-def _check(setting: Setting) -> None:
-    if setting.options:
-        raise InputError(f"tau2-telecom has no options, so no {next(iter(setting.options))!r}")
 
 
 world: World = Tau2Telecom()

@@ -6,16 +6,14 @@ them with the simulator's own answers.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final
 
 from rpms.core.errors import InputError
+from rpms.core.names import nearest
 from rpms.foreign.digits import whole_number
 from rpms.worlds.base import Task
-
-_Thing = TypeVar("_Thing")
 
 FOLDS: Final = {"train": range(1_000), "dev": range(10_000, 11_000), "test": range(20_000, 21_000)}
 """The seeds of each fold, the same for every game."""
@@ -39,9 +37,9 @@ class GameKind:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
 
 
-def _rooms(number: int, most: int, *, doors: int, limit: int) -> dict[str, Parameter]:
+def _rooms(number: int, most: int, *, least: int = 1, doors: int, limit: int) -> dict[str, Parameter]:
     return {
-        "numLocations": Parameter(number, 1, most),
+        "numLocations": Parameter(number, least, most),
         "includeDoors": Parameter(doors, 0, 1),
         "limitInventorySize": Parameter(limit, 0, 1),
     }
@@ -71,7 +69,7 @@ _TABLE: Final = (
         "mapreader",
         "Map Reader",
         {
-            **_rooms(15, 48, doors=0, limit=0),
+            **_rooms(15, 48, least=2, doors=0, limit=0),  # coin and box are never in one room
             "maxDistanceApart": Parameter(4, 1, 8),
             "maxDistractorItemsPerLocation": Parameter(3, 0, 3),
         },
@@ -119,34 +117,35 @@ def parse_choice(text: str) -> GameChoice:
     parts = [part.strip() for part in text.split(",") if part.strip()]
     names = [game_named(part).name for part in parts if "=" not in part]
     games = tuple(game for game in GAMES if game in names) or tuple(GAMES)
-    known = {name: parameter for game in games for name, parameter in GAMES[game].parameters.items()}
+    known: dict[str, list[Parameter]] = {}
+    for game in games:
+        for name, parameter in GAMES[game].parameters.items():
+            known.setdefault(name, []).append(parameter)
     values: dict[str, int] = {}
     for part in parts:
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals:
             continue
-        wrong = f"{' or '.join(games)}: no parameter" if names else "no game has a parameter"
-        parameter = _named(name, known, wrong, "the parameters")
-        number = whole_number(value, parameter.most)
-        if number is None or number < parameter.least:
-            raise InputError(f"{name}={value}: write a number from {parameter.least} to {parameter.most}")
-        if number != parameter.default or len(games) > 1:
-            values[name] = number
-    return GameChoice(games, dict(sorted(values.items())))
+        if name not in known:
+            wrong = f"{' or '.join(games)}: no parameter" if names else "no game has a parameter"
+            raise InputError(f"{wrong} {name!r}: {nearest(name, known)}")
+        given_to = known[name]
+        least, most = max(each.least for each in given_to), min(each.most for each in given_to)
+        number = whole_number(value, most)
+        if number is None or number < least:
+            every = ", which each of these games can have" if len(given_to) > 1 else ""
+            raise InputError(f"{name}={value}: write a number from {least} to {most}{every}")
+        if values.setdefault(name, number) != number:
+            raise InputError(f"{name} is given twice, as {values[name]} and as {number}: give it once")
+    others = {name: value for name, value in values.items() if any(value != each.default for each in known[name])}
+    return GameChoice(games, dict(sorted(others.items())))
 
 
 def game_named(name: str) -> GameKind:
     """Look a game up, with a suggestion where there is none."""
-    return _named(name, GAMES, "TextWorldExpress has no game", "the games")
-
-
-def _named(name: str, known: Mapping[str, _Thing], wrong: str, them: str) -> _Thing:
-    """What goes by a name; where nothing does, one line with the nearest name, or with all of them."""
-    if name in known:
-        return known[name]
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"{them} are {', '.join(sorted(known)) or 'none'}"
-    raise InputError(f"{wrong} {name!r}: {hint}")
+    if name not in GAMES:
+        raise InputError(f"TextWorldExpress has no game {name!r}: {nearest(name, GAMES)}")
+    return GAMES[name]
 
 
 def task_at(name: str, seed: int) -> Task:

@@ -11,6 +11,7 @@ from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.voice import Voice
 from rpms.worlds.base import Command, Game, Setting, Task, World
+from rpms.worlds.jvm.process import missing
 from rpms.worlds.textworld_express.agreement import disagreements
 from rpms.worlds.textworld_express.belief import ExpressBelief
 from rpms.worlds.textworld_express.games import GameChoice, list_tasks, parse_choice, task_at
@@ -48,7 +49,7 @@ class TextWorldExpress(World):
         return {"parameters": ",".join(f"{name}={value}" for name, value in parameters.items()) or "default"}
 
     def not_installed(self) -> str:
-        return PROGRAM.missing()
+        return missing(PROGRAM)
 
     def open(self, task: Task, setting: Setting) -> Game:
         return ExpressGame(task, _choice(setting).of(task.source["game"]))

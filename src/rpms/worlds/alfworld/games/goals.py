@@ -7,29 +7,23 @@ from dataclasses import dataclass
 from rpms.worlds.alfworld.games.dice import Dice
 from rpms.worlds.alfworld.games.tables import tables
 
-_SENTENCES = {
-    "pick_and_place_simple": ("put a {object} in {receptacle}.", "put some {object} on {receptacle}."),
-    "look_at_obj_in_light": ("examine the {object} with the {receptacle}.", "look at {object} under the {receptacle}."),
-    "pick_clean_then_place_in_recep": (
-        "put a clean {object} in {receptacle}.",
-        "clean some {object} and put it in {receptacle}.",
-    ),
-    "pick_heat_then_place_in_recep": (
-        "put a hot {object} in {receptacle}.",
-        "heat some {object} and put it in {receptacle}.",
-    ),
-    "pick_cool_then_place_in_recep": (
-        "put a cool {object} in {receptacle}.",
-        "cool some {object} and put it in {receptacle}.",
-    ),
-    "pick_two_obj_and_place": ("put two {object} in {receptacle}.", "find two {object} and put them in {receptacle}."),
+LOOK = "look_at_obj_in_light"
+PLACE = "pick_and_place_simple"
+TWO = "pick_two_obj_and_place"
+CLEAN = "pick_clean_then_place_in_recep"
+HEAT = "pick_heat_then_place_in_recep"
+COOL = "pick_cool_then_place_in_recep"
+SENTENCES = {
+    PLACE: ("put a {object} in {receptacle}.", "put some {object} on {receptacle}."),
+    LOOK: ("examine the {object} with the {receptacle}.", "look at {object} under the {receptacle}."),
+    CLEAN: ("put a clean {object} in {receptacle}.", "clean some {object} and put it in {receptacle}."),
+    HEAT: ("put a hot {object} in {receptacle}.", "heat some {object} and put it in {receptacle}."),
+    COOL: ("put a cool {object} in {receptacle}.", "cool some {object} and put it in {receptacle}."),
+    TWO: ("put two {object} in {receptacle}.", "find two {object} and put them in {receptacle}."),
 }
-
-TASK_TYPES = tuple(_SENTENCES)
+"""How each type is said, in two ways about equally often."""
+TASK_TYPES = tuple(SENTENCES)
 """ALFWorld's six task types, by the names that start their folders."""
-
-SENTENCES = 2
-"""Every type is said in two ways, about equally often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +37,9 @@ class Treatment:
 
 
 TREATMENTS = {
-    "pick_clean_then_place_in_recep": Treatment("clean", "SinkBasin", "cleanable", "isClean"),
-    "pick_heat_then_place_in_recep": Treatment("heat", "Microwave", "heatable", "isHot"),
-    "pick_cool_then_place_in_recep": Treatment("cool", "Fridge", "coolable", "isCool"),
+    CLEAN: Treatment("clean", "SinkBasin", "cleanable", "isClean"),
+    HEAT: Treatment("heat", "Microwave", "heatable", "isHot"),
+    COOL: Treatment("cool", "Fridge", "coolable", "isCool"),
 }
 
 
@@ -63,7 +57,7 @@ class GameGoal:
     @property
     def text(self) -> str:
         """The sentence that `Your task is to: …` shows."""
-        template = _SENTENCES[self.type][self.sentence]
+        template = SENTENCES[self.type][self.sentence]
         return template.replace("{object}", self.object.lower()).replace("{receptacle}", self.receptacle.lower())
 
     @property
@@ -73,12 +67,12 @@ class GameGoal:
 
     @property
     def in_light(self) -> bool:
-        return self.type == "look_at_obj_in_light"
+        return self.type == LOOK
 
     @property
     def wanted(self) -> int:
         """How many objects it takes."""
-        return 2 if self.type == "pick_two_obj_and_place" else 1
+        return 2 if self.type == TWO else 1
 
     @property
     def treatment(self) -> Treatment | None:
@@ -122,4 +116,4 @@ def draw_goal(dice: Dice, task_type: str) -> tuple[str, GameGoal]:
     rooms = tables().goals[task_type]
     room = dice.weighted({name: sum(pairs.values()) for name, pairs in rooms.items()})
     thing, _, receptacle = dice.weighted(rooms[room]).partition(">")
-    return room, GameGoal(task_type, thing, receptacle, dice.below(SENTENCES))
+    return room, GameGoal(task_type, thing, receptacle, dice.below(len(SENTENCES[task_type])))

@@ -6,38 +6,41 @@ no name; a role is what a parameter of a command may stand for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
+from rpms.worlds.scienceworld.known import ScienceKnown, SomeBelief
 from rpms.worlds.scienceworld.recipes.animals import ANIMALS
 from rpms.worlds.scienceworld.recipes.boxes import BOXES
 from rpms.worlds.scienceworld.recipes.circuits import CIRCUITS
 from rpms.worlds.scienceworld.recipes.everyday import EVERYDAY, unseen
 from rpms.worlds.scienceworld.recipes.garden import GARDEN
 from rpms.worlds.scienceworld.recipes.heat import HEAT, treated
-from rpms.worlds.scienceworld.recipes.mixing import MIXING, vessel_in
+from rpms.worlds.scienceworld.recipes.mixing import MIXING, to_use
 from rpms.worlds.scienceworld.recipes.planes import PLANES
 from rpms.worlds.scienceworld.recipes.recipe import Ask, Names, goal_of
 from rpms.worlds.scienceworld.scene import Scene
+from rpms.worlds.scienceworld.spots import meant
 
-__all__ = ["RECIPES", "at_work", "called", "roles", "unseen"]
+__all__ = ["RECIPES", "at_work", "called", "roles", "tally", "unseen"]
 
 _ALL: Final = (EVERYDAY, BOXES, HEAT, MIXING, ANIMALS, GARDEN, PLANES, CIRCUITS)
 RECIPES: Final[Mapping[str, Ask]] = {name: ask for recipe in _ALL for name, ask in recipe.predicates.items()}
 """Predicate → who answers."""
 _WORDS: Final[Mapping[str, Names]] = {word: names for recipe in _ALL for word, names in recipe.words.items()}
 
+_TICKS: Final = {"wait": 11, "wait1": 2, "inventory": 0, "look around": 0, "task": 0}
+"""Ticks of the simulator's clock; every other command that it understands takes one."""
+_NOT_UNDERSTOOD: Final = ("No known action", "Unknown action", "Ambiguous request", "It's not clear how")
+_PLACES: Final = re.compile(r" \(in ([^,()]{1,80})[^()]{0,200}\)")
+"""How the simulator's options name the place of a thing, the nearest first."""
+
 
 def called(scene: Scene, word: str) -> Sequence[str]:
     """What a goal or a procedure may mean by a word."""
-    return scene.mean(word, _WORDS.get(word, lambda scene: _by_name(scene, word)))
-
-
-def _by_name(scene: Scene, word: str) -> list[str]:
-    """The nearest thing of a name; of all the water in the house, what is in the vessel."""
-    names, vessel = scene.of_kind(word), vessel_in(scene)
-    inside = [name for name in names if vessel in scene.by_name[name].holders]
-    return (inside or ([] if word == "water" else names))[:1]
+    return scene.mean(word, _WORDS.get(word, lambda scene: to_use(scene, word, scene.of_kind(word))))
 
 
 def roles(scene: Scene) -> Mapping[str, Sequence[str]]:
@@ -47,6 +50,17 @@ def roles(scene: Scene) -> Mapping[str, Sequence[str]]:
     found = {role: names(scene) for recipe in mine for role, names in recipe.roles.items()}
     unseen_things = [name for names in found.values() for name in names if name.endswith("?")]
     return found | {role: [*found[role], *unseen_things] for role in ("object", "place")}
+
+
+def tally(before: ScienceKnown, after: SomeBelief) -> SomeBelief:
+    """Note the time that the last command took, and what follows from it and its answer."""
+    goal = after.goal
+    if not isinstance(goal, ScienceGoal) or after.observation.startswith(_NOT_UNDERSTOOD) or after.last_action is None:
+        return after
+    command = _PLACES.sub(r" in \1", meant(before, after.last_action))
+    after = after.but(clock=before.clock + _TICKS.get(command, 1))
+    noted = {name: text for recipe in _ALL if recipe.notes for name, text in recipe.notes(goal, before, after, command)}
+    return after.but(readings={**after.readings, **noted}) if noted else after
 
 
 def at_work(scene: Scene) -> bool:

@@ -25,9 +25,7 @@ def life_span(name: str) -> float | None:
     return LIFE_SPANS[max(matches, key=len)] if matches else None
 
 
-_STAGES: Final = (
-    "egg", "baby", "hatchling", "tadpole", "caterpillar", "larva", "pupa", "juvenile", "adult", "dead",
-)  # fmt: skip
+_STAGES: Final = ("egg", "baby", "hatchling", "tadpole", "caterpillar", "larva", "pupa", "juvenile", "adult")
 _PLANT_STAGES: Final = ("seed", "seedling", "adult", "reproducing")
 _YOUNG: Final = {"caterpillar": ("butterfly", "moth"), "tadpole": ("frog", "common toad", "toad")}
 _ALSO_CALLED: Final = {"common toad": ("frog",), "moth": ("butterfly",)}
@@ -54,19 +52,17 @@ def _by_life_span(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
 def _animal_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:
     """The youngest of the kind that is older than those focused on; the first must be an egg or a baby."""
     kind, done = goal_of(scene).target, scene.belief.focused
-    kinds = re.compile(rf"\b(?:{'|'.join((kind, *_ALSO_CALLED.get(kind, ())))})\b")
+    kinds = (kind, *_ALSO_CALLED.get(kind, ()), *(young for young, old in _YOUNG.items() if kind in old))
     latest = max((_age(name) for name in done), default=-1)
-    found = [
-        (_age(seen.name), name)
-        for name, seen in around.items()
-        if (kinds.search(seen.name) or kind in _YOUNG.get(seen.name, ()))
-        and latest < _age(seen.name) < len(_STAGES) - 1
-    ]
+    alike = {name: seen.name for name, seen in around.items() if any(f" {each} " in f" {seen.name} " for each in kinds)}
+    found = [(_age(shown), name) for name, shown in alike.items() if _age(shown) > latest]
     return [name for age, name in sorted(found)[:1] if done or age < 2]
 
 
 def _age(name: str) -> int:
-    return next((age for age, stage in enumerate(_STAGES) if stage in name.split()), -1)
+    """Its life stage; -1 of what is dead, or has none."""
+    words = name.split()
+    return next((age for age, stage in enumerate(_STAGES) if stage in words and "dead" not in words), -1)
 
 
 def _plant_stage(scene: Scene, around: Mapping[str, Seen]) -> list[str]:

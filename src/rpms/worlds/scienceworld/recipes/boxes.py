@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from rpms.worlds.scienceworld.affordances import is_fixed
-from rpms.worlds.scienceworld.observations import Thing
+from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.recipes.animals import GREENS, life_span
 from rpms.worlds.scienceworld.recipes.circuits import conducts
 from rpms.worlds.scienceworld.recipes.garden import FLOWER_POT, heredity
 from rpms.worlds.scienceworld.recipes.heat import flows, melting_side, reading_side
 from rpms.worlds.scienceworld.recipes.planes import chosen_plane
-from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe, goal_of, is_matter
+from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of
 from rpms.worlds.scienceworld.scene import Scene, Seen
-from rpms.worlds.scienceworld.tallies import last_focus
 from rpms.worlds.scienceworld.tree import alike, read_phrase
 
 _PORTABLE: Final = re.compile(
@@ -37,47 +35,29 @@ def _is_lifeless(seen: Seen) -> bool:
     return bool(_PORTABLE.search(seen.name)) and not FLOWER_POT.fullmatch(seen.name) and seen.name != "seed jar"
 
 
-_KINDS: Final[Mapping[str, Callable[[Seen], bool]]] = {
-    "animal": _is_beast,
-    "living thing": _is_beast,
-    "plant": _is_plant,
-    "non-living thing": _is_lifeless,
-}
-
-
-def _of_kind(kind: str) -> Names:
-    def things(scene: Scene) -> list[str]:
-        counts = Counter(seen.name for seen in scene.things)
-        return [
-            name
-            for name, seen in scene.by_name.items()
-            if _KINDS[kind](seen) and (kind != "non-living thing" or counts[seen.name] == 1)
-        ]
-
-    return things
+def _focus(_goal: object, _before: object, after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
+    """The words of a focus tell one of several plants; the answer calls each of them `plant`."""
+    if after.observation.startswith("You focus on ") and command.startswith("focus on "):
+        yield "focus", command.removeprefix("focus on ")
 
 
 def _loads(scene: Scene) -> list[str]:
     """What is to be put into the box: the thing focused on, in its flower pot or its vessel if it is in one."""
     goal = goal_of(scene)
-    chosen = read_phrase(last_focus(scene.belief)) if goal.type == "F1" else read_phrase(goal.target)
+    chosen = read_phrase(scene.belief.readings.get("focus", "") if goal.type == "F1" else goal.target)
     for name, seen in scene.by_name.items():
         near = not chosen.places or seen.holder in (chosen.places[0], "") or not FLOWER_POT.fullmatch(chosen.places[0])
-        if near and (alike(seen.name, chosen.head) if goal.type == "F1" else is_matter(seen, goal.target)):
+        if near and (alike(seen.name, chosen.head) if goal.type == "F1" else name in scene.of_kind(goal.target)):
             poured = flows(seen.thing) and bool(seen.holders) and not is_fixed(seen.holder)
-            potted = poured or FLOWER_POT.fullmatch(seen.holder)
-            return [_name_of(scene, seen.holders[0])] if potted else [name]
+            if poured or FLOWER_POT.fullmatch(seen.holder):
+                return [next((pot for pot, it in scene.by_name.items() if it.thing is seen.holders[0]), seen.holder)]
+            return [name]
     return []
-
-
-def _name_of(scene: Scene, thing: Thing) -> str:
-    return next((name for name, seen in scene.by_name.items() if seen.thing is thing), thing.name)
 
 
 def _delivered(scene: Scene) -> bool:
     boxes = _boxes(scene)
-    load = next(iter(_loads(scene)), "")
-    return any(holder.name in boxes for seen in scene.find(load) for holder in seen.holders)
+    return any(holder.name in boxes for load in _loads(scene) for seen in scene.find(load) for holder in seen.holders)
 
 
 def _boxes(scene: Scene) -> list[str]:
@@ -87,8 +67,7 @@ def _boxes(scene: Scene) -> list[str]:
     if verdict is None:
         return [goal.box] if goal.box else []
     found = verdict(scene)
-    branch = goal.branch(found)
-    return [branch.box] if branch else [found] if found in goal.candidates else []
+    return [found] if found in goal.candidates else [box for when, box in goal.branches if when == found]
 
 
 _VERDICTS: Final[Mapping[str, Callable[[Scene], str]]] = {
@@ -105,6 +84,11 @@ BOXES: Final = Recipe(
         "delivered": _delivered,
         "concluded": lambda scene: any(name in _boxes(scene) for name in scene.belief.focused),
     },
-    words={kind: _of_kind(kind) for kind in _KINDS},
+    words={
+        **dict.fromkeys(("animal", "living thing"), lambda scene: scene.such(_is_beast)),
+        "plant": lambda scene: scene.such(_is_plant),
+        "non-living thing": lambda scene: scene.such(lambda seen: _is_lifeless(seen) and seen.name in scene.by_name),
+    },
     roles={"load": _loads, "box": lambda scene: [scene.called(box) for box in _boxes(scene)]},
+    notes=_focus,
 )

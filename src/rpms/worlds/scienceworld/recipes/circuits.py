@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of, is_matter
+from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of
 from rpms.worlds.scienceworld.scene import Scene
 
 _SOURCES: Final = {
@@ -20,52 +20,38 @@ _PAUSE: Final = 3
 
 
 def _parts(scene: Scene) -> list[str]:
-    """What the circuit is made of: a source, the thing itself, a bulb if it is tested, and wires."""
-    goal = goal_of(scene)
-    names = [seen.name for seen in scene.things]
+    """What the circuit is made of: the thing itself, a source, what lights up, and wires; a test needs a bulb."""
+    goal, names = goal_of(scene), [seen.name for seen in scene.things]
     source = next((name for name in _SOURCES[goal.source] if name in names), "")
     wires = sorted({name for name in names if name.endswith(" wire")})
     if goal.task.startswith("power"):
-        return [goal.target, source, *wires[:2]]
+        return [goal.target, source, goal.target, *wires[:2]]
+    target = next((scene.by_name[name].name for name in scene.of_kind(goal.target)), goal.target)
     bulb = next((name for name in names if name.endswith(" light bulb")), "")
-    return [
-        next((seen.name for seen in scene.things if is_matter(seen, goal.target)), goal.target),
-        source,
-        bulb,
-        *wires[:3],
-    ]
+    return [target, source, bulb, *wires[:3]]
 
 
 def _to_bring(scene: Scene) -> list[str]:
     """The parts that have to be brought to where the circuit is built."""
-    parts = _parts(scene)
+    parts = list(dict.fromkeys(_parts(scene)))
     return parts if goal_of(scene).source == "renewable" else parts[:1]
 
 
 def _joints(scene: Scene) -> list[tuple[str, str]]:
-    """Which contact belongs to which."""
-    parts = _parts(scene)
-    if goal_of(scene).task.startswith("power"):
-        if len(parts) < 4 or not parts[1]:
-            return []
-        target, source, one, two = parts
-        return [
-            (f"anode in {source}", f"terminal 1 in {one}"),
-            (f"cathode in {source}", f"terminal 1 in {two}"),
-            (f"terminal 2 in {one}", f"cathode in {target}"),
-            (f"terminal 2 in {two}", f"anode in {target}"),
-        ]
-    if len(parts) < 6 or not parts[2]:
+    """Which contact belongs to which. What is tested comes between the second wire and the last."""
+    target, source, lamp, *wires = _parts(scene)
+    if not (source and lamp) or len(wires) < (2 if lamp == target else 3):
         return []
-    target, source, bulb, one, two, three = parts
-    return [
+    one, two, last = wires[0], wires[1], wires[-1]
+    joints = [
         (f"anode in {source}", f"terminal 1 in {one}"),
         (f"cathode in {source}", f"terminal 1 in {two}"),
-        (f"terminal 2 in {one}", f"cathode in {bulb}"),
-        (f"terminal 2 in {three}", f"anode in {bulb}"),
+        (f"terminal 2 in {one}", f"cathode in {lamp}"),
+        (f"terminal 2 in {last}", f"anode in {lamp}"),
         (f"terminal 1 in {target}", f"terminal 2 in {two}"),
-        (f"terminal 2 in {target}", f"terminal 1 in {three}"),
+        (f"terminal 2 in {target}", f"terminal 1 in {last}"),
     ]
+    return joints[:4] if lamp == target else joints
 
 
 def _joined(scene: Scene, contact: str) -> bool:
@@ -85,8 +71,7 @@ def conducts(scene: Scene) -> str:
     """`conductive` or `nonconductive`, once the bulb was looked at; empty before."""
     if not _tested(scene):
         return ""
-    parts = _parts(scene)
-    return "conductive" if len(parts) > 2 and _is_on(scene, parts[2]) else "nonconductive"
+    return "conductive" if _is_on(scene, _parts(scene)[2]) else "nonconductive"
 
 
 def _tested(scene: Scene) -> bool:
@@ -112,7 +97,6 @@ CIRCUITS: Final = Recipe(
         "joint": lambda scene, one, other: not {(one, other), (other, one)}.isdisjoint(_joints(scene)),
         "joined": _joined,
         "powered": _is_powered,
-        "lit": _is_on,
         "paused": lambda scene: scene.belief.age("connection") > _PAUSE,
         "tested": _tested,
     },

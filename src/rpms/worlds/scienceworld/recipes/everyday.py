@@ -7,9 +7,8 @@ from typing import Final
 
 from rpms.worlds.scienceworld.affordances import is_fixed, is_food, takes_things
 from rpms.worlds.scienceworld.matter import substance_of
-from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of, named
-from rpms.worlds.scienceworld.scene import Scene, Seen
-from rpms.worlds.scienceworld.tree import read_phrase
+from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of, head_of, named
+from rpms.worlds.scienceworld.scene import Scene
 
 
 def _carried(scene: Scene, word: str) -> bool | None:
@@ -52,14 +51,11 @@ def _best_option(scene: Scene) -> int:
 
     def worth(number: int) -> tuple[int, int]:
         option = menu[number].casefold()
-        fit = sum(_agrees(option, seen) for name, seen in scene.by_name.items() if name in said)
+        meant = [seen for name, seen in scene.by_name.items() if name in said]
+        fit = sum(f"{seen.name} (in {seen.holder or seen.place}".casefold() in option for seen in meant)
         return fit - 100 * (taking and "(in inventory" in option), -number
 
-    return max(range(len(menu)), key=worth, default=0)
-
-
-def _agrees(option: str, seen: Seen) -> bool:
-    return f"{seen.name} (in {seen.holder or seen.place}".casefold() in option
+    return max(range(len(menu)), key=worth)
 
 
 def _focused(scene: Scene, word: str) -> bool:
@@ -67,7 +63,7 @@ def _focused(scene: Scene, word: str) -> bool:
     done = scene.belief.focused
     if goal_of(scene).type == "F1" or goal_of(scene).task in ("grow-plant", "grow-fruit"):
         return bool(done)
-    names = {seen.name.casefold() for seen in scene.find(word)} | {read_phrase(word.removesuffix(" ?")).head}
+    names = {seen.name.casefold() for seen in scene.find(word)} | {head_of(word)}
     matter = {substance_of(name) for name in names}
     return any(name.casefold() in names or substance_of(name.casefold()) in matter for name in done)
 
@@ -91,16 +87,13 @@ EVERYDAY: Final = Recipe(
         "fresh": _is_fresh,
         "focused": _focused,
         "foci": lambda scene, count: count.isdecimal() and len(scene.belief.focused) >= int(count),
-        "meant": lambda scene, choice: choice == str(_best_option(scene)),
     },
     roles={
         "object": lambda scene: list(scene.by_name),
-        "place": lambda scene: [name for name, seen in scene.by_name.items() if takes_things(seen.name) is not False],
+        "place": lambda scene: scene.such(lambda seen: takes_things(seen.name) is not False),
         "tool": named("thermometer", "lighter", "shovel", "axe"),
-        "holder": lambda scene: [
-            name for name, seen in scene.by_name.items() if seen.inside and not is_fixed(seen.name)
-        ],
+        "holder": lambda scene: scene.such(lambda seen: seen.inside and not is_fixed(seen.name)),
         "lid": lambda scene: [name for room in scene.belief.looked for name in scene.hiding(room)],
-        "choice": lambda scene: [str(number) for number in range(len(scene.belief.menu))],
+        "choice": lambda scene: [str(_best_option(scene))] if scene.belief.menu else [],
     },
 )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
+from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.observations import Thing
 from rpms.worlds.scienceworld.recipes.animals import GREENS
 from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe, goal_of
 from rpms.worlds.scienceworld.scene import Scene, Seen
-from rpms.worlds.scienceworld.tallies import jugs_in, offspring
-from rpms.worlds.scienceworld.tree import alike
+from rpms.worlds.scienceworld.tree import alike, walk
 
 _GARDEN: Final = "greenhouse"
 FLOWER_POT: Final = re.compile(r"(?:self watering )?flower pot \d+")
@@ -20,133 +21,149 @@ _JUGS: Final = 3
 _PARENTS: Final = {"grow-plant": 1, "grow-fruit": 3}
 _OFFSPRING: Final = 3
 _ENOUGH: Final = 2
+_POURED: Final = re.compile(r"You pour the contents of the jug into the (.{1,40}? pot \d{1,2})\.")
+_SOWN: Final = re.compile(r"move .{1,60}? seed in .{1,60}?(?:plant|tree)\b.{0,60}? to (.{1,40}?pot \d{1,2})\b.*")
 
 
-def _pots(scene: Scene) -> dict[str, Seen]:
-    return {
-        name: seen for name, seen in scene.by_name.items() if seen.place == _GARDEN and FLOWER_POT.fullmatch(seen.name)
-    }
+def _notes(goal: ScienceGoal, _before: object, after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
+    """The jugs poured into each pot and when, the pots with offspring, and the form of the trait that it shows."""
+    poured, sown = _POURED.match(after.observation), _SOWN.fullmatch(command)
+    if poured:
+        yield f"jugs in {poured[1]}", str(int(after.readings.get(f"jugs in {poured[1]}", "0")) + 1)
+        yield f"water in {poured[1]}", str(after.clock)
+    if sown and goal.trait and after.observation.startswith("You move "):
+        yield f"offspring in {sown[1]}", "not seen"
+    if goal.trait and "stage" in after.observation:
+        for _, pot, _ in walk(after.here):
+            for shown in _shown(goal, pot)[:1] if f"offspring in {pot.name}" in after.readings else ():
+                yield f"offspring in {pot.name}", "yes" if goal.criterion in shown.split() else "no"
 
 
-def _grows(thing: Thing) -> bool:
-    return thing.name.split(" ")[-1] in (*GREENS, "seed") and "dead" not in thing.name
+def _shown(goal: ScienceGoal, pot: Thing) -> list[str]:
+    """What the plants in a pot show of the trait, in words."""
+    shown: list[str] = []
+    for plant in pot.contents or ():
+        if plant.name.endswith("plant") and goal.trait.startswith("flower"):
+            shown += [inner.raw for inner in plant.contents or () if "flower" in inner.raw.split()]
+        else:
+            shown += [flag for flag in plant.flags if flag.startswith("with ")]
+    return shown
 
 
-def _is_sown(pot: Seen) -> bool:
-    return any(map(_grows, pot.inside))
+def _offspring(scene: Scene) -> dict[str, str]:
+    """The pots with offspring, each with `yes`, `no` or `not seen`: whether it shows the form asked about."""
+    lead, noted = "offspring in ", scene.belief.readings
+    return {name.removeprefix(lead): form for name, form in noted.items() if name.startswith(lead)}
 
 
-def _has_soil(pot: Seen) -> bool:
-    return any(thing.name == "soil" for thing in pot.inside)
+def _pots(scene: Scene) -> list[str]:
+    return scene.such(lambda seen: seen.place == _GARDEN and FLOWER_POT.fullmatch(seen.name))
+
+
+def _inside(test: Callable[[Thing], object]) -> Callable[[Scene, str], bool]:
+    """Whether something in a pot is so."""
+    return lambda scene, pot: any(test(thing) for seen in scene.find(pot) for thing in seen.inside)
+
+
+_has_soil = _inside(lambda thing: thing.name == "soil")
+_has_water = _inside(lambda thing: thing.name == "water")
+_has_flowers = _inside(lambda thing: "in the reproducing stage" in thing.flags)
+_is_sown = _inside(lambda thing: thing.name.split(" ")[-1] in (*GREENS, "seed") and "dead" not in thing.name)
+
+
+def _is_soiled(scene: Scene, pot: str) -> bool:
+    return _has_soil(scene, pot) or _is_sown(scene, pot)
 
 
 def _beds(scene: Scene) -> list[str]:
     """The pots for the seeds of the jar: those that are sown, then those with soil."""
-    young = offspring(scene.belief.readings)
-    pots = {name: pot for name, pot in _pots(scene).items() if pot.name not in young}
-    order = sorted(pots, key=lambda name: (not _is_sown(pots[name]), not _has_soil(pots[name])))
+    young = _offspring(scene)
+    pots = [pot for pot in _pots(scene) if pot not in young]
+    order = sorted(pots, key=lambda pot: (not _is_sown(scene, pot), not _has_soil(scene, pot)))
     return order[: _PARENTS.get(goal_of(scene).task, 2)]
 
 
 def _nursery(scene: Scene) -> list[str]:
     """The pots for the offspring."""
-    young, beds = offspring(scene.belief.readings), _beds(scene)
-    pots = {name: pot for name, pot in _pots(scene).items() if name not in beds}
-    order = sorted(pots, key=lambda name: (pots[name].name not in young, not _has_soil(pots[name])))
+    young, beds = _offspring(scene), _beds(scene)
+    pots = [pot for pot in _pots(scene) if pot not in beds]
+    order = sorted(pots, key=lambda pot: (pot not in young, not _has_soil(scene, pot)))
     return [] if goal_of(scene).trait.startswith("seed") else order[:_OFFSPRING]
 
 
-def _needs_pots(scene: Scene) -> list[str]:
-    return [*_beds(scene), *(_nursery(scene) if goal_of(scene).trait else ())]
-
-
 def _loose_soil(scene: Scene, place: str) -> list[str]:
-    soil = [(name, seen) for name, seen in scene.by_name.items() if seen.name == "soil" and not seen.holders]
-    return [name for name, seen in soil if seen.place == place]
+    return scene.such(lambda seen: seen.name == "soil" and not seen.holders and seen.place == place)
 
 
 def _stocked(scene: Scene) -> bool:
-    pots = _pots(scene)
-    bare = sum(not _has_soil(pots[name]) and not _is_sown(pots[name]) for name in _needs_pots(scene))
+    needed = [*_beds(scene), *(_nursery(scene) if goal_of(scene).trait else ())]
+    bare = sum(not _is_soiled(scene, name) for name in needed)
     there = sum(s.name == "soil" and not s.holders and s.place in (_GARDEN, "inventory") for s in scene.things)
     return _GARDEN in scene.belief.looked and there >= bare
 
 
-def _seed(scene: Scene, holder: str) -> str:
-    kind = goal_of(scene).target.removesuffix(" plant")
-    return f"{kind} seed in {holder or f'{kind} plant'}"
+def _plant(scene: Scene) -> str:
+    return goal_of(scene).target.removesuffix(" plant")
+
+
+def _hangs(seen: Seen) -> bool:
+    """Whether it is on a plant of the greenhouse."""
+    return seen.place == _GARDEN and seen.holder.endswith(GREENS)
 
 
 def _young_seeds(scene: Scene) -> list[Thing]:
     """The seeds that hang on plants. They fall and grow: only a fresh look tells."""
-    if scene.belief.age(_GARDEN) > 3 + len(offspring(scene.belief.readings)):
+    if scene.belief.age(_GARDEN) > 3 + len(_offspring(scene)):
         return []
-    return [
-        seen.thing
-        for seen in scene.things
-        if seen.place == _GARDEN and seen.name.endswith(" seed") and seen.holder.endswith(GREENS)
-    ]
+    return [seen.thing for seen in scene.things if seen.name.endswith(" seed") and _hangs(seen)]
 
 
 def _dry(scene: Scene) -> list[str]:
     """The pots that need water: fewer than three jugs so far, or seen dry and not watered since."""
-    belief, young = scene.belief, offspring(scene.belief.readings)
-    return [
-        name
-        for name, pot in _pots(scene).items()
-        if _is_sown(pot)
-        and (len(young) < _ENOUGH or pot.name in young)
-        and (
-            jugs_in(belief, pot.name) < _JUGS
-            or (
-                not any(thing.name == "water" for thing in pot.inside)
-                and belief.age(f"water in {pot.name}") > belief.age(_GARDEN)
-            )
-        )
-    ]
+    noted, young = scene.belief.readings, _offspring(scene)
 
+    def is_dry(pot: str) -> bool:
+        if int(noted.get(f"jugs in {pot}", "0")) < _JUGS:
+            return True
+        watered = int(noted[f"water in {pot}"]) >= scene.belief.since.get(_GARDEN, 0)
+        return not watered and not _has_water(scene, pot)
 
-def _flowers(scene: Scene) -> int:
-    return sum(any("in the reproducing stage" in thing.flags for thing in pot.inside) for pot in _pots(scene).values())
+    sown = [pot for pot in _pots(scene) if _is_sown(scene, pot)]
+    return [pot for pot in sown if (len(young) < _ENOUGH or pot in young) and is_dry(pot)]
 
 
 def _fruits(scene: Scene) -> list[str]:
-    return [
-        name
-        for name, seen in scene.by_name.items()
-        if alike(seen.name, goal_of(scene).target) and seen.holder.endswith(GREENS) and seen.place == _GARDEN
-    ][:1]
+    kind = goal_of(scene).target
+    return scene.such(lambda seen: alike(seen.name, kind) and _hangs(seen))[:1]
 
 
 def heredity(scene: Scene) -> str:
     """Dominant or recessive, once the offspring tells; empty before."""
     goal = goal_of(scene)
     if goal.trait.startswith("seed"):
-        shown = Counter(goal.criterion in seed.raw.split() for seed in _young_seeds(scene))
+        shown = [goal.criterion in seed.raw.split() for seed in _young_seeds(scene)]
     else:
-        shown = Counter(form == "yes" for form in offspring(scene.belief.readings).values() if form != "not seen")
-    if shown.total() < _ENOUGH or shown[True] == shown[False]:
+        shown = [form == "yes" for form in _offspring(scene).values() if form != "not seen"]
+    if len(shown) < _ENOUGH or 2 * sum(shown) == len(shown):
         return ""
-    return "dominant" if shown[True] > shown[False] else "recessive"
+    return "dominant" if 2 * sum(shown) > len(shown) else "recessive"
 
 
 def _there(word: str) -> Names:
     """A thing of the greenhouse by its name."""
-    return lambda scene: (
-        [name for name, seen in scene.by_name.items() if seen.name == word and seen.place == _GARDEN] or [word]
-    )
+    return lambda scene: scene.such(lambda seen: seen.name == word and seen.place == _GARDEN) or [word]
 
 
 GARDEN: Final = Recipe(
     predicates={
-        "soiled": lambda scene, pot: any(_has_soil(seen) or _is_sown(seen) for seen in scene.find(pot)),
-        "sown": lambda scene, pot: any(map(_is_sown, scene.find(pot))),
+        "soiled": _is_soiled,
+        "sown": _is_sown,
         "stocked": _stocked,
         "dug": lambda scene: bool(_loose_soil(scene, "outside")),
         "tended": lambda scene: not _dry(scene),
         "full": lambda scene, _jug: (scene.belief.last_action or "").startswith("move jug"),
         "grown": lambda _scene: False,
-        "flowering": lambda scene: _flowers(scene) >= _ENOUGH,
+        "flowering": lambda scene: sum(_has_flowers(scene, pot) for pot in _pots(scene)) >= _ENOUGH,
         "fruiting": lambda scene: bool(_fruits(scene)),
         "borne": lambda scene: bool(
             heredity(scene) if goal_of(scene).trait.startswith("seed") else _young_seeds(scene)
@@ -156,23 +173,22 @@ GARDEN: Final = Recipe(
     words={
         "flower pot": _beds,
         "nursery pot": _nursery,
-        "sown seed": lambda scene: [
-            name for name, seen in scene.by_name.items() if seen.name.endswith(" seed") and seen.holder in _pots(scene)
-        ],
+        "sown seed": lambda scene: scene.such(lambda seen: seen.name.endswith(" seed") and seen.holder in _pots(scene)),
         "garden door": lambda scene: list(scene.belief.exits.get(_GARDEN, {})),
         "fruit": _fruits,
     },
     roles={
-        "pot": lambda scene: list(_pots(scene)),
+        "pot": _pots,
         "bed": _beds,
         "nursery": _nursery,
         "dry": _dry,
         "soil": lambda scene: [*_loose_soil(scene, "inventory"), *_loose_soil(scene, _GARDEN)][:1],
         "dug": lambda scene: _loose_soil(scene, "outside")[:1] or ["soil"],
-        "seed": lambda scene: [_seed(scene, "seed jar")],
-        "young": lambda scene: [_seed(scene, "")],
+        "seed": lambda scene: [f"{_plant(scene)} seed in seed jar"],
+        "young": lambda scene: [f"{_plant(scene)} seed in {_plant(scene)} plant"],
         "jug": _there("jug"),
         "basin": _there("sink"),
     },
     tasks=("grow", "mendelian"),
+    notes=_notes,
 )

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final
 
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
-from rpms.worlds.scienceworld.recipes.recipe import Ask, Names, Recipe, goal_of
+from rpms.worlds.scienceworld.recipes.recipe import Ask, Recipe, goal_of, head_of
 from rpms.worlds.scienceworld.scene import Scene
-from rpms.worlds.scienceworld.tree import read_phrase
 
-
-class _Device(NamedTuple):
-    """Something that changes the temperature of what is in or on it."""
-
-    name: str
-    limit: float
-    """The temperature, in °C, near which it has done what it can."""
-    swift: bool = False
-    """Whether it must be watched at every step."""
-
-
-_STOVE: Final = _Device("stove", 245)
-_OVEN: Final = _Device("oven", 500, swift=True)
-_FURNACE: Final = _Device("blast furnace", 5_000, swift=True)
-_GENTLE: Final = (_STOVE, _OVEN, _FURNACE)
-_FIERCE: Final = (_STOVE, _FURNACE, _OVEN)
-_COOLERS: Final = (_Device("freezer", -16), _Device("ultra low temperature freezer", -85))
-_DEVICES: Final = {device.name: device for device in (*_GENTLE, *_COOLERS)}
+_HEATERS: Final = {"stove": 245, "oven": 500, "blast furnace": 5_000}
+"""What heats what is in or on it, and the temperature, in °C, near which it has done what it can; the slowest first."""
+_COOLERS: Final = {"freezer": -16, "ultra low temperature freezer": -85}
 _MOMENT: Final = 3
 """Ticks within which little changes."""
 _LIQUIDS: Final = ("water", "juice", "mercury", "milk", "oil", "vinegar")
@@ -47,31 +31,30 @@ def _states(scene: Scene, word: str) -> tuple[str, ...]:
 
 def _substance(scene: Scene, word: str) -> str:
     found = scene.first(word)
-    return substance_of(found.name if found else read_phrase(word.removesuffix(" ?")).head)
+    return substance_of(found.name if found else head_of(word))
 
 
 def _heats(scene: Scene, device: str, word: str) -> bool:
     """Whether a device is the one to heat a substance with; food catches fire in a furnace, which is as good as gas."""
     fierce = goal_of(scene).task == "boil" or goal_of(scene).type == "F2"
-    return _is_best(scene, device, word, _FIERCE if fierce else _GENTLE)
+    return _is_best(scene, device, word, ("stove", "blast furnace", "oven") if fierce else tuple(_HEATERS))
 
 
-def _is_best(scene: Scene, device: str, word: str, choice: Sequence[_Device]) -> bool:
+def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> bool:
     """Whether a device is the first that works and has not done yet what it can, or one in use of which that is so."""
     degrees = scene.belief.temperature(_substance(scene, word))
-    broken = {name.rpartition(" in ")[0] for name in scene.belief.broken}
-
-    def spent(device: _Device) -> bool:
-        return degrees is not None and (degrees > device.limit if device.limit > 0 else degrees < device.limit)
-
-    fit = [device.name for device in choice if device.name not in broken and not spent(device)] or [choice[-1].name]
+    useless = {name.rpartition(" in ")[0] for name in scene.belief.broken}
+    if degrees is not None:
+        useless |= {name for name, limit in _HEATERS.items() if degrees > limit}
+        useless |= {name for name, limit in _COOLERS.items() if degrees < limit}
+    fit = [name for name in choice if name not in useless] or [choice[-1]]
     holders = {holder.name for seen in scene.find(word) for holder in seen.holders}
-    return read_phrase(device.removesuffix(" ?")).head == next((name for name in fit if name in holders), fit[0])
+    return head_of(device) == next((name for name in fit if name in holders), fit[0])
 
 
 def treated(scene: Scene, word: str) -> bool:
     """Whether a substance is in or on a device: then it changes while time passes."""
-    return any(holder.name in _DEVICES for seen in scene.find(word) for holder in seen.holders)
+    return any(holder.name in (*_HEATERS, *_COOLERS) for seen in scene.find(word) for holder in seen.holders)
 
 
 def _just(scene: Scene, word: str, what: str) -> bool:
@@ -80,13 +63,12 @@ def _just(scene: Scene, word: str, what: str) -> bool:
     return scene.belief.age(name) <= _MOMENT or (name in scene.belief.since and not treated(scene, word))
 
 
-def _became(state: str, before: str = "") -> Ask:
-    """Whether a substance was seen in a state, after another one if that is named."""
+def _became(*states: str) -> Ask:
+    """Whether a substance was seen in some states, one after the other."""
 
     def ask(scene: Scene, word: str) -> bool:
-        history = _states(scene, _substance(scene, word))
-        start = history.index(before) + 1 if before in history else 0
-        return (not before or before in history) and state in history[start:]
+        history = iter(_states(scene, _substance(scene, word)))
+        return all(state in history for state in states)  # each is sought after the one before
 
     return ask
 
@@ -109,26 +91,25 @@ def reading_side(scene: Scene) -> str:
     return "" if degrees is None or goal.threshold is None else "above" if degrees > goal.threshold else "below"
 
 
-def _seen_or_not(devices: Iterable[_Device]) -> Names:
-    return lambda scene: [scene.called(device.name) for device in devices]
-
-
 HEAT: Final = Recipe(
     predicates={
         "measured": lambda scene, word: scene.belief.temperature(_substance(scene, word)) is not None,
         "gauged": lambda scene, word: _just(scene, word, "heat of "),
         "watched": lambda scene, word: _just(scene, word, ""),
         "heats": _heats,
-        "cools": lambda scene, device, word: _is_best(scene, device, word, _COOLERS),
+        "cools": lambda scene, device, word: _is_best(scene, device, word, tuple(_COOLERS)),
         "runny": lambda scene, word: _states(scene, _substance(scene, word))[-1] == "liquid",
-        "swift": lambda _scene, name: _DEVICES.get(read_phrase(name.removesuffix(" ?")).head, _STOVE).swift,
+        "swift": lambda _scene, name: head_of(name) in ("oven", "blast furnace"),
         "firm": _became("solid"),
         "fluid": _became("liquid"),
-        "melted": _became("liquid", "solid"),
-        "frozen": _became("solid", "liquid"),
+        "melted": _became("solid", "liquid"),
+        "frozen": _became("liquid", "solid"),
         "boiled": _became("gas"),
         "changed": lambda scene, word: len(set(_states(scene, _substance(scene, word)))) > 1,
         "settled": lambda scene, _word: bool(melting_side(scene)),
     },
-    roles={"heater": _seen_or_not(_GENTLE), "cooler": _seen_or_not(_COOLERS)},
+    roles={
+        "heater": lambda scene: [scene.called(name) for name in _HEATERS],
+        "cooler": lambda scene: [scene.called(name) for name in _COOLERS],
+    },
 )

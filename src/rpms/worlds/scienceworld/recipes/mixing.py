@@ -7,7 +7,7 @@ from typing import Final
 
 from rpms.worlds.scienceworld.matter import substance_of
 from rpms.worlds.scienceworld.observations import Thing
-from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe, goal_of, is_matter, named
+from rpms.worlds.scienceworld.recipes.recipe import Names, Recipe, goal_of, named
 from rpms.worlds.scienceworld.scene import Scene, Seen
 
 _POTS: Final = ("metal pot", "ceramic cup", "tin cup", "glass cup", "bowl", "jug")
@@ -27,12 +27,10 @@ def ingredients(recipe: str) -> list[str]:
     return [name.strip() for name in re.split(r", and | and |, ", found[1]) if name.strip()] if found else []
 
 
-def _halves(scene: Scene) -> tuple[str, str]:
+def _halves(scene: Scene) -> list[str]:
     """The secondary colour to mix first, and the primary one to add for a tertiary one, as paints."""
     parts = goal_of(scene).target.removesuffix(" paint").split("-")
-    half = next((part for part in parts if part in SECONDARY), "")
-    last = next((part for part in parts if part not in SECONDARY), "") if half else ""
-    return f"{half} paint", f"{last} paint" if last else ""
+    return [f"{part} paint" for part in sorted(parts, key=lambda part: part not in SECONDARY)]
 
 
 def _wanted_inside(scene: Scene) -> list[str]:
@@ -41,9 +39,8 @@ def _wanted_inside(scene: Scene) -> list[str]:
     if goal.task == "chemistry-mix":
         return [*ingredients(scene.belief.readings.get("recipe", "")), goal.target]
     if goal.place == "art studio":
-        half, last = _halves(scene)
-        made = any(is_matter(seen, half) for seen in scene.things)
-        return [*((half, last) if made else _primaries(scene)), goal.target]
+        halves = _halves(scene)
+        return [*(halves if scene.of_kind(halves[0]) else _primaries(scene)), goal.target]
     return [goal.target]
 
 
@@ -51,23 +48,23 @@ def _vessels(scene: Scene) -> list[str]:
     """The vessel to use: what holds something of it already, else one that is carried, else an empty one."""
     goal, wanted = goal_of(scene), _wanted_inside(scene)
     paint = goal.place == "art studio"
+    kinds = _PAINT_POTS if paint else _POTS
+
+    def of_use(seen: Seen) -> int:
+        return sum(any(_fits(inner.name, word) for word in wanted) for inner in seen.inside)
 
     def worth(name: str) -> tuple[int, bool, bool, int]:
         seen = scene.by_name[name]
-        held = sum(any(_fits(inner.name, word) for word in wanted) for inner in seen.inside)
-        kinds = _PAINT_POTS if paint else _POTS
-        return held, seen.carried, not seen.inside, -kinds.index(seen.name)
+        return of_use(seen), seen.carried, not seen.inside, -kinds.index(seen.name)
 
     def serves(seen: Seen) -> bool:
-        if paint:
-            fits = all(any(_fits(inner.name, word) for word in wanted) for inner in seen.inside)
-            return seen.name in _PAINT_POTS and fits and (bool(seen.inside) or seen.carried or seen.place == goal.place)
-        return seen.name == "metal pot"
+        near = bool(seen.inside) or seen.carried or seen.place == goal.place
+        return seen.name in kinds and of_use(seen) == len(seen.inside) and near
 
-    pots = [name for name, seen in scene.by_name.items() if serves(seen)]
+    pots = scene.such(serves if paint else lambda seen: seen.name == kinds[0])
     if not pots and not paint and "kitchen" in scene.belief.looked and not scene.hiding("kitchen"):
-        pots = [name for name, seen in scene.by_name.items() if seen.name in _POTS and not seen.inside]
-    return [max(pots, key=worth)] if pots else ["jug ?" if paint else "metal pot ?"]
+        pots = scene.such(lambda seen: seen.name in kinds and not seen.inside)
+    return [max(pots, key=worth)] if pots else [f"{kinds[0]} ?"]
 
 
 def _fits(shown: str, word: str) -> bool:
@@ -81,19 +78,20 @@ def vessel_in(scene: Scene) -> Thing | None:
     return next((seen.thing for seen in map(scene.first, scene.mean("vessel", _vessels)) if seen), None)
 
 
+def to_use(scene: Scene, word: str, names: list[str]) -> list[str]:
+    """Of things, what is in the vessel already, or else the nearest; of all the water in the house, nothing else."""
+    vessel = vessel_in(scene)
+    inside = [name for name in names if vessel in scene.by_name[name].holders]
+    return (inside or ([] if word == "water" else names))[:1]
+
+
 def _ingredients(words: Names) -> Names:
-    """What is to be put together, each by the thing that is in the vessel already, or else the nearest."""
+    """What is to be put together, water last."""
 
-    def things(scene: Scene) -> list[str]:
-        vessel = vessel_in(scene)
-        found: list[str] = []
-        for word in sorted(words(scene), key=lambda word: word == "water"):
-            fit = [name for name, seen in scene.by_name.items() if _fits(seen.name, word)]
-            inside = [name for name in fit if vessel in scene.by_name[name].holders]
-            found.append(next(iter(inside or ([] if word == "water" else fit)), f"{word} ?"))
-        return found
+    def thing(scene: Scene, word: str) -> str:
+        return next(iter(to_use(scene, word, scene.such(lambda seen: _fits(seen.name, word)))), f"{word} ?")
 
-    return things
+    return lambda scene: [thing(scene, word) for word in sorted(words(scene), key=lambda word: word == "water")]
 
 
 def _made(scene: Scene, word: str, vessel: str) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
+from rpms.worlds.scienceworld.goals import ScienceGoal
+from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.recipes.recipe import Recipe, goal_of
 from rpms.worlds.scienceworld.scene import Scene
-from rpms.worlds.scienceworld.tallies import speed_on, ticks_on
 
 _BLOCK: Final = re.compile(r"\b(?:block|brick)$")
 _FAR: Final = 60
@@ -15,16 +17,44 @@ _FAR: Final = 60
 _LONG: Final = 30
 """Ticks after which a slow block's speed is known."""
 
+_SURE: Final = 4
+"""Ticks after which a block that is first seen at the bottom may long have been there."""
+
+
+def _slides(goal: ScienceGoal, before: ScienceKnown, after: ScienceKnown, command: str) -> Iterator[tuple[str, str]]:
+    """The ticks since a block was put on a plane, and how far it had come in them when it was seen.
+
+    What a command shows comes before the tick that it takes.
+    """
+    said = after.observation.casefold()
+    for plane in goal.candidates:
+        ticks = _noted(after, f"ticks on {plane}")
+        if said.startswith("you move ") and f" to {plane.casefold()}" in command:
+            yield f"ticks on {plane}", "1"
+            yield f"speed on {plane}", "0"
+        elif ticks and before.readings.get(plane) != "100" and any(seen.inside for seen in Scene(after).find(plane)):
+            yield f"ticks on {plane}", f"{ticks + after.clock - before.clock:.0f}"
+            seen = after.readings.get(plane, "")
+            came_late = seen == "100" and ticks > _SURE
+            if plane.casefold() in said and seen.isdecimal() and not came_late:
+                yield f"speed on {plane}", f"{int(seen) / ticks:.3f}"
+
+
+def _noted(belief: ScienceKnown, what: str) -> float:
+    """The ticks until a block was seen at the bottom, or its last speed in per cent of the plane a tick; 0 if never."""
+    return float(belief.readings.get(what, "0"))
+
 
 def _timed(scene: Scene, plane: str) -> bool:
     slid = scene.belief.readings.get(plane, "")
     far = slid.isdecimal() and int(slid) >= _FAR
-    return speed_on(scene.belief, plane) > 0 and (far or ticks_on(scene.belief, plane) >= _LONG)
+    return _noted(scene.belief, f"speed on {plane}") > 0 and (far or _noted(scene.belief, f"ticks on {plane}") >= _LONG)
 
 
 def chosen_plane(scene: Scene) -> str:
     """The plane asked for, once both were timed."""
-    goal, speeds = goal_of(scene), {plane: speed_on(scene.belief, plane) for plane in goal_of(scene).candidates}
+    goal = goal_of(scene)
+    speeds = {plane: _noted(scene.belief, f"speed on {plane}") for plane in goal.candidates}
     if not all(_timed(scene, plane) for plane in speeds) or len(set(speeds.values())) < len(speeds):
         return ""
     return (max if goal.criterion in ("least", "steepest") else min)(speeds, key=lambda plane: speeds[plane])
@@ -37,7 +67,7 @@ def _lost_sight(scene: Scene, plane: str) -> bool:
 
 def _is_creeping(scene: Scene, plane: str) -> bool:
     """Whether there is time to wait: the block was just looked at, and had not come far."""
-    return ticks_on(scene.belief, plane) > 2 and scene.belief.last_action == f"look at {plane}"
+    return _noted(scene.belief, f"ticks on {plane}") > 2 and scene.belief.last_action == f"look at {plane}"
 
 
 PLANES: Final = Recipe(
@@ -45,7 +75,8 @@ PLANES: Final = Recipe(
     words={"planes": lambda scene: goal_of(scene).candidates},
     roles={
         "plane": lambda scene: goal_of(scene).candidates,
-        "block": lambda scene: [name for name, seen in scene.by_name.items() if _BLOCK.search(seen.name)][:1],
+        "block": lambda scene: scene.such(lambda seen: _BLOCK.search(seen.name))[:1],
     },
     tasks=("inclined",),
+    notes=_slides,
 )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from rpms.worlds.scienceworld.goals import ScienceGoal
-from rpms.worlds.scienceworld.matter import substance_of
-from rpms.worlds.scienceworld.scene import Scene, Seen
+from rpms.worlds.scienceworld.known import ScienceKnown
+from rpms.worlds.scienceworld.scene import Scene
+from rpms.worlds.scienceworld.tree import read_phrase
 
 Ask = Callable[..., bool | None]
 """A predicate: the scene and its arguments, and whether it holds."""
 Names = Callable[[Scene], Sequence[str]]
 """The things that a word or a role stands for."""
+Note = Callable[[ScienceGoal, ScienceKnown, ScienceKnown, str], Iterable[tuple[str, str]]]
+"""What no text says and commands tell, beside what instruments said: given the belief before and after a command."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,8 @@ class Recipe:
     """What parameters of commands may stand for."""
     tasks: tuple[str, ...] = ()
     """How the names of the tasks begin that its roles are for."""
+    notes: Note | None = None
+    """What is to be kept of a command and its answer."""
 
 
 _NO_GOAL: Final = ScienceGoal("")
@@ -38,11 +43,11 @@ def goal_of(scene: Scene) -> ScienceGoal:
     return goal if isinstance(goal, ScienceGoal) else _NO_GOAL
 
 
-def is_matter(seen: Seen, word: str) -> bool:
-    """Whether a thing is of a substance or a name, in whatever state."""
-    return substance_of(seen.name).casefold() == substance_of(word).casefold()
+def head_of(word: str) -> str:
+    """What a thing is called without where it is, seen or not."""
+    return read_phrase(word.removesuffix(" ?")).head
 
 
 def named(*names: str) -> Names:
     """The things of some names, wherever they are."""
-    return lambda scene: [name for name, seen in scene.by_name.items() if seen.name in names]
+    return lambda scene: scene.such(lambda seen: seen.name in names)

@@ -1,0 +1,289 @@
+"""Past the paper: what a snippet would do from here on, the way to its place included."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from rpms.core.adapt import Room
+from rpms.core.atlas import Atlas, Stride, Where, strides_of
+from rpms.core.belief import Belief
+from rpms.core.facts import kind_of
+from rpms.core.lift import read, renamed
+from rpms.core.memory import SuccessSnippet
+
+_SEARCH, _EXPLORE, _AGAIN = 20.0, 40.0, 60.0
+"""What it costs, in steps, to look where something was found, to look elsewhere, and to do things again: each more than
+any way, so that what can be done comes first."""
+PATIENCE = 3
+"""How often a snippet is gone through before others are tried instead."""
+
+
+class Trail(NamedTuple):
+    """What a snippet would do from here on."""
+
+    steps: tuple[Stride, ...]
+    price: float
+    """The steps of the way, and more where something has to be found."""
+    towards: str = ""
+    """The place that it leads to first."""
+    seeks: str = ""
+    """What it looks for first."""
+    stale: bool = False
+    """Whether it has been gone through several times without reaching its sub-goal."""
+
+    @property
+    def next(self) -> Stride:
+        return self.steps[0]
+
+    def note(self, total: int) -> str:
+        """Where it leads, what it looks for and which step of the snippet comes first, in words."""
+        number = next((step.number for step in self.steps if step.number), 0)
+        way = f"on the way to {self.towards}" if self.towards else ""
+        sought = f"to find {self.seeks}" if self.seeks else ""
+        return ", ".join(filter(None, (way, sought, f"step {number} of {total}" if number else ""))) or "look again"
+
+
+@dataclass(frozen=True)
+class Pathfinder:
+    """The present place, from which snippets are followed."""
+
+    room: Room
+    where: Where
+    atlas: Atlas
+
+    @property
+    def belief(self) -> Belief:
+        return self.room.situation.belief
+
+    def trail(self, snippet: SuccessSnippet) -> Trail | None:
+        """What is left of a snippet; nothing where all is done or nothing can be.
+
+        Where all was done with one of several like things and did not reach the sub-goal, it is another's turn.
+        """
+        used: set[str] = set()
+        while True:
+            strides = self._in_words_of_now(snippet, used)
+            needed = self._needed(strides)
+            undone = next((place for place in needed if not self._is_done(strides, place, needed)), None)
+            if undone is not None and used and not all(map(self._known, strides[undone].names)):
+                return None
+            if undone is not None:
+                return self._leading_to(strides, undone, needed)
+            trail = self._again([strides[place] for place in needed])
+            numbered = {name for stride in strides for name in stride.names if kind_of(name) != name}
+            if trail is not None or not numbered - used:
+                return trail
+            used |= numbered
+
+    def _leading_to(self, strides: Sequence[Stride], place: int, needed: Sequence[int]) -> Trail | None:
+        stride = strides[place]
+        looks = [strides[each] for each in range(place) if each not in needed and not strides[each].to]
+        unknown = [name for name in stride.names if not self._known(name)]
+        if unknown and not stride.to:
+            found = self._search(stride, looks)
+            return found and found._replace(seeks=unknown[0])
+        if stride.command in self.room.refused:
+            return self._look(looks, self.where.here)
+        later = [strides[other] for other in needed if other > place]
+        rest = [each for each in later if each.at == stride.at and all(map(self._known, each.names))]
+        return self._going(self._place(stride), (stride, *rest))
+
+    # Reading a snippet in the words of the present goal and by the names of the present things.
+
+    def _in_words_of_now(self, snippet: SuccessSnippet, used: Collection[str]) -> list[Stride]:
+        words = dict(self._words(snippet))
+        names: dict[str, str] = {}
+        found: list[Stride] = []
+        for stride in strides_of(snippet, self.where, self.room.syntax):
+            told = tuple(renamed(name, words) for name in stride.names)
+            for name in told:
+                if name not in names:
+                    names[name] = self._called(name, {*names.values(), *used})
+            command = renamed(renamed(stride.command, words), {name: names[name] for name in told})
+            found.append(stride._replace(command=command, names=tuple(names[name] for name in told)))
+        return found
+
+    def _words(self, snippet: SuccessSnippet) -> Iterator[tuple[str, str]]:
+        """The words that the goal then had, each with the one in its place now."""
+        now, then = self.room.situation.goal.signature, snippet.goal_signature
+        for old, new in ((then.object, now.object), (then.state, now.state), (then.destination, now.destination)):
+            if old and new and old != new:
+                yield old, new
+                one, other = without_common_end(old, new)
+                if one and other and not any(mentions(action, old) for action in snippet.actions):
+                    yield one, other  # an `unknown E plant` grows from an `unknown E seed`
+
+    def _called(self, name: str, taken: Container[str]) -> str:
+        """How a thing is called here: by its own name if that is known, or as another of its kind is."""
+        kind = kind_of(name)
+        if (name in self._names and (name not in taken or kind == name)) or name in self.atlas:
+            return name
+        others = [each for each in self._names if kind_of(each) == kind != name]
+        meant = next((each for each in (*self.belief.called(name), *others) if each not in taken), None)
+        return meant or name
+
+    @cached_property
+    def _names(self) -> dict[str, None]:
+        """What is known to be there that commands can name; not what only procedures have a word for."""
+        named = [name for schema in self.room.syntax.environment for name in sorted(schema.parameters)]
+        known = (name for parameter in dict.fromkeys(named) for name in self.belief.names.get(parameter, ()))
+        return dict.fromkeys(name for name in known if not name.endswith("?"))
+
+    def _known(self, name: str) -> bool:
+        """Whether a name is known here, or says more of something known: `apple seed in seed jar` of an apple seed."""
+        return name in self._names or name in self.atlas or any(name.startswith(f"{each} ") for each in self._names)
+
+    # What is to be done.
+
+    def _needed(self, strides: Sequence[Stride]) -> list[int]:
+        """The steps, by their places, that are more than a way, or a search for what a later one names.
+
+        What names nothing is needed at the end, or where it let time pass after something was done.
+        """
+        needed, names = list[int](), set[str]()
+        for place in range(len(strides) - 1, -1, -1):
+            stride = strides[place]
+            last = place + 1 == len(strides)
+            if stride.names and not stride.to:
+                shared = any(_same(one, other) for one in stride.names for other in names)
+                wanted = last or shared or not self.atlas.reveals(stride)
+                names.update(stride.names if wanted else ())
+            else:
+                wanted = last or (not stride.names and not names and place + 1 in needed)
+            if wanted:
+                needed.insert(0, place)
+        first = next((place for place in needed if strides[place].names), len(strides))
+        waits = [place for place in range(first, len(strides)) if self._is_wait(strides[place])]
+        return sorted({*needed, *waits})
+
+    def _is_wait(self, stride: Stride) -> bool:
+        return not stride.names and self._traceless(stride)
+
+    def _is_done(self, strides: Sequence[Stride], place: int, needed: Sequence[int]) -> bool:
+        """Whether what a step did is so, or was used up by a later one that is done.
+
+        Of one that left no trace or was done several times, whether it was done as often as in the snippet.
+        """
+        stride = strides[place]
+        if self._repeats(stride, strides):
+            due = sum(each.command == stride.command for each in strides[: place + 1])
+            return self.room.done.count(stride.command) >= due
+        if not stride.names and stride.at != self.where.here:
+            return False  # what it shows is shown there alone
+        later = (strides[other] for other in needed if other > place)
+        return self.room.is_done(stride.command) or any(
+            set(stride.names) <= set(each.names) and not self._traceless(each) and self.room.is_done(each.command)
+            for each in later
+        )
+
+    def _traceless(self, stride: Stride) -> bool:
+        instance = self.room.syntax.instance(stride.command)
+        return instance is None or not instance.effects
+
+    def _repeats(self, stride: Stride, strides: Sequence[Stride]) -> bool:
+        """Whether doing a step again is of use: it left no trace, or the snippet itself did it several times."""
+        times = sum(each.command == stride.command for each in strides)
+        return self._traceless(stride) or (bool(stride.names) and times > 1)
+
+    def _place(self, stride: Stride) -> str:
+        """Where a step is to be done: where what it names is known to be, else where it was done then."""
+        for name in stride.names:
+            seen = self.belief.last_seen.get(name) or self.belief.last_seen.get(kind_of(name))
+            if name not in self.belief.holding and seen is not None and seen in self.atlas:
+                return seen
+        return stride.at
+
+    def _going(self, place: str, steps: Sequence[Stride], price: float = 0.0) -> Trail | None:
+        """Steps at a place, after the way there."""
+        way = self.atlas.way(self.where.here, place, self._barred)
+        if way is None:
+            return None
+        ahead = [
+            Stride(0, command, (each,), self.where.here, each)
+            for each in way
+            for command in self.atlas.commands(each)
+            if not self.room.is_done(command)
+        ]
+        steps = tuple(step for step in (*ahead, *steps) if step.command)
+        if not steps or steps[0].command in self.room.refused:
+            return None
+        return Trail(steps, price + len(ahead), place if ahead else "")
+
+    @cached_property
+    def _barred(self) -> frozenset[str]:
+        """Places that turned out not to be next to this one, or not to be reached from here now."""
+        refused = (read(command, self.room.syntax).names for command in self.room.refused)
+        return frozenset(names[0] for names in refused if len(names) == 1 and names[0] in self.atlas)
+
+    def _again(self, strides: Sequence[Stride]) -> Trail | None:
+        """Where all is done and the sub-goal is not reached, what can be done again is, while that changes anything."""
+        again = [stride for stride in strides if self._repeats(stride, strides) or not stride.names]
+        if not again:
+            return None
+        commands = {stride.command for stride in again}
+        times, start = divmod(sum(command in commands for command in self.room.done), len(again))
+        turn = [stride for stride in (*again[start:], *again[:start]) if stride.command not in self.room.tried]
+        trail = self._going(turn[0].at, turn, _AGAIN) if turn else None
+        return trail and trail._replace(stale=times >= PATIENCE)
+
+    # Where to look.
+
+    def _search(self, stride: Stride, looks: Sequence[Stride]) -> Trail | None:
+        """How to find what a step names: where the goal says it is, where it was found then, elsewhere."""
+        told = self.room.situation.goal.places()
+        likely = dict.fromkeys((*(place for name in stride.names for place in told.get(name, ())), stride.at))
+        for place in likely:
+            trail = self._look([look for look in looks if look.at == place], place)
+            if trail is not None:
+                return trail
+        waits = [look for look in looks if not look.names]
+        if any(map(self._traceless, waits)):
+            return self._again(waits)
+        for way in self.atlas.nearest(self.where.here, self._barred):
+            place = way[-1] if way else self.where.here
+            lids = self.atlas.lids(place)
+            trail = self._look([Stride(0, lid, read(lid, self.room.syntax).names, place) for lid in lids], place)
+            if trail is not None:
+                return trail._replace(price=trail.price + _EXPLORE)
+        return None
+
+    def _look(self, looks: Sequence[Stride], place: str) -> Trail | None:
+        """The next thing to do to see more of a place; nothing where all is done."""
+        glance = Stride(0, self.atlas.look, (), place)
+        here = place == self.where.here
+        named = [look for look in looks if look.names]
+        due = any(look.command in self.room.done[-1:] for look in named) or not self.room.is_done(glance.command)
+        if not here and not self._visited(place):
+            return self._going(place, [glance], _SEARCH)
+        if here and due and glance.command and glance.command not in self.room.tried:
+            return Trail((glance,), _SEARCH)
+        for look in named:
+            undone = look.command not in self.room.done and not self.room.is_done(look.command)
+            if undone and look.command not in self.room.tried and all(map(self._known, look.names)):
+                return self._going(place, [look], _SEARCH)
+        return None
+
+    def _visited(self, place: str) -> bool:
+        return any(self.where.led_to(command, self.room.syntax) == place for command in self.room.done)
+
+
+def mentions(action: str, word: str) -> bool:
+    """Whether an action names something by a word, alone or among others."""
+    return renamed(action, {word: ""}) != action
+
+
+def without_common_end(one: str, other: str) -> tuple[str, str]:
+    """Two phrases without the words that both end in."""
+    mine, others = one.split(), other.split()
+    while mine and others and mine[-1] == others[-1]:
+        mine.pop()
+        others.pop()
+    return " ".join(mine), " ".join(others)
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two names are of one thing: `shovel` and `shovel in inventory`."""
+    return one == other or one.startswith(f"{other} ") or other.startswith(f"{one} ")
