@@ -198,25 +198,25 @@ class Pathfinder:
 
     def _going(self, place: str, steps: Sequence[Stride], price: float = 0.0) -> Trail | None:
         """Steps at a place, after the way there."""
-        way = self.atlas.way(self.where.here, place, self._barred)
-        if way is None:
+        if place not in self._nearest:
             return None
-        ahead = [
-            Stride(0, command, (each,), self.where.here, each)
-            for each in way
-            for command in self.atlas.commands(each)
-            if not self.room.is_done(command)
-        ]
+        ahead: list[Stride] = []
+        end = place
+        while end != self.where.here:
+            commands = [command for command in self.atlas.commands(end) if not self.room.is_done(command)]
+            ahead = [Stride(0, command, (end,), self.where.here, end) for command in commands] + ahead
+            end = self._nearest[end]
         steps = tuple(step for step in (*ahead, *steps) if step.command)
         if not steps or steps[0].command in self.room.refused:
             return None
         return Trail(steps, price + len(ahead), place if ahead else "")
 
     @cached_property
-    def _barred(self) -> frozenset[str]:
-        """Places that turned out not to be next to this one, or not to be reached from here now."""
+    def _nearest(self) -> dict[str, str]:
+        """The places that can be gone to; not at once those that turned out not to be next to this one, or shut."""
         refused = (read(command, self.room.syntax).names for command in self.room.refused)
-        return frozenset(names[0] for names in refused if len(names) == 1 and names[0] in self.atlas)
+        barred = {names[0] for names in refused if len(names) == 1 and names[0] in self.atlas}
+        return self.atlas.nearest(self.where.here, barred)
 
     def _again(self, strides: Sequence[Stride]) -> Trail | None:
         """Where all is done and the sub-goal is not reached, what can be done again is, while that changes anything."""
@@ -242,8 +242,7 @@ class Pathfinder:
         waits = [look for look in looks if not look.names]
         if any(map(self._traceless, waits)):
             return self._again(waits)
-        for way in self.atlas.nearest(self.where.here, self._barred):
-            place = way[-1] if way else self.where.here
+        for place in self._nearest:
             lids = self.atlas.lids(place)
             trail = self._look([Stride(0, lid, read(lid, self.room.syntax).names, place) for lid in lids], place)
             if trail is not None:
