@@ -334,12 +334,10 @@ def recalled_steps(
     ready = [each for each in bound if not each.adapted.seeks]  # type: ignore[union-attr]
     now = [each for each in ready if each.entry.sub_goal_type == room.sub_goal]  # type: ignore[union-attr]
     ready = [*now, *(each for each in ready if each not in now)]
-    if any(each.adapted.followed for each in ready):  # type: ignore[union-attr]
-        for each in ready:
-            for action in each.entry.actions[:1]:  # type: ignore[union-attr]
-                yield action, f"adapted from {each.entry.id}: {each.adapted.note}"  # type: ignore[union-attr]
-        return
     steps = [(each.entry.actions, f"adapted from {each.entry.id}: {each.adapted.note}") for each in ready]  # type: ignore[union-attr]
+    if any(each.adapted.followed for each in ready):  # type: ignore[union-attr]
+        yield from ((actions[0], why) for actions, why in steps if actions)
+        return
     left = False
     for actions, why in steps[: len(now) or None]:
         left = left or actions[0] not in tried

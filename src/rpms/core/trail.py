@@ -68,15 +68,14 @@ class Pathfinder:
             strides = self._in_words_of_now(snippet, used)
             needed = self._needed(strides)
             undone = next((place for place in needed if not self._is_done(strides, place, needed)), None)
-            if undone is not None and used and not all(map(self._known, strides[undone].names)):
-                return None
             if undone is not None:
-                return self._leading_to(strides, undone, needed)
+                lacking = used and not all(map(self._known, strides[undone].names))
+                return None if lacking else self._leading_to(strides, undone, needed)
             trail = self._again([strides[place] for place in needed])
             numbered = {name for stride in strides for name in stride.names if kind_of(name) != name}
             if trail is not None or not numbered - used:
                 return trail
-            used |= numbered
+            used |= numbered  # one name more at least, of those that there are: this ends
 
     def _leading_to(self, strides: Sequence[Stride], place: int, needed: Sequence[int]) -> Trail | None:
         stride = strides[place]
@@ -156,11 +155,9 @@ class Pathfinder:
             if wanted:
                 needed.insert(0, place)
         first = next((place for place in needed if strides[place].names), len(strides))
-        waits = [place for place in range(first, len(strides)) if self._is_wait(strides[place])]
+        later = range(first, len(strides))
+        waits = [place for place in later if not strides[place].names and self._traceless(strides[place])]
         return sorted({*needed, *waits})
-
-    def _is_wait(self, stride: Stride) -> bool:
-        return not stride.names and self._traceless(stride)
 
     def _is_done(self, strides: Sequence[Stride], place: int, needed: Sequence[int]) -> bool:
         """Whether what a step did is so, or was used up by a later one that is done.
