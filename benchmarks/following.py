@@ -3,7 +3,7 @@
     python benchmarks/following.py --memory FILE [--per-task 1] [--model menu-best] [--task NAME ...]
 
 Memory-only under `strict` on dev variations, no rules and no LLM. `binding alone` is without following at all; each row
-after the first leaves one part of `rpms.core.follow` and `rpms.core.trail` out.
+after the first leaves one part of `rpms.core.atlas`, `trail` and `follow` out.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from rpms.core.adapt import adapted
+from rpms.core.atlas import Atlas
 from rpms.core.condition import compose
 from rpms.core.episode import Episode
 from rpms.core.errors import RPMSError
@@ -35,7 +36,7 @@ PARTS: dict[str, tuple[type, str, Callable[..., object]]] = {
     "looking for what is not known to be anywhere": (Pathfinder, "_search", lambda *_: None),
     "the words of the present goal": (Pathfinder, "_words", lambda *_: iter(())),
     "what reached the sub-goal for other goals": (Following, "_elsewhere", lambda *_: iter(())),
-    "leaving divided experience alone": (Following, "_end", lambda *_: None),
+    "leaving divided experience alone": (Atlas, "ends", lambda *_: []),
 }
 
 

@@ -13,6 +13,7 @@ from rpms.core.facts import kind_of
 from rpms.core.goal import Goal, GoalSignature
 from rpms.core.lessons import ended_alike, failed_alike
 from rpms.core.lift import Role, lift, read, renamed
+from rpms.core.mask import Mask
 from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate, Verdict
@@ -122,6 +123,13 @@ class TestBinding:
         first, second = adapted([candidate(TAKE), candidate(twin)], room(belief, TAKE))
         assert first.verdict.fate is Fate.KEPT
         assert (second.verdict.fate, second.verdict.reason) == (Fate.CROWDED, "adapted, it says the same as s")
+
+    def test_what_says_the_same_as_a_hidden_one_takes_its_place(self):
+        belief = replace(ROOM, last_seen={"apple 1": "fridge 1"})
+        mask = next(mask for mask in (Mask(0.5, seed) for seed in range(99)) if mask.hides("s") and not mask.hides("t"))
+        here = replace(room(belief, TAKE), mask=mask)
+        found = adapted([candidate(TAKE), candidate(replace(TAKE, id="t")), candidate(replace(TAKE, id="u"))], here)
+        assert [each.verdict.fate for each in found] == [Fate.KEPT, Fate.KEPT, Fate.CROWDED]
 
     def test_it_works_for_names_without_numbers(self):
         world = read_manual(

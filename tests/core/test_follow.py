@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.adapt import Room, adapted, recalled_steps
 from rpms.core.atlas import Atlas, Where, strides_of
-from rpms.core.belief import Situation
+from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import FULL, MEMORY_ONLY, Knowledge, compose
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
 from rpms.core.enforcement import STRICT
+from rpms.core.facts import parse_literal
 from rpms.core.follow import Following
-from rpms.core.goal import Goal, GoalSignature
-from rpms.core.recall import EpisodicMemory
+from rpms.core.goal import Goal, GoalSignature, Progress
+from rpms.core.mask import NO_MASK, Mask
+from rpms.core.memory import Kind
+from rpms.core.recall import EpisodicMemory, Retrieval
+from rpms.core.rules import ActionSchema
+from rpms.core.selection import select
 from rpms.core.similarity import Similarity
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.core.voice import Voice, memory_line
@@ -33,15 +39,17 @@ PUT = snippet("kitchen", "put", "pick up mug", "go to hall", "look around", "put
 THINGS = {"cupboard": "kitchen", "mug": "cupboard", "red box": "hall", "spoon": "garden"}
 
 
-def room_of(house: House, goal: Goal, sub_goal: str, stage: int = 0) -> Room:
+def room_of(house: House, goal: Goal, sub_goal: str, stage: int = 0, mask: Mask = NO_MASK) -> Room:
     situation = Situation(house.belief, goal, stage)
     refused = [command for command in house.tried if command not in house.done]
-    return Room(situation, SYNTAX, Whereabouts((), SYNTAX), tuple(house.done), sub_goal, house.tried, refused)
+    return Room(situation, SYNTAX, Whereabouts((), SYNTAX), tuple(house.done), sub_goal, house.tried, refused, mask)
 
 
-def followed(memory, house: House, goal: Goal = MUG, sub_goal: str = "take", stage: int = 0, compat=by_room):
+def followed(
+    memory, house: House, goal: Goal = MUG, sub_goal: str = "take", stage: int = 0, compat=by_room, mask=NO_MASK
+):
     """What memory makes of its snippets, those of the goal's own type having come to mind."""
-    room = room_of(house, goal, sub_goal, stage)
+    room = room_of(house, goal, sub_goal, stage, mask)
     recalled = [
         Candidate(each, 1.0, 1.0, Verdict(Fate.KEPT)) for each in memory if each.goal_signature.type == goal.type
     ]
@@ -77,18 +85,43 @@ class TestTheMap:
         assert {stride.at for stride in strides[5:]} == {"kitchen"}
 
     def test_ways_are_put_together_and_lead_back(self):
-        atlas = Atlas.of([WAYS], Where("inside", "room", "cellar"), SYNTAX)
-        assert atlas.way("cellar", "kitchen") == ("hall", "kitchen")
-        assert atlas.way("kitchen", "cellar") == ("hall", "cellar"), "nobody went back yet"
-        assert atlas.way("cellar", "kitchen", barred={"hall"}) is None
-        assert atlas.way("cellar", "attic") is None
+        atlas = Atlas([WAYS], Where("inside", "room", "cellar"), SYNTAX)
+        assert atlas.nearest("cellar") == {"cellar": "", "hall": "cellar", "kitchen": "hall"}
+        assert atlas.nearest("kitchen") == {"kitchen": "", "hall": "kitchen", "cellar": "hall"}, "nobody went back yet"
+        assert atlas.nearest("cellar", barred={"hall"}) == {"cellar": ""}
         assert atlas.commands("cellar") == ("open door to cellar", "go to cellar"), "as to other places"
         assert (atlas.look, atlas.lids("kitchen")) == ("look around", ("open cupboard",))
 
     def test_from_a_place_that_nobody_left_before_any_known_one_may_be_next(self):
-        atlas = Atlas.of([WAYS], Where("inside", "room", "attic"), SYNTAX)
-        assert atlas.way("attic", "kitchen") == ("kitchen",)
-        assert atlas.way("attic", "kitchen", barred={"kitchen"}) == ("hall", "kitchen")
+        atlas = Atlas([WAYS], Where("inside", "room", "attic"), SYNTAX)
+        assert atlas.nearest("attic")["kitchen"] == "attic"
+        assert atlas.nearest("attic", barred={"kitchen"})["kitchen"] == "hall"
+
+    def test_a_snippet_that_does_not_say_where_it_began_tells_no_way_from_there(self):
+        where = Where("inside", "room", "hall")
+        begun = [replace(snippet("", "walk", f"go to {room}"), state_signature=StateSignature()) for room in DOORS]
+        atlas = Atlas([WAYS, *begun], where, SYNTAX)
+        assert atlas.nearest("hall") == {"hall": "", "kitchen": "hall", "cellar": "hall"}
+        assert "" not in atlas
+        assert "garden" in atlas
+
+    def test_to_leave_a_place_is_not_to_get_there(self):
+        leave = ActionSchema("leave", ("leave <room>",), effects=(parse_literal("not inside(room)"),))
+        syntax = replace(SYNTAX, environment=(*SYNTAX.environment, leave))
+        where = Where("inside", "room", "hall")
+        assert (where.led_to("leave hall", syntax), where.led_to("go to hall", syntax)) == ("", "hall")
+
+    def test_names_with_braces_stay_as_they_are(self):
+        odd = snippet("{0}", "walk", "go to {}", "look around", "go to {x!r}", "look around")
+        atlas = Atlas([odd], Where("inside", "room", "{0}"), SYNTAX)
+        assert atlas.nearest("{0}") == {"{0}": "", "{}": "{0}", "{x!r}": "{}"}
+        assert atlas.commands("{x!r}") == ("go to {x!r}",)
+
+    def test_a_long_way_is_walked_to_its_end(self):
+        places = [f"room {number}" for number in range(2_000)]
+        chain = [snippet(one, f"walk {one}", f"go to {other}") for one, other in pairwise(places)]
+        atlas = Atlas(chain, Where("inside", "room", places[0]), SYNTAX)
+        assert list(atlas.nearest(places[0])) == places
 
     def test_where_no_command_moves_there_is_nowhere(self):
         assert Where.of(Situation(House({}).belief, MUG), replace(SYNTAX, environment=SYNTAX.environment[:1])) is None
@@ -167,6 +200,16 @@ class TestWhenNotToFollow:
         assert memory_line(hint) == "  HINT: experience is divided between blue box, red box [red]"
         assert list(recalled_steps([hint], room)) == []
 
+    def test_of_very_many_things_some_are_named(self):
+        goal = GoalSignature("judge", "weigh", "mug")
+        boxes = [snippet("hall", "answer", f"point at {'x' * number} box", goal=goal) for number in range(1, 21)]
+        things = {f"{'x' * number} box": "hall" for number in range(1, 21)}
+        asked = Goal("judge", "weigh", "mug")
+        found, _ = followed([WAYS, *boxes], House(things, room="hall"), goal=asked, sub_goal="answer")
+        (hint,) = [each for each in found if each.verdict.fate.shown]
+        assert hint.adapted.note.startswith("experience is divided between x box, xx box, ")
+        assert hint.adapted.note.endswith(", xxxxxxxxxxxx box and 8 more")
+
     def test_what_was_found_by_looking_for_it_is_no_choice(self):
         mouse = snippet("hall", "spot", "look around", "point at mouse", goal=GoalSignature("find", "animal"), id_="m")
         dove = replace(mouse, actions=("look around", "point at dove"), id="d")
@@ -213,6 +256,64 @@ class TestWhenNotToFollow:
         assert isinstance(alone.adapt, Following)
         assert both.adapt is adapted
         assert not isinstance(compose(MEMORY_ONLY, knowledge, EpisodicMemory([WAYS])).adapt, Following)
+
+
+class Hiding(Mask):
+    """Hides entries by name."""
+
+    def __init__(self, *names: str) -> None:
+        super().__init__()
+        object.__setattr__(self, "names", names)
+
+    def hides(self, entry: str) -> bool:
+        return entry in self.names
+
+
+class TestHiddenByChance:
+    """A hidden entry is marked so where its turn has come, and what would have given way to it does not."""
+
+    NEAR = snippet("hall", "take", "pick up mug", id_="near")
+    TWIN = replace(NEAR, id="twin")
+    FAR = snippet("hall", "take", "stir mug", goal=replace(MUG.signature, destination="blue box"), id_="far")
+    OTHER = snippet("hall", "take", "point at egg", goal=GoalSignature("boil", "boil", "egg"), id_="other")
+
+    def fates(self, *hidden: str, memory=()) -> dict[str, str]:
+        mask = Hiding(*hidden)
+        room = room_of(House({"mug": "hall"}, room="hall"), MUG, "take", mask=mask)
+        scores = {"far": 0.7}
+        memory = memory or [self.NEAR, self.TWIN, self.FAR, self.OTHER]
+        recalled = [Candidate(each, scores.get(each.id, 1.0), 1.0, Verdict(Fate.KEPT)) for each in memory]
+        recalled = [each for each in recalled if each.entry.id != "other"]
+        following = Following(by_room, Similarity(), [WAYS, *memory], SYNTAX)
+        judged = {kind: iter(following(recalled, room)) if kind is Kind.SUCCESS else iter(()) for kind in Kind}
+        index = EpisodicMemory()
+        ranked = {kind: index.recall(kind, MUG.signature, Retrieval()) for kind in Kind}
+        selection = select(judged, ranked, Retrieval(), mask, Progress("take", "", 0, 1))
+        return {each.entry.id: each.verdict.fate.name for each in selection.candidates}
+
+    def test_what_says_the_same_takes_its_place(self):
+        assert self.fates() == {"near": "KEPT", "twin": "CROWDED", "far": "CROWDED"}
+        assert self.fates("near") == {"near": "HIDDEN", "twin": "KEPT", "far": "CROWDED"}
+
+    def test_what_is_less_alike_takes_its_place(self):
+        assert self.fates("near", "twin") == {"near": "HIDDEN", "twin": "HIDDEN", "far": "KEPT"}
+
+    def test_what_reached_the_sub_goal_for_another_task_takes_its_place(self):
+        fates = self.fates("near", "twin", "far")
+        assert fates == {"near": "HIDDEN", "twin": "HIDDEN", "far": "HIDDEN", "other": "KEPT"}
+
+    def test_what_gave_way_has_had_its_turn_and_its_draw_is_noted(self):
+        assert self.fates("far") == {"near": "KEPT", "twin": "CROWDED", "far": "HIDDEN"}
+
+    def test_a_hint_too(self):
+        far = [replace(snippet("moon", "take", "pick up mug"), id=name) for name in ("a", "b")]
+        house = House({})
+        assert self.fates_of_hints(far, house) == ["KEPT", "FILTERED"]
+        assert self.fates_of_hints(far, house, "a") == ["KEPT", "KEPT"], "the first is hidden when it is selected"
+
+    def fates_of_hints(self, memory, house: House, *hidden: str) -> list[str]:
+        found, _ = followed([WAYS, *memory], house, sub_goal="put", stage=1, mask=Hiding(*hidden))
+        return [each.verdict.fate.name for each in found]
 
 
 names = st.sampled_from(["mug", "spoon", "pot 1", "pot 2", "red box", "cupboard"])

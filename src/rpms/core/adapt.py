@@ -22,6 +22,7 @@ from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.ground import UNLIKELY
 from rpms.core.lift import Lifted, ReadAction, Role, lift, renamed
+from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import SuccessSnippet
 from rpms.core.moment import in_turn
 from rpms.core.rules import ActiveRules
@@ -48,9 +49,10 @@ def adapted(candidates: Iterable[Candidate], room: Room) -> Iterator[Candidate]:
         bound = room.adapt(candidate, entry)
         if bound.adapted is not None:
             what = bound.entry.actions or bound.adapted.note  # type: ignore[union-attr]
-            first = said.setdefault(what, entry.id)
-            if first != entry.id:
-                bound = bound.judged(Verdict(Fate.CROWDED, f"adapted, it says the same as {first}"))
+            if what in said:
+                bound = bound.judged(Verdict(Fate.CROWDED, f"adapted, it says the same as {said[what]}"))
+            elif not room.mask.hides(entry.id):
+                said[what] = entry.id
         yield bound
 
 
@@ -79,6 +81,8 @@ class Room:
     """The commands that were given in this very state, and led back to it."""
     refused: Sequence[str] = ()
     """Those of them that the world refused."""
+    mask: Mask = NO_MASK
+    """What is hidden by chance in this episode: an entry that gives way to another does not give way to such a one."""
 
     def adapt(self, candidate: Candidate, entry: SuccessSnippet) -> Candidate:
         """A candidate with what of its entry is left to do here, and a note of what that is."""
@@ -330,12 +334,10 @@ def recalled_steps(
     ready = [each for each in bound if not each.adapted.seeks]  # type: ignore[union-attr]
     now = [each for each in ready if each.entry.sub_goal_type == room.sub_goal]  # type: ignore[union-attr]
     ready = [*now, *(each for each in ready if each not in now)]
-    if any(each.adapted.followed for each in ready):  # type: ignore[union-attr]
-        for each in ready:
-            for action in each.entry.actions[:1]:  # type: ignore[union-attr]
-                yield action, f"adapted from {each.entry.id}: {each.adapted.note}"  # type: ignore[union-attr]
-        return
     steps = [(each.entry.actions, f"adapted from {each.entry.id}: {each.adapted.note}") for each in ready]  # type: ignore[union-attr]
+    if any(each.adapted.followed for each in ready):  # type: ignore[union-attr]
+        yield from ((actions[0], why) for actions, why in steps if actions)
+        return
     left = False
     for actions, why in steps[: len(now) or None]:
         left = left or actions[0] not in tried

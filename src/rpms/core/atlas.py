@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Sequence
 from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple
 
 from rpms.core.belief import Situation
-from rpms.core.facts import Atom, Truth
+from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.goal import GoalSignature
 from rpms.core.lift import read, renamed
 from rpms.core.memory import Entry, SuccessSnippet
 from rpms.core.rules import ActiveRules
-from rpms.core.whereabouts import READ, SELDOM
+from rpms.core.whereabouts import READ, usual
+
+OFTEN = 0.25
+"""What share of an action's uses must come just before another look for it to count as a way to see more."""
 
 
 class Where(NamedTuple):
@@ -33,21 +36,18 @@ class Where(NamedTuple):
         if here is None:
             return None
         fields = [name for name, values in belief.signature().fields if values == (here,)]
+        single = {name for name, known in syntax.predicates.items() if known.exclusive == "always"}
         effects = [each.atom for schema in syntax.environment for each in schema.effects if not each.negated]
-        single = dict.fromkeys(atom.predicate for atom in effects if len(atom.args) == 1 and _is_single(atom, syntax))
-        told = [name for name in single if belief.truth(Atom(name, (here,))) is Truth.TRUE]
+        moves = dict.fromkeys(atom.predicate for atom in effects if len(atom.args) == 1 and atom.predicate in single)
+        told = [name for name in moves if belief.truth(Atom(name, (here,))) is Truth.TRUE]
         return cls(told[0], fields[0], here) if told and fields else None
 
     def led_to(self, command: str, syntax: ActiveRules) -> str:
         """The place that a command leads to; nothing for one that does not move."""
         instance = syntax.instance(command)
         effects = instance.effects if instance is not None else ()
-        return next((each.atom.args[0] for each in effects if each.atom.predicate == self.predicate), "")
-
-
-def _is_single(atom: Atom, syntax: ActiveRules) -> bool:
-    known = syntax.predicates.get(atom.predicate)
-    return known is not None and known.exclusive == "always"
+        places = (each.atom.args[0] for each in effects if each.atom.predicate == self.predicate and not each.negated)
+        return next(places, "")
 
 
 class Stride(NamedTuple):
@@ -77,57 +77,81 @@ def strides_of(snippet: SuccessSnippet, where: Where, syntax: ActiveRules) -> tu
     return tuple(strides)
 
 
-@dataclass(eq=False)
+def words_of(goal: GoalSignature) -> tuple[str, ...]:
+    """What a goal names."""
+    return tuple(word for word in (goal.object, goal.state, goal.destination) if word)
+
+
 class Atlas:
-    """Places, what was done to get from one to the next, and what was done there to see more."""
+    """Places, what was done to get from one to the next, and what was done there to see more.
 
-    syntax: ActiveRules = field(default_factory=ActiveRules)
-    _doors: dict[str, dict[str, None]] = field(default_factory=dict)
-    """Place → the places that were gone to from there."""
-    _ways: dict[str, Counter[str]] = field(default_factory=dict)
-    """Place → what was done to get there, `{}` for the place."""
-    _arrived: Counter[str] = field(default_factory=Counter)
-    """What names nothing → how often it was done first at a new place."""
-    _single: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
-    """Place and what was done next → the actions on one thing there that came just before."""
-    _kinds: dict[str, Counter[str]] = field(default_factory=dict)
-    """Kind of action on one thing → what was done next, how often."""
-    _reached: dict[str, list[SuccessSnippet]] = field(default_factory=dict)
+    Whole once it is made, and the same for the same entries: it may be shared.
+    """
 
-    @classmethod
-    def of(cls, entries: Iterable[Entry], where: Where, syntax: ActiveRules) -> Atlas:
+    def __init__(self, entries: Iterable[Entry], where: Where, syntax: ActiveRules) -> None:
         """Read snippets, of each sub-goal as many as are of use."""
-        atlas = cls(syntax)
+        self._where, self._syntax = where, syntax
+        self._doors: dict[str, dict[str, None]] = {}
+        """Place → the places that were gone to from there."""
+        self._ways: dict[str, Counter[str]] = {}
+        """Place → what was done to get there, `{}` for the place."""
+        self._arrived: Counter[str] = Counter()
+        """What names nothing → how often it was done first at a new place."""
+        self._single: dict[tuple[str, str], dict[str, None]] = {}
+        """Place and what was done next → the actions on one thing there that came just before."""
+        self._kinds: dict[str, Counter[str]] = {}
+        """Kind of action on one thing → what was done next, how often."""
+        self._reached: dict[str, list[SuccessSnippet]] = {}
+        self._ends: dict[tuple[str, ...], set[str]] = {}
+        """Task, sub-goal and last action → what that action was done with."""
         for entry in entries:
-            if isinstance(entry, SuccessSnippet):
-                known = atlas._reached.setdefault(entry.sub_goal_type, [])
-                if len(known) < READ:
-                    known.append(entry)
-                    atlas._add(strides_of(entry, where, syntax))
-        return atlas
+            if isinstance(entry, SuccessSnippet) and len(self.reached(entry.sub_goal_type)) < READ:
+                self._reached.setdefault(entry.sub_goal_type, []).append(entry)
+                self._add(entry, strides_of(entry, where, syntax))
 
-    def reached(self, sub_goal: str) -> Sequence[SuccessSnippet]:
-        """What reached a sub-goal, for whatever goal."""
-        return self._reached.get(sub_goal, ())
-
-    def _add(self, strides: Sequence[Stride]) -> None:
+    def _add(self, snippet: SuccessSnippet, strides: Sequence[Stride]) -> None:
         for stride, after in zip_longest(strides, strides[1:]):
             after_it = after.command if after is not None and not after.names else ""
             if stride.to:
-                self._doors.setdefault(stride.at, {})[stride.to] = None
+                if stride.at:
+                    self._doors.setdefault(stride.at, {})[stride.to] = None
                 self._doors.setdefault(stride.to, {})
                 self._ways.setdefault(stride.to, Counter())[renamed(stride.command, {stride.to: "{}"})] += 1
                 self._arrived.update([after_it] if after_it else [])
             elif len(stride.names) == 1:
                 self._single.setdefault((stride.at, after_it), {})[stride.command] = None
                 self._kinds.setdefault(self._kind(stride.command), Counter())[after_it] += 1
+        *task, thing = self._end(snippet, strides)
+        if thing:
+            self._ends.setdefault(tuple(task), set()).add(thing)
 
     def _kind(self, command: str) -> str:
-        instance = self.syntax.instance(command)
+        instance = self._syntax.instance(command)
         return instance.schema.name if instance is not None else command.partition(" ")[0]
 
-    def __contains__(self, place: str) -> bool:
-        return place in self._doors
+    def _end(self, snippet: SuccessSnippet, strides: Sequence[Stride]) -> tuple[str, ...]:
+        """Task, sub-goal and last step of a snippet without what that names; then what it names, by kind.
+
+        That is nothing where it was given: it was looked for and found, or the goal named it.
+        """
+        goal, (*before, last) = snippet.goal_signature, strides or (Stride(0, "", (), ""),)
+        found = bool(before) and len(last.names) == 1 and (bool(before[-1].to) or not before[-1].names)
+        words = dict.fromkeys(words_of(goal), "it")
+        kinds = [kind_of(renamed(name, words)) for name in last.names]
+        thing = "" if found or set(kinds) <= {"it"} else " and ".join(kinds)
+        how = renamed(last.command, dict.fromkeys(last.names, "it"))
+        return goal.type, goal.object, snippet.sub_goal_type, how, thing
+
+    # What was done where.
+
+    def reached(self, sub_goal: str) -> Sequence[SuccessSnippet]:
+        """What reached a sub-goal, for whatever goal."""
+        return self._reached.get(sub_goal, ())
+
+    def ends(self, snippet: SuccessSnippet) -> list[str]:
+        """What snippets of one task and sub-goal did their last action with, this one among them; nothing if given."""
+        *task, thing = self._end(snippet, strides_of(snippet, self._where, self._syntax))
+        return sorted(self._ends.get(tuple(task), ())) if thing else []
 
     @cached_property
     def look(self) -> str:
@@ -143,30 +167,38 @@ class Atlas:
         after = self._kinds.get(self._kind(stride.command), Counter())
         return len(stride.names) == 1 and bool(self.look) and after[self.look] > OFTEN * after.total()
 
-    def nearest(self, start: str, barred: Container[str] = ()) -> Iterator[tuple[str, ...]]:
-        """The places on the ways from one place to each that is known, the shortest first; the first is to stay.
+    # What leads where.
+
+    def __contains__(self, place: str) -> bool:
+        return place in self._doors
+
+    def nearest(self, start: str, barred: Container[str] = ()) -> dict[str, str]:
+        """The known places, the nearest first, each with the one before it on the way there: `start` itself is first.
 
         `barred` are places that cannot be gone to next. Where nobody went the other way round, a way is taken to lead
         back too. From a place that nobody ever left, any may be next, likeliest those that many ways lead to.
         """
-        waiting = deque[tuple[str, ...]]([()])
-        seen = {start}
+        before, waiting = {start: ""}, deque([start])
         while waiting:
-            way = waiting.popleft()
-            yield way
-            for other in self._next(way[-1] if way else start):
-                if other not in seen and (way or other not in barred):
-                    seen.add(other)
-                    waiting.append((*way, other))
+            place = waiting.popleft()
+            for other in self._beside.get(place) or (self._hubs if place == start else ()):
+                if other not in before and (place != start or other not in barred):
+                    before[other] = place
+                    waiting.append(other)
+        return before
 
-    def _next(self, place: str) -> Iterable[str]:
-        back = [other for other, doors in self._doors.items() if place in doors]
-        known = dict.fromkeys((*self._doors.get(place, ()), *back))
-        return known or sorted(self._doors, key=lambda other: -len(self._doors[other]))
+    @cached_property
+    def _beside(self) -> dict[str, dict[str, None]]:
+        """Place → the places that were gone to from there, then those that were left for it."""
+        beside = {place: dict(doors) for place, doors in self._doors.items()}
+        for place, doors in self._doors.items():
+            for other in doors:
+                beside[other].setdefault(place)
+        return beside
 
-    def way(self, start: str, end: str, barred: Container[str] = ()) -> tuple[str, ...] | None:
-        """The places on the shortest way, the last included; None where no way is known."""
-        return () if start == end else next((way for way in self.nearest(start, barred) if way[-1:] == (end,)), None)
+    @cached_property
+    def _hubs(self) -> list[str]:
+        return sorted(self._doors, key=lambda place: -len(self._doors[place]))
 
     def commands(self, place: str) -> tuple[str, ...]:
         """What leads to a place from the one before it: as to most places, or where that was never so, as to it."""
@@ -175,11 +207,8 @@ class Atlas:
         return tuple(way.replace("{}", place) for way in ways)
 
     @cached_property
-    def _usual(self) -> dict[str, int]:
-        every: Counter[str] = sum(self._ways.values(), Counter())
-        most = max(every.values(), default=0)
-        return {way: count for way, count in every.items() if count >= SELDOM * most}
-
-
-OFTEN = 0.25
-"""What share of an action's uses must come just before another look for it to count as a way to see more."""
+    def _usual(self) -> dict[str, None]:
+        every: Counter[str] = Counter()
+        for ways in self._ways.values():
+            every.update(ways)
+        return dict.fromkeys(usual(every))

@@ -36,12 +36,16 @@ LARGEST_LEAD = 1
 """How many stages ahead of the present one an experience may have been made."""
 
 
+def stage_of(entry: Entry) -> int | None:
+    """The stage of a procedure that an entry was learned at; None where it does not say."""
+    then = "" if isinstance(entry, VerifiedSchema) else "".join(entry.state_signature.get("progress") or ())
+    return int(then) if then.isdecimal() and len(then) < 10 else None
+
+
 def learned_ahead(situation: Situation, entry: Entry) -> str:
     """The progress condition of Appendix A.2, for goals with a procedure in stages: why an entry is too far ahead."""
-    if situation.stage is None or isinstance(entry, VerifiedSchema):
-        return ""
-    then = "".join(entry.state_signature.get("progress") or ())
-    if not then.isdecimal() or len(then) > 9 or int(then) <= situation.stage + LARGEST_LEAD:
+    then = stage_of(entry)
+    if situation.stage is None or then is None or then <= situation.stage + LARGEST_LEAD:
         return ""
     return f"learned at progress step {then}, now at step {situation.stage}: more than {LARGEST_LEAD} ahead"
 

@@ -136,7 +136,7 @@ def decide(
     `told` is the observation as the model reads it, where advice was added to it.
     """
     belief = mind.update(prior, action, observation)  # 1
-    now = Present.of(belief, goal, mind.schemas, history, mind.whereabouts)
+    now = Present.of(belief, goal, mind.schemas, history, mind.whereabouts, mind.mask)
     state_signature, goal_signature = now.signature, goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4

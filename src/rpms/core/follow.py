@@ -19,11 +19,9 @@ from math import inf
 from typing import NamedTuple
 
 from rpms.core.adapt import Room, adapted
-from rpms.core.atlas import Atlas, Stride, Where, strides_of
+from rpms.core.atlas import Atlas, Stride, Where, words_of
 from rpms.core.belief import StateSignature
-from rpms.core.consistency import Compat, learned_ahead
-from rpms.core.facts import kind_of
-from rpms.core.lift import renamed
+from rpms.core.consistency import Compat, learned_ahead, stage_of
 from rpms.core.memory import Entry, SuccessSnippet
 from rpms.core.rules import ActiveRules
 from rpms.core.similarity import Similarity
@@ -34,7 +32,9 @@ _NOWHERE = "?"
 """No place: what was learned there suits only where places do not matter."""
 _KEPT = Verdict(Fate.KEPT)
 CONSIDERED = 1_000
-"""Candidates of which any may be followed; more of them would say the same."""
+"""Candidates of which any may be followed at one step, the best first; more of them would hardly say anything else."""
+_NAMED = 12
+"""Things named where experience is divided between more."""
 
 
 class Lead(NamedTuple):
@@ -42,10 +42,8 @@ class Lead(NamedTuple):
 
     candidate: Candidate
     trail: Trail
-
-    def order(self, room: Room) -> tuple[bool, float, int]:
-        """Sorts by how much experience is to be trusted: not gone through in vain, then as alike as `_order` says."""
-        return self.trail.stale, *_order(self.candidate, room)
+    order: tuple[float, ...]
+    """How little it is to be trusted: gone through in vain, of a later group, for a goal or at a stage less alike."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +65,10 @@ class Following:
             return
         stream, others, bound = iter(candidates), list[Candidate](), list[Candidate]()
         for candidate in islice(stream, CONSIDERED):
-            (bound if self._follows(candidate, where, room) else others).append(candidate)
-            if not self._minds_places(candidate, where, room):
+            tied = self._tied(candidate.entry, where, room)
+            follows = tied and not learned_ahead(room.situation, candidate.entry)
+            (bound if follows else others).append(candidate)
+            if tied is None and not bound:
                 break
         yield from self._followed(bound, where, room) if bound else ()
         yield from adapted(others if bound else chain(others, stream), room)
@@ -77,49 +77,50 @@ class Following:
         """The map of all entries, made once and whole before anybody else may see it."""
         key = (where.predicate, where.field)
         if key not in self._atlases:
-            self._atlases[key] = Atlas.of(self.entries, where, self.syntax)
+            self._atlases[key] = Atlas(self.entries, where, self.syntax)
         return self._atlases[key]
 
-    def _minds_places(self, candidate: Candidate, where: Where, room: Room) -> bool:
-        """Whether the state filter may object to where an entry was learned; else there is nothing to follow."""
-        entry = candidate.entry
-        if not isinstance(entry, SuccessSnippet) or not entry.state_signature.get(where.field):
-            return True
-        return bool(self.compat(room.situation.belief, _moved(entry, where, _NOWHERE)))
+    def _tied(self, entry: Entry, where: Where, room: Room) -> bool | None:
+        """Whether the state filter would take an entry had it been learned here, and not had it been elsewhere.
 
-    def _follows(self, candidate: Candidate, where: Where, room: Room) -> bool:
-        return self._suits(candidate, where, room) and not learned_ahead(room.situation, candidate.entry)
-
-    def _suits(self, candidate: Candidate, where: Where, room: Room) -> bool:
-        """Whether an entry would suit here had it been learned here, and would not had it been elsewhere."""
-        entry, belief = candidate.entry, room.situation.belief
-        if not isinstance(entry, SuccessSnippet) or not self.compat(belief, _moved(entry, where, _NOWHERE)):
-            return False
+        None where nothing like it ever is: it is no snippet, or the filter does not mind places.
+        """
+        if not isinstance(entry, SuccessSnippet):
+            return None
+        belief = room.situation.belief
+        if not self.compat(belief, _moved(entry, where, _NOWHERE)):
+            return None if entry.state_signature.get(where.field) else False
         return not self.compat(belief, _moved(entry, where, where.here))
 
     def _followed(self, candidates: Sequence[Candidate], where: Where, room: Room) -> Iterator[Candidate]:
-        """The candidates with what leads on from here, the nearest first; where none does, a hint."""
+        """The candidates with what leads on from here, the nearest first; where none does, a hint.
+
+        What is hidden by chance is passed on, to be marked so, and nothing gives way to it.
+        """
         doubts: dict[str, str] = {}
         leads = self._leads(candidates, Pathfinder(room, where, self._atlas(where)), doubts)
+        best: Lead | None = None
         said: dict[str, str] = {}
-        for candidate, trail in leads:
-            verdict = _KEPT
-            first = said.setdefault(trail.next.command, candidate.entry.id)
-            if Lead(candidate, trail).order(room) != leads[0].order(room):
+        for lead in leads:
+            candidate, trail, verdict = lead.candidate, lead.trail, _KEPT
+            if best is not None and lead.order != best.order:
                 verdict = Verdict(Fate.CROWDED, "others were learned for goals and stages more like this one")
-            elif trail.price > leads[0].trail.price + self.slack:
+            elif best is not None and trail.price > best.trail.price + self.slack:
                 verdict = Verdict(Fate.CROWDED, "others are nearer to being done")
-            elif first != candidate.entry.id:
-                verdict = Verdict(Fate.CROWDED, f"adapted, it says the same as {first}")
+            elif trail.next.command in said:
+                verdict = Verdict(Fate.CROWDED, f"adapted, it says the same as {said[trail.next.command]}")
+            elif not room.mask.hides(candidate.entry.id):
+                best, said[trail.next.command] = best or lead, candidate.entry.id
             yield _bound(candidate, trail.steps, trail.note(len(_snippet(candidate).actions))).judged(verdict)
         leading = {each.candidate.entry.id for each in leads}
         rest = [each for each in candidates if each.entry.id not in leading]
+        told = best is not None
         for candidate in sorted(rest, key=lambda each: _order(each, room)):
             reason = doubts.get(candidate.entry.id) or "it is for another sub-goal"
-            if leading:
+            if told:
                 yield candidate.judged(Verdict(Fate.FILTERED, reason))
             else:
-                leading.add(candidate.entry.id)
+                told = not room.mask.hides(candidate.entry.id)
                 yield _bound(candidate, (), reason).judged(_KEPT)
 
     def _leads(self, candidates: Sequence[Candidate], path: Pathfinder, doubts: dict[str, str]) -> list[Lead]:
@@ -128,27 +129,27 @@ class Following:
         First what reached the present sub-goal for goals like this one, then for any; where none like this one ever
         had it, what comes next.
         """
-        room, leads = path.room, list[Lead]()
+        room, leads, found = path.room, list[Lead](), False
         now = [each for each in candidates if _snippet(each).sub_goal_type == room.sub_goal]
         ahead = [each for each in candidates if _stage(each, room) >= (room.situation.stage or 0)]
-        for group in (now, self._elsewhere(candidates, path), () if now else ahead):
-            for candidate in group:
+        for number, group in enumerate((now, self._elsewhere(candidates, path), () if now else ahead)):
+            for candidate in () if found else group:
                 trail = path.trail(_snippet(candidate))
-                doubts[candidate.entry.id] = self._doubt(_snippet(candidate), trail, path)
-                if trail is not None and not doubts[candidate.entry.id]:
-                    leads.append(Lead(candidate, trail))
-            if any(not each.trail.stale for each in leads):
-                break
-        return sorted(leads, key=lambda each: (each.order(room), each.trail.price))
+                doubt = doubts[candidate.entry.id] = self._doubt(_snippet(candidate), trail, path)
+                if trail is not None and not doubt:
+                    later = 0 if trail.stale else number
+                    leads.append(Lead(candidate, trail, (trail.stale, later, *_order(candidate, room))))
+            found = any(not each.trail.stale and not room.mask.hides(each.candidate.entry.id) for each in leads)
+        return sorted(leads, key=lambda each: (each.order, each.trail.price))
 
     def _elsewhere(self, known: Sequence[Candidate], path: Pathfinder) -> Iterator[Candidate]:
-        """What reached the present sub-goal for goals less like this one."""
+        """What reached the present sub-goal for goals less like this one, the likest first."""
         ids, goal = {each.entry.id for each in known}, path.room.situation.goal.signature
-        for entry in path.atlas.reached(path.room.sub_goal):
-            score = self.similarity(goal, entry.goal_signature)
-            candidate = Candidate(entry, score, score * entry.strength, _KEPT)
-            if entry.id not in ids and self._suits(candidate, path.where, path.room):
-                yield candidate
+        scored = [(self.similarity(goal, each.goal_signature), each) for each in path.atlas.reached(path.room.sub_goal)]
+        new = ((score, each) for score, each in sorted(scored, key=lambda one: -one[0]) if each.id not in ids)
+        suited = ((score, each) for score, each in new if self._tied(each, path.where, path.room))
+        for score, entry in islice(suited, CONSIDERED):
+            yield Candidate(entry, score, score * entry.strength, _KEPT)
 
     def _doubt(self, snippet: SuccessSnippet, trail: Trail | None, path: Pathfinder) -> str:
         """Why a snippet is not followed; nothing if it is.
@@ -157,44 +158,16 @@ class Following:
         sub-goal of one task with one thing and with another does not say which it is now; what was looked for is no
         such choice, it was taken for being there.
         """
-        task, goal = _task(snippet), path.room.situation.goal
+        own, goal = snippet.goal_signature, path.room.situation.goal
         if trail is None:
             return "nothing of it can be done from here"
-        if task != (goal.type, goal.object) and not _names_its_goal(snippet):
+        if (own.type, own.object) != (goal.type, goal.object) and not any(
+            mentions(action, word) for action in snippet.actions for word in words_of(own)
+        ):
             return "it is about things of another goal"
-        own = self._end(snippet, path.where) if trail.next.number == len(snippet.actions) else None
-        like = [each for each in path.atlas.reached(snippet.sub_goal_type) if _task(each) == task]
-        ends = [self._end(each, path.where) for each in like] if own is not None else []
-        things = sorted({end[1] for end in ends if own is not None and end is not None and end[0] == own[0]})
-        return f"experience is divided between {', '.join(things)}" if len(things) > 1 else ""
-
-    def _end(self, snippet: SuccessSnippet, where: Where) -> tuple[str, str] | None:
-        """The last step of a snippet without what it names, and that, by kind.
-
-        Nothing where that was given: it was looked for and found, or the goal named it.
-        """
-        strides = strides_of(snippet, where, self.syntax)
-        *before, last = strides or (Stride(0, "", (), ""),)
-        found = bool(before) and len(last.names) == 1 and (bool(before[-1].to) or not before[-1].names)
-        words = dict.fromkeys(_words(snippet), "it")
-        kinds = [kind_of(renamed(name, words)) for name in last.names]
-        if found or set(kinds) <= {"it"}:
-            return None
-        return renamed(last.command, dict.fromkeys(last.names, "it")), " and ".join(kinds)
-
-
-def _task(snippet: SuccessSnippet) -> tuple[str, str]:
-    return snippet.goal_signature.type, snippet.goal_signature.object
-
-
-def _words(snippet: SuccessSnippet) -> list[str]:
-    """What its goal named."""
-    goal = snippet.goal_signature
-    return [word for word in (goal.object, goal.state, goal.destination) if word]
-
-
-def _names_its_goal(snippet: SuccessSnippet) -> bool:
-    return any(mentions(action, word) for action in snippet.actions for word in _words(snippet))
+        things = path.atlas.ends(snippet) if trail.next.number == len(snippet.actions) else ()
+        more = f" and {len(things) - _NAMED} more" if len(things) > _NAMED else ""
+        return f"experience is divided between {', '.join(things[:_NAMED])}{more}" if len(things) > 1 else ""
 
 
 def _snippet(candidate: Candidate) -> SuccessSnippet:
@@ -215,8 +188,8 @@ def _order(candidate: Candidate, room: Room) -> tuple[float, int]:
 
 def _stage(candidate: Candidate, room: Room) -> int:
     """The stage that an entry was learned at; the present one where it does not say."""
-    then = "".join(_snippet(candidate).state_signature.get("progress") or ())
-    return int(then) if then.isdecimal() and len(then) < 10 else room.situation.stage or 0
+    then = stage_of(_snippet(candidate))
+    return then if then is not None else room.situation.stage or 0
 
 
 def _bound(candidate: Candidate, steps: Sequence[Stride], note: str) -> Candidate:

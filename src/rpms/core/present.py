@@ -10,6 +10,7 @@ from rpms.core.adapt import Room
 from rpms.core.advise import plan_for, turn_state
 from rpms.core.belief import Belief, Done, Situation, StateSignature
 from rpms.core.goal import Goal, Progress
+from rpms.core.mask import NO_MASK, Mask
 from rpms.core.prompt import Turn
 from rpms.core.reason import Plan
 from rpms.core.rules import ActiveRules, RuleManual
@@ -27,16 +28,23 @@ class Present:
     """What all there is to know would do now, for the progress and the stage that it tells."""
     history: Sequence[Turn]
     whereabouts: Whereabouts
+    mask: Mask
 
     @classmethod
     def of(
-        cls, belief: Belief, goal: Goal, manual: RuleManual, history: Sequence[Turn], whereabouts: Whereabouts
+        cls,
+        belief: Belief,
+        goal: Goal,
+        manual: RuleManual,
+        history: Sequence[Turn],
+        whereabouts: Whereabouts,
+        mask: Mask = NO_MASK,
     ) -> Present:
         """The present of a goal, given what is believed, what was done, and where experience found things."""
         schemas = manual.active(goal.type, goal.object, goal.destination)
         past = tuple(Done(turn.action, turn.gained) for turn in history if turn.action and not turn.failed)
         tracked = plan_for(schemas, Situation(belief, goal, past=past))
-        return cls(Situation(belief, goal, tracked.stage, past), schemas, tracked, history, whereabouts)
+        return cls(Situation(belief, goal, tracked.stage, past), schemas, tracked, history, whereabouts, mask)
 
     @property
     def progress(self) -> Progress:
@@ -63,4 +71,5 @@ class Present:
         done = [each.command for each in self.situation.past]
         tried = [turn.action for turn in self.turns_here]
         refused = [turn.action for turn in self.turns_here if turn.failed]
-        return Room(self.situation, self.schemas, self.whereabouts, done, self.progress.sub_goal, tried, refused)
+        sub_goal = self.progress.sub_goal
+        return Room(self.situation, self.schemas, self.whereabouts, done, sub_goal, tried, refused, self.mask)

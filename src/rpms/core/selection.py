@@ -45,7 +45,10 @@ def select(
     mask: Mask,
     progress: Progress,
 ) -> Selection:
-    """The first k sound candidates of each kind, with those that were rejected or hidden before them."""
+    """The first k sound candidates of each kind, with those that were rejected or hidden before them.
+
+    What gave way to a like one is sound too, and its turn has come: the draw is noted, for the audit to count it by.
+    """
     listed: list[Candidate] = []
     gave_up: list[Kind] = []
     unlisted = 0
@@ -62,7 +65,7 @@ def select(
                 if not wanted:
                     break
             elif rejected < retrieval.listed:
-                listed.append(candidate)
+                listed.append(mask.over(candidate) if candidate.verdict.fate.due else candidate)
                 rejected += 1
             else:
                 unlisted += 1

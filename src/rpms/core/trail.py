@@ -68,15 +68,14 @@ class Pathfinder:
             strides = self._in_words_of_now(snippet, used)
             needed = self._needed(strides)
             undone = next((place for place in needed if not self._is_done(strides, place, needed)), None)
-            if undone is not None and used and not all(map(self._known, strides[undone].names)):
-                return None
             if undone is not None:
-                return self._leading_to(strides, undone, needed)
+                lacking = used and not all(map(self._known, strides[undone].names))
+                return None if lacking else self._leading_to(strides, undone, needed)
             trail = self._again([strides[place] for place in needed])
             numbered = {name for stride in strides for name in stride.names if kind_of(name) != name}
             if trail is not None or not numbered - used:
                 return trail
-            used |= numbered
+            used |= numbered  # one name more at least, of those that there are: this ends
 
     def _leading_to(self, strides: Sequence[Stride], place: int, needed: Sequence[int]) -> Trail | None:
         stride = strides[place]
@@ -156,11 +155,9 @@ class Pathfinder:
             if wanted:
                 needed.insert(0, place)
         first = next((place for place in needed if strides[place].names), len(strides))
-        waits = [place for place in range(first, len(strides)) if self._is_wait(strides[place])]
+        later = range(first, len(strides))
+        waits = [place for place in later if not strides[place].names and self._traceless(strides[place])]
         return sorted({*needed, *waits})
-
-    def _is_wait(self, stride: Stride) -> bool:
-        return not stride.names and self._traceless(stride)
 
     def _is_done(self, strides: Sequence[Stride], place: int, needed: Sequence[int]) -> bool:
         """Whether what a step did is so, or was used up by a later one that is done.
@@ -198,25 +195,25 @@ class Pathfinder:
 
     def _going(self, place: str, steps: Sequence[Stride], price: float = 0.0) -> Trail | None:
         """Steps at a place, after the way there."""
-        way = self.atlas.way(self.where.here, place, self._barred)
-        if way is None:
+        if place not in self._nearest:
             return None
-        ahead = [
-            Stride(0, command, (each,), self.where.here, each)
-            for each in way
-            for command in self.atlas.commands(each)
-            if not self.room.is_done(command)
-        ]
+        ahead: list[Stride] = []
+        end = place
+        while end != self.where.here:
+            commands = [command for command in self.atlas.commands(end) if not self.room.is_done(command)]
+            ahead = [Stride(0, command, (end,), self.where.here, end) for command in commands] + ahead
+            end = self._nearest[end]
         steps = tuple(step for step in (*ahead, *steps) if step.command)
         if not steps or steps[0].command in self.room.refused:
             return None
         return Trail(steps, price + len(ahead), place if ahead else "")
 
     @cached_property
-    def _barred(self) -> frozenset[str]:
-        """Places that turned out not to be next to this one, or not to be reached from here now."""
+    def _nearest(self) -> dict[str, str]:
+        """The places that can be gone to; not at once those that turned out not to be next to this one, or shut."""
         refused = (read(command, self.room.syntax).names for command in self.room.refused)
-        return frozenset(names[0] for names in refused if len(names) == 1 and names[0] in self.atlas)
+        barred = {names[0] for names in refused if len(names) == 1 and names[0] in self.atlas}
+        return self.atlas.nearest(self.where.here, barred)
 
     def _again(self, strides: Sequence[Stride]) -> Trail | None:
         """Where all is done and the sub-goal is not reached, what can be done again is, while that changes anything."""
@@ -242,8 +239,7 @@ class Pathfinder:
         waits = [look for look in looks if not look.names]
         if any(map(self._traceless, waits)):
             return self._again(waits)
-        for way in self.atlas.nearest(self.where.here, self._barred):
-            place = way[-1] if way else self.where.here
+        for place in self._nearest:
             lids = self.atlas.lids(place)
             trail = self._look([Stride(0, lid, read(lid, self.room.syntax).names, place) for lid in lids], place)
             if trail is not None:

@@ -116,9 +116,7 @@ class Whereabouts:
     def ways(self, kind: str) -> tuple[str, ...]:
         """What is done at places of a kind before they are of use, `{}` for the place: `go to {}`, `open {}`."""
         self._all()
-        counts = self._ways.get(kind, {})
-        most = max(counts.values(), default=0)
-        return tuple(way for way, count in counts.items() if count >= SELDOM * most)
+        return usual(self._ways.get(kind, {}))
 
     def worked(self, action: str) -> int:
         """How often an action worked, by its words with kinds in place of names; as often as it was read, at least."""
@@ -202,6 +200,12 @@ class Whereabouts:
         if self._every is None:
             self._every = _sum(map(self.of, self._kinds))
         return self._every
+
+
+def usual(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """What was done not seldom, beside what was done most often."""
+    most = max(counts.values(), default=0)
+    return tuple(way for way, count in counts.items() if count >= SELDOM * most)
 
 
 def _sum(parts: Iterable[Tallies]) -> dict[str, Tally]:
