@@ -9,13 +9,19 @@ from hypothesis import strategies as st
 
 from rpms.core.facts import Atom
 from rpms.core.rules import Predicate
+from rpms.learn.rules.agenda import Agenda
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.circumstances import InHand
 from rpms.learn.rules.deeds import deeds_of
+from rpms.learn.rules.ledger import Ledger, vocabulary_of
+from rpms.learn.rules.standing import Standing
 from rpms.learn.rules.templates import Names
 from rpms.learn.rules.venture import promise
 from rpms.learn.rules.views import conditions
 from rpms.store.evidence import Witness
+from rpms.store.traces import Spoken
+from rpms.worlds.registry import find_world
+from tests.worlds.scienceworld.laboratory import BOIL, KITCHEN, MENU
 
 _WANTS = [Atom("wants", ("0", manner)) for manner in ("heat", "wash")]
 _CHARMED = Atom("charmed", ("0",))
@@ -131,3 +137,22 @@ def test_what_was_in_hand_whenever_an_action_worked_and_seldom_else_is_told() ->
     assert list(hand.add("crack <>", ("nut",), ("nut", "hammer", "lamp"), "1")) == []  # once is not enough
     assert list(hand.add("crack <>", ("fig",), ("fig", "hammer", "lamp"), "2")) == ["hammer"]
     assert list(hand.add("crack <>", ("fig",), ("fig", "lamp"), "3")) == []
+
+
+def test_a_question_of_the_world_neither_scores_nor_repeats_what_did():
+    """ScienceWorld asks which of two oranges is meant, before and after something scored."""
+    world = find_world("scienceworld")
+    ledger = Ledger(world, vocabulary_of(world))
+    diary = ledger.begin("1:boil", BOIL + KITCHEN)
+    standing = Standing(Agenda(ledger), diary, None, Random(0))  # type: ignore[arg-type]  # no game is asked
+    heard = []
+    for command, answer, score in (
+        ("pick up orange", MENU, 0.0),
+        ("0", "You move the orange to the inventory.", 0.0),
+        ("focus on stove", "You focus on the stove.", 10.0),
+        ("pick up orange", MENU, 10.0),
+    ):
+        standing.ventures.given_up.add("look around")
+        standing.told(command, refused=diary.add(Spoken(command, answer, score, won=False, lost=False)))
+        heard.append(not standing.ventures.given_up)
+    assert heard == [False, False, True, False]

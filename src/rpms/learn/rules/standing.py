@@ -51,7 +51,7 @@ class Standing:
     def __post_init__(self) -> None:
         agenda, goal = self.agenda, self.diary.goal
         self.ventures = Ventures(agenda, goal.type, self.dice)
-        self._before = self.diary.belief
+        self._before, self._heard = self.diary.belief, len(self.diary.past)
         self.about_goal = not agenda.settled(goal) and self.dice.random() < agenda.how.goals
         self.scoring = self.about_goal and agenda.learned is not None and goal.type in agenda.learned.scoring
 
@@ -62,7 +62,8 @@ class Standing:
     def told(self, command: str, *, refused: bool) -> None:
         """What became of a command."""
         before, self._before = self._before, self.diary.belief
-        self.ventures.told(before, self._before, scored=not refused and self.diary.past[-1].gained)
+        new, self._heard = self.diary.past[self._heard :], len(self.diary.past)
+        self.ventures.told(before, self._before, scored=any(done.gained for done in new))
         if refused:
             self.refused.add(command)
             self.failures[command] += 1
