@@ -15,7 +15,7 @@ from itertools import combinations
 
 from rpms.core.facts import Clause, Literal
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.kinds import REFUSED_KINDS, working
+from rpms.learn.rules.kinds import REFUSED_KINDS, strange, working
 from rpms.learn.rules.model import MOST_WITNESSES, Induced, KindTable, literal_of
 from rpms.store.evidence import Label, Witness
 
@@ -123,7 +123,7 @@ class Needs:
         )
 
     def _each_fits(self, attempt: Attempt) -> bool:
-        return all(kind in fit for kind, fit in zip(attempt.kinds, self._fit, strict=True))
+        return not strange(attempt, self._fit)
 
     @cached_property
     def _explainable(self) -> list[tuple[Attempt, int, int]]:

@@ -29,10 +29,11 @@ def kind_tables(name: str, book: Book, faultless: Iterable[Attempt]) -> tuple[Ki
     """What the kinds in the slots have to do with refusals: of single slots where that suffices, else of two."""
     refusals = [attempt for attempt in faultless if attempt.kinds not in book.worked]
     fit = working(book)
-    together = [attempt for attempt in refusals if not _strange(attempt, fit)]
+    unfit = [(attempt, strange(attempt, fit)) for attempt in refusals]
+    together = [attempt for attempt, slots in unfit if not slots]
     tables = []
     for slot in range(len(fit)):
-        own = [attempt for attempt in refusals if _strange(attempt, fit) == [slot]]
+        own = [attempt for attempt, slots in unfit if slots == [slot]]
         if own:
             tables.append(_table(f"{name}_{slot}", (slot,), book, _sure(own, slot, book, together)))
     if len(fit) == 2 and together:
@@ -40,7 +41,7 @@ def kind_tables(name: str, book: Book, faultless: Iterable[Attempt]) -> tuple[Ki
     return tuple(tables)
 
 
-def _strange(attempt: Attempt, fit: Sequence[set[str]]) -> list[int]:
+def strange(attempt: Attempt, fit: Sequence[set[str]]) -> list[int]:
     """The slots with a kind that has never worked there."""
     return [slot for slot, kind in enumerate(attempt.kinds) if kind not in fit[slot]]
 
