@@ -25,10 +25,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from rpms.core.acting.enforcement import PAPER, JudgedBy
 from rpms.core.belief import Situation
 from rpms.core.condition import FULL, Condition, compose
 from rpms.core.decide import Decision, Mind, decide
-from rpms.core.enforcement import PAPER, JudgedBy
 from rpms.core.errors import RPMSError
 from rpms.core.memory import Kind, VerifiedSchema
 from rpms.core.recall import EpisodicMemory

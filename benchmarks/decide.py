@@ -21,10 +21,10 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
+from rpms.core.acting.enforcement import PRESETS
 from rpms.core.belief import StateSignature
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide
-from rpms.core.enforcement import PRESETS
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
 from rpms.core.prompt import Turn

@@ -3,7 +3,7 @@
     python benchmarks/following.py --memory FILE [--per-task 1] [--model menu-best] [--task NAME ...]
 
 Memory-only under `strict` on dev variations, no rules and no LLM. `binding alone` is without following at all; each row
-after the first leaves one part of `rpms.core.atlas`, `trail` and `follow` out.
+after the first leaves one part of `rpms.core.experience.atlas`, `trail` and `follow` out.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
-from rpms.core.adapt import adapted
-from rpms.core.atlas import Atlas
 from rpms.core.condition import compose
 from rpms.core.episode import Episode
 from rpms.core.errors import RPMSError
-from rpms.core.follow import Following
+from rpms.core.experience.adapt import adapted
+from rpms.core.experience.atlas import Atlas
+from rpms.core.experience.follow import Following
+from rpms.core.experience.trail import Pathfinder
 from rpms.core.recall import EpisodicMemory
-from rpms.core.trail import Pathfinder
 from rpms.learn.freeze import read_frozen
 from rpms.models.base import Decoding
 from rpms.play.answering import NamedModel

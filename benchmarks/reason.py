@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 
-from rpms.core.advise import plan_for
+from rpms.core.acting.advice import plan_for
 from rpms.core.belief import Belief, Situation
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import Mind, decide

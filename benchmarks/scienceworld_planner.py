@@ -12,7 +12,7 @@ import argparse
 import time
 from statistics import median
 
-from rpms.core.advise import plan_for
+from rpms.core.acting.advice import plan_for
 from rpms.core.belief import Situation
 from rpms.core.condition import CONDITIONS, compose, named_condition
 from rpms.core.episode import Episode

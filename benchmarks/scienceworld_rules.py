@@ -26,10 +26,10 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import cycle, islice
 
+from rpms.core.acting.action_guard import review
 from rpms.core.belief import Situation
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide
-from rpms.core.guard import review
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import PARAMETER, ActiveRules
 from rpms.models.policy import follow_plan

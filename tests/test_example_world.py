@@ -7,8 +7,8 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
+from rpms.core.acting.enforcement import Enforcement, GuardMode
 from rpms.core.condition import CONDITIONS, Condition, compose
-from rpms.core.enforcement import Enforcement, GuardMode
 from rpms.core.episode import Ending
 from rpms.core.errors import InputError
 from rpms.core.memory import SuccessSnippet

@@ -65,7 +65,7 @@ def test_it_writes_at_most_eleven_members(new: Path):
     (written,) = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     members = [node for node in written.body if isinstance(node, ast.Assign | ast.AnnAssign | ast.FunctionDef)]
     assert len(members) <= 11
-    assert len(World.__abstractmethods__) + len(("name", "splits", "voice", "manual.yaml")) <= 11
+    assert len(World.__abstractmethods__) + len(("name", "splits", "wording", "manual.yaml")) <= 11
 
 
 @pytest.mark.parametrize(
@@ -113,20 +113,26 @@ UNFINISHED = [
         "    def refused(",
         "is not finished: its class does not write infeasible",
     ),
-    ("an attribute is missing", "world.py", "    voice = Voice(INSTRUCTION, EXAMPLE)\n", "", "HalfWorld has no voice"),
+    (
+        "an attribute is missing",
+        "world.py",
+        "    wording = Wording(INSTRUCTION, EXAMPLE)\n",
+        "",
+        "HalfWorld has no wording",
+    ),
     (
         "a split in place of splits",
         "world.py",
-        '("train", "test")\n    voice',
-        '"train"\n    voice',
+        '("train", "test")\n    wording',
+        '"train"\n    wording',
         "splits must be names",
     ),
     (
-        "no voice",
+        "no wording",
         "world.py",
-        "Voice(INSTRUCTION, EXAMPLE)",
+        "Wording(INSTRUCTION, EXAMPLE)",
         "None",
-        r"HalfWorld: voice must be a rpms\.core\.voice\.Voice",
+        r"HalfWorld: wording must be a rpms\.core\.wording\.Wording",
     ),
     ("no steps", "world.py", "step_budget = 30", "step_budget = 0", "step_budget must be a number above zero"),
     ("no subclass", "world.py", "class HalfWorld(World):", "class HalfWorld:", "HalfWorld is no subclass of rpms"),

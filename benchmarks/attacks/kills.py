@@ -21,8 +21,8 @@ from random import Random
 
 from attacks.learned import learn_a_little, learn_from
 from attacks.servers import deaf_server
+from rpms.core.acting.enforcement import STRICT
 from rpms.core.condition import FULL
-from rpms.core.enforcement import STRICT
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn

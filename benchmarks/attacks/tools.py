@@ -13,11 +13,11 @@ from attacks.mutate import NASTY_TEXTS, NASTY_VALUES, as_json, bomb, changed_byt
 from rpms.foreign.json_text import NotJson, loads_once
 from rpms.guard import Call, Guard, Refuse, find_tool_mistakes, open_tool_manual
 from rpms.guard import mcp_messages as mcp
+from rpms.guard.log import read_guard_log
+from rpms.guard.manuals import manual_texts
 from rpms.guard.replay import replay, tried
 from rpms.learn.rules.tools import learn_tools
 from rpms.report.guard_pages import write_guard_report
-from rpms.store.guard_log import read_guard_log
-from rpms.store.tool_manuals import manual_texts
 
 logging.getLogger("rpms.guard").setLevel(logging.CRITICAL)  # what it says of each hostile result is not the question
 _SHOP = Path(__file__).parents[2] / "examples" / "guard" / "shop.yaml"

@@ -20,7 +20,7 @@ from rpms.core.memory import Entry, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate
-from rpms.core.voice import memory_line, situation_lines
+from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.files import is_there
 from rpms.learn.freeze import freeze, read_frozen
 from rpms.learn.harvest import harvest

@@ -15,7 +15,7 @@ from rpms.core.belief import StateSignature
 from rpms.core.errors import InputError, WorldError
 from rpms.core.facts import Truth
 from rpms.core.goal import Goal
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.worlds.base import Command, Outcome, World
 from rpms.worlds.registry import find_world, world_names
 from tests.toolbox import Toolbox, belief, game, module, world
@@ -135,7 +135,7 @@ def loud(self):
     return replace(self, goal=lambda goal, progress: ("  I speak all the same",))
 
 
-LOUD = type("Loud", (Voice,), {"silent": loud})
+LOUD = type("Loud", (Wording,), {"silent": loud})
 STEPS = count()
 
 
@@ -149,7 +149,7 @@ def wordless(self, word):
 
 
 FAULTS: list[tuple[str, str, type]] = [
-    ("members", "voice must be", world_with(voice=None)),
+    ("members", "wording must be", world_with(wording=None)),
     ("members", "splits must be", world_with(splits=())),
     ("members", "is no subclass", type("Stranger", (), {})),
     ("tasks", "another one", Listing),
@@ -190,8 +190,8 @@ FAULTS: list[tuple[str, str, type]] = [
         world_with(command=lambda self, action, known: Command(action.replace("xyzzy", "xyzzy!"))),
     ),
     ("commands", "exact command", world_with(command=lambda self, action, known: Command("list around"))),
-    ("prompts", "the baseline's prompt has", world_with(voice=LOUD(module.INSTRUCTION, module.EXAMPLE))),
-    ("prompts", "instruction is empty", world_with(voice=Voice("", ""))),
+    ("prompts", "the baseline's prompt has", world_with(wording=LOUD(module.INSTRUCTION, module.EXAMPLE))),
+    ("prompts", "instruction is empty", world_with(wording=Wording("", ""))),
     ("planner", "wins none of its games: 4 out of steps", world_with(step_budget=1)),
     ("plans", "another plan", belief_with(names=property(unsettled))),
 ]

@@ -10,7 +10,7 @@ from rpms.core.condition import Knowledge
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
 from rpms.core.rules import RuleManual
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.store.manuals import ManualText, read_manual
 
 MANUAL = """
@@ -127,7 +127,7 @@ def manual() -> RuleManual:
 
 
 def knowledge() -> Knowledge:
-    return Knowledge(update, Voice("Act in a kitchen.", "Thought: go.\nAction: go to fridge 1"), manual())
+    return Knowledge(update, Wording("Act in a kitchen.", "Thought: go.\nAction: go to fridge 1"), manual())
 
 
 COOL_APPLE = Goal(

@@ -7,18 +7,18 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.adapt import Room, adapted, recalled_steps
 from rpms.core.belief import FactBelief, Situation, StateSignature
+from rpms.core.experience.adapt import AdaptContext, adapted, recalled_steps
+from rpms.core.experience.lessons import ended_alike, failed_alike
 from rpms.core.facts import kind_of
 from rpms.core.goal import Goal, GoalSignature
-from rpms.core.lessons import ended_alike, failed_alike
 from rpms.core.lift import Role, lift, read, renamed
 from rpms.core.mask import Mask
 from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet
+from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate, Verdict
-from rpms.core.voice import memory_line
-from rpms.core.whereabouts import Whereabouts
+from rpms.core.wording import memory_line
 from rpms.store.manuals import ManualText, read_manual
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, manual
 
@@ -42,11 +42,11 @@ def candidate(entry) -> Candidate:
     return Candidate(entry, 1.0, 1.0, Verdict(Fate.KEPT))
 
 
-def room(belief=ROOM, *known: SuccessSnippet, goal: Goal = COOL_APPLE, done=(), sub_goal="take_object") -> Room:
-    return Room(Situation(belief, goal), SYNTAX, Whereabouts(known, SYNTAX), done, sub_goal)
+def room(belief=ROOM, *known: SuccessSnippet, goal: Goal = COOL_APPLE, done=(), sub_goal="take_object") -> AdaptContext:
+    return AdaptContext(Situation(belief, goal), SYNTAX, Whereabouts(known, SYNTAX), done, sub_goal)
 
 
-def bound(entry: SuccessSnippet, here: Room) -> Candidate:
+def bound(entry: SuccessSnippet, here: AdaptContext) -> Candidate:
     return here.adapt(candidate(entry), entry)
 
 
@@ -150,7 +150,7 @@ environment:
         goal = Goal("brew", "metal pot")
         entry = replace(snippet("go to kitchen", "pick up metal pot in kitchen"), goal_signature=goal.signature)
         belief = FactBelief().learn("in(metal pot, cellar)", "at(hall)", object=["metal pot"], place=["cellar", "hall"])
-        here = Room(Situation(belief, goal), world, Whereabouts((), world))
+        here = AdaptContext(Situation(belief, goal), world, Whereabouts((), world))
         assert bound(entry, here).entry.actions == ("go to cellar", "pick up metal pot in cellar")
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.adapt import Room
-from rpms.core.advise import (
+from rpms.core.acting.advice import (
     MENU_TOKENS,
     Adviser,
     Menu,
@@ -22,16 +21,17 @@ from rpms.core.advise import (
 )
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Situation, StateSignature
+from rpms.core.experience.adapt import AdaptContext
 from rpms.core.goal import Goal
 from rpms.core.memory import FailureLesson, Origin, SuccessSnippet
-from rpms.core.prices import Link, Option
+from rpms.core.planning.achievers import Fact
+from rpms.core.planning.prices import Link, Option
+from rpms.core.planning.reason import Plan
+from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
-from rpms.core.reason import Plan
 from rpms.core.rules import ActiveRules
 from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Candidate, Fate, Verdict
-from rpms.core.ways import Fact
-from rpms.core.whereabouts import Whereabouts
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, manual
 
 RULES = manual().active(COOL_APPLE.type, COOL_APPLE.object, COOL_APPLE.destination)
@@ -216,7 +216,7 @@ class TestGuidance:
 
 class TestExperience:
     def test_without_rules_the_menu_is_experience_and_nothing_without_it(self):
-        memories, room = [recalled("go to fridge 7", "open fridge 7")], Room(SEARCHING, RULES)
+        memories, room = [recalled("go to fridge 7", "open fridge 7")], AdaptContext(SEARCHING, RULES)
         plan = plan_for(RULES, SEARCHING)
         menu = Adviser(size=5).advise(SEARCHING, ActiveRules(), plan, memories, (), "now", room).menu
         assert [(item.command, item.reason) for item in menu.items] == [
@@ -228,13 +228,13 @@ class TestExperience:
         found = SuccessSnippet(
             COOL_APPLE.signature, StateSignature.parse("holding=none"), "taken", ("take apple 2 from fridge 4",)
         )
-        room = Room(SEARCHING, RULES, Whereabouts([found], RULES))
+        room = AdaptContext(SEARCHING, RULES, Whereabouts([found], RULES))
         plan = weighed(plan_for(RULES, SEARCHING), [], room, StateSignature())
         said = {option.command: option.evidence for option in plan.options}
         assert said["go to fridge 1"] == "apple was found at fridge 1 of 1 times"
 
     def test_what_failed_in_a_like_state_comes_after_all_else_with_the_lesson_named(self):
-        plan, room = plan_for(RULES, SEARCHING), Room(SEARCHING, RULES)
+        plan, room = plan_for(RULES, SEARCHING), AdaptContext(SEARCHING, RULES)
         first = plan.options[0].command
         state = StateSignature.parse("holding=none")
         lesson = FailureLesson(COOL_APPLE.signature, state, first, "no", origins=frozenset({Origin("e", 1)}), id="f")
@@ -243,7 +243,7 @@ class TestExperience:
 
     def test_where_no_plan_leads_to_the_goal_experience_comes_first(self):
         memories = [recalled("go to countertop 7", "dance")]
-        plan = weighed(Plan(), memories, Room(SEARCHING, RULES), StateSignature())
+        plan = weighed(Plan(), memories, AdaptContext(SEARCHING, RULES), StateSignature())
         assert plan.options[0].command == "go to countertop 1"
 
 

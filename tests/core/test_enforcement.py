@@ -6,23 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.advise import guidance
+from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules
+from rpms.core.acting.advice import guidance
+from rpms.core.acting.enforcement import PAPER, STRICT, Consistency, JudgedBy, preset
+from rpms.core.acting.loops import find_loop
 from rpms.core.arbitration import Arbitration
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import COMPACT, FULL, compose
 from rpms.core.consistency import degree_of_match, executable_from_here
 from rpms.core.decide import decide
-from rpms.core.enforcement import PAPER, STRICT, Consistency, JudgedBy, preset
 from rpms.core.errors import InputError
-from rpms.core.guard import Refusal, ask_again, review, review_rules
-from rpms.core.loops import find_loop
 from rpms.core.memory import Origin, SuccessSnippet
+from rpms.core.planning.reason import Plan
 from rpms.core.prompt import Form, Layout, Part, Turn
-from rpms.core.reason import Plan
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate, Fate, Verdict
-from rpms.core.voice import memory_line
+from rpms.core.wording import memory_line
 from rpms.store.manuals import ManualText, read_manual
 from tests.core.kitchen import COOL_APPLE, MANUAL, KitchenBelief, knowledge, manual
 
@@ -201,7 +201,7 @@ def test_the_strict_preset_shows_menu_and_notice():
 
 
 def test_with_a_menu_the_goal_stands_beside_it_and_the_example_is_one_of_choosing():
-    rich = replace(knowledge(), voice=replace(knowledge().voice, choosing="Choose."))
+    rich = replace(knowledge(), wording=replace(knowledge().wording, choosing="Choose."))
     for layout in Layout:
         shown = []
         for beyond in (PAPER, replace(PAPER, menu=3)):

@@ -6,14 +6,14 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from rpms.core.advise import guidance, turn_state
+from rpms.core.acting.advice import guidance, turn_state
+from rpms.core.acting.enforcement import PAPER
+from rpms.core.acting.loops import find_loop
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide
-from rpms.core.enforcement import PAPER
 from rpms.core.goal import Progress
-from rpms.core.loops import find_loop
+from rpms.core.planning.reason import Plan
 from rpms.core.prompt import Budget, Layout, Part, Turn, build, make_block
-from rpms.core.reason import Plan
 from rpms.core.recall import EpisodicMemory
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, knowledge
 

@@ -8,24 +8,24 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rpms.core.adapt import Room, adapted, recalled_steps
-from rpms.core.atlas import Atlas, Where, strides_of
+from rpms.core.acting.enforcement import STRICT
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import FULL, MEMORY_ONLY, Knowledge, compose
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
-from rpms.core.enforcement import STRICT
+from rpms.core.experience.adapt import AdaptContext, adapted, recalled_steps
+from rpms.core.experience.atlas import Atlas, Where, strides_of
+from rpms.core.experience.follow import Following
 from rpms.core.facts import parse_literal
-from rpms.core.follow import Following
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import Kind
+from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import ActionSchema
 from rpms.core.selection import select
 from rpms.core.similarity import Similarity
 from rpms.core.verdict import Candidate, Fate, Verdict
-from rpms.core.voice import Voice, memory_line
-from rpms.core.whereabouts import Whereabouts
+from rpms.core.wording import Wording, memory_line
 from tests.core.house import DOORS, MANUAL, MUG, SYNTAX, House, by_room, snippet
 
 WAYS = snippet(
@@ -39,10 +39,12 @@ PUT = snippet("kitchen", "put", "pick up mug", "go to hall", "look around", "put
 THINGS = {"cupboard": "kitchen", "mug": "cupboard", "red box": "hall", "spoon": "garden"}
 
 
-def room_of(house: House, goal: Goal, sub_goal: str, stage: int = 0, mask: Mask = NO_MASK) -> Room:
+def room_of(house: House, goal: Goal, sub_goal: str, stage: int = 0, mask: Mask = NO_MASK) -> AdaptContext:
     situation = Situation(house.belief, goal, stage)
     refused = [command for command in house.tried if command not in house.done]
-    return Room(situation, SYNTAX, Whereabouts((), SYNTAX), tuple(house.done), sub_goal, house.tried, refused, mask)
+    return AdaptContext(
+        situation, SYNTAX, Whereabouts((), SYNTAX), tuple(house.done), sub_goal, house.tried, refused, mask
+    )
 
 
 def followed(
@@ -250,7 +252,7 @@ class TestWhenNotToFollow:
         assert [each.verdict.fate for each in found[1:]] == [Fate.FILTERED] * len(ahead)
 
     def test_only_memory_without_rules_is_followed(self):
-        knowledge = Knowledge(lambda belief, _action, _text: belief, Voice("", ""), MANUAL, by_room)
+        knowledge = Knowledge(lambda belief, _action, _text: belief, Wording("", ""), MANUAL, by_room)
         alone = compose(replace(MEMORY_ONLY, enforcement=STRICT), knowledge, EpisodicMemory([WAYS]))
         both = compose(replace(FULL, enforcement=STRICT), knowledge, EpisodicMemory([WAYS]))
         assert isinstance(alone.adapt, Following)

@@ -14,11 +14,11 @@ from rpms.core.arbitration import infeasibility, prohibition
 from rpms.core.belief import FactBelief, Situation, StateSignature
 from rpms.core.facts import Atom, kind_of
 from rpms.core.goal import Goal, GoalSignature
-from rpms.core.ground import GRANTED, UNTRIED
 from rpms.core.memory import SuccessSnippet
-from rpms.core.reason import Plan, Reasoner, likely_places
+from rpms.core.planning.ground import GRANTED, UNTRIED
+from rpms.core.planning.reason import Plan, Reasoner, likely_places
+from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.rules import ActiveRules, RuleManual
-from rpms.core.whereabouts import Whereabouts
 from rpms.store.manuals import ManualText, read_manual
 from tests.core.entries import OBJECTS, PLACES, TYPES
 from tests.core.kitchen import COOL_APPLE, KitchenBelief, manual

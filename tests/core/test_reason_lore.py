@@ -7,7 +7,7 @@ import pytest
 from rpms.core.belief import Done, FactBelief, Situation
 from rpms.core.facts import parse_literal
 from rpms.core.goal import Goal
-from rpms.core.reason import Plan, Reasoner
+from rpms.core.planning.reason import Plan, Reasoner
 from rpms.store.manuals import ManualText, find_mistakes, read_manual
 
 MANUAL = """

@@ -67,7 +67,7 @@ def test_a_model_has_one_tool_and_its_words_say_how_to_use_it():
 
 @pytest.mark.parametrize("world", ["alfworld", "scienceworld", "tau2-telecom", "textworld-express"])
 def test_a_prompt_asks_for_calls_and_for_nothing_written(world):
-    asked = _asking_for_calls(find_world(world).voice.instruction)
+    asked = _asking_for_calls(find_world(world).wording.instruction)
     assert "by calling the tool `act` with it" in asked
     assert [each for each in ("Thought:", "Action:", "in this form", "short thought") if each in asked] == []
 

@@ -11,7 +11,7 @@ import pytest
 
 from rpms.guard import Call, Guard, read_tool_manual
 from rpms.guard.conversations import Conversations, Returned, Said
-from rpms.store.guard_log import ResultLine, read_guard_log
+from rpms.guard.log import ResultLine, read_guard_log
 
 MANUAL = read_tool_manual(
     (

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from rpms.core.errors import FileError
 from rpms.guard import Call, Guard, open_tool_manual
+from rpms.guard.log import is_guard_log, read_guard_log
 from rpms.guard.replay import LeftOut, replay
 from rpms.report.guard_pages import write_guard_report
-from rpms.store.guard_log import is_guard_log, read_guard_log
 from tests.guard.test_guard import CANCEL, ORDER, SHOP, USER, returning
 from tests.report.hostile import ATTACK
 

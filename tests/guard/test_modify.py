@@ -10,7 +10,7 @@ import pytest
 
 from rpms.guard import Allow, Call, Guard, Modify, Refuse, Warn, find_tool_mistakes, read_tool_manual
 from rpms.guard.conversations import Conversations, Returned
-from rpms.store.guard_log import CheckLine, read_guard_log
+from rpms.guard.log import CheckLine, read_guard_log
 
 TEXT = """
 facts:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from rpms.core.acting.enforcement import STRICT
 from rpms.core.condition import FULL
-from rpms.core.enforcement import STRICT
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.recorded import RecordedModel
 from rpms.models.scripted import FunctionModel

@@ -9,7 +9,7 @@ from typing import Any
 
 from rpms.core.belief import Belief, FactBelief
 from rpms.core.goal import Goal
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
 
 REFUSED = "That does not work."
@@ -92,7 +92,7 @@ class House(World):
 
     name = "house"
     splits = ("train", "dev")
-    voice = Voice("", "")
+    wording = Wording("", "")
     step_budget = 30
 
     def tasks(self, split: str, _setting: Setting) -> Sequence[Task]:

@@ -10,7 +10,7 @@ from typing import Any
 from rpms.core.belief import Belief, FactBelief
 from rpms.core.facts import Atom, Literal
 from rpms.core.goal import Goal
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
 
 REFUSED = "No."
@@ -79,7 +79,7 @@ class MadeUp(World):
 
     name = "made up"
     splits = ("train",)
-    voice = Voice("", "")
+    wording = Wording("", "")
     step_budget = 25
 
     def __init__(self, domain: Domain) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Literal
 from rpms.core.goal import Goal
-from rpms.core.reason import Reasoner
+from rpms.core.planning.reason import Reasoner
 from rpms.core.rules import RuleManual
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules

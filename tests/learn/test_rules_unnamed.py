@@ -13,9 +13,9 @@ from typing import Any
 from rpms.core.belief import Belief, FactBelief, Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.goal import Goal
-from rpms.core.reason import Reasoner
+from rpms.core.planning.reason import Reasoner
 from rpms.core.rules import Purpose, RuleManual, Stage
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.foreign.calls import read_call
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesPlan, learn_rules
@@ -89,7 +89,7 @@ class Desk(World):
 
     name = "desk"
     splits = ("train",)
-    voice = Voice("", "")
+    wording = Wording("", "")
     step_budget = 20
 
     def tasks(self, split: str, _setting: Setting) -> Sequence[Task]:

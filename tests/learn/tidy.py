@@ -9,7 +9,7 @@ from typing import Any
 
 from rpms.core.belief import Belief, FactBelief
 from rpms.core.goal import Goal
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.worlds.base import Game, Outcome, Setting, Task, World
 
 REFUSED = "You cannot do that."
@@ -78,7 +78,7 @@ class Tidy(World):
 
     name = "tidy"
     splits = ("train", "dev")
-    voice = Voice("", "")
+    wording = Wording("", "")
     step_budget = 20
 
     def tasks(self, split: str, _setting: Setting) -> Sequence[Task]:

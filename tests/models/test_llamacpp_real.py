@@ -20,8 +20,8 @@ from dataclasses import replace
 
 import pytest
 
+from rpms.core.acting.enforcement import Constrained, Enforcement
 from rpms.core.condition import FULL
-from rpms.core.enforcement import Constrained, Enforcement
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import begins, fits, shapes_of

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from rpms.core.acting.enforcement import PAPER, STRICT, Constrained
 from rpms.core.condition import FULL, compose
-from rpms.core.enforcement import PAPER, STRICT, Constrained
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.records import question_key

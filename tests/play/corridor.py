@@ -10,7 +10,7 @@ from rpms.core.belief import Belief, StateSignature
 from rpms.core.errors import WorldError
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.worlds.base import Command, Outcome, Setting, Task, World
 
 MANUAL = """
@@ -91,7 +91,7 @@ class Corridor(World):
     splits = ("short", "empty")
     step_budget = 20
     max_tokens = 64
-    voice = Voice("You walk along a corridor.", "Action: go to room 1")
+    wording = Wording("You walk along a corridor.", "Action: go to room 1")
 
     def tasks(self, split: str, setting: Setting) -> list[Task]:
         return [] if split == "empty" else [task(f"corridor {number}", number % 5 + 1) for number in range(12)]

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from rpms.core.acting.enforcement import PAPER, Constrained, Enforcement, GuardMode
 from rpms.core.condition import FULL, compose
-from rpms.core.enforcement import PAPER, Constrained, Enforcement, GuardMode
 from rpms.core.episode import Ending, Episode
 from rpms.core.errors import ContextOverflow, InputError
 from rpms.core.recall import EpisodicMemory

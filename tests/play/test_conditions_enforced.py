@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from rpms.core.acting.enforcement import STRICT, Consistency, GuardMode, JudgedBy
 from rpms.core.belief import StateSignature
 from rpms.core.condition import BASELINE, FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
 from rpms.core.decide import Decision, decide
-from rpms.core.enforcement import STRICT, Consistency, GuardMode, JudgedBy
 from rpms.core.facts import kind_of
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import CriticalFailure, Entry, Origin, SuccessSnippet

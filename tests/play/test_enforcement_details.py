@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rpms.core.acting.enforcement import PAPER, Enforcement, GuardMode
 from rpms.core.condition import FULL, compose
-from rpms.core.enforcement import PAPER, Enforcement, GuardMode
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Decoding, Request
 from rpms.models.scripted import FunctionModel

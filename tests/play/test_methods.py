@@ -107,20 +107,20 @@ def test_a_react_run_is_recorded_as_before_methods_came():
 @pytest.mark.parametrize("world", ["alfworld", "scienceworld"])
 def test_examples_are_in_the_form_that_is_asked_for(world):
     found = find_world(world)
-    act, stateact = (METHODS[name].voice(found.voice, found) for name in ("act", "stateact"))
+    act, stateact = (METHODS[name].wording(found.wording, found) for name in ("act", "stateact"))
     assert "hought:" not in act.instruction + act.example + act.choosing
     assert "a short thought" not in act.instruction
-    assert act.example.count("Action:") == found.voice.example.count("Action:")
+    assert act.example.count("Action:") == found.wording.example.count("Action:")
     turns = stateact.example.count("Action:")
     assert stateact.example.count("\nState: at ") == stateact.example.count("\nGoal: ") == turns
     assert re.search(r"^Goal: .*\nState: .*\nThought: ", stateact.instruction, re.MULTILINE)
     without = re.sub(r"^(?:Goal|State): .*\n", "", stateact.example, flags=re.MULTILINE)
-    assert without == found.voice.example
+    assert without == found.wording.example
 
 
 def test_states_of_the_example_tell_where_the_last_walk_led():
     place, checked = "the start", 0
-    for line in METHODS["stateact"].voice(WORLD.voice, WORLD).example.split("\n"):
+    for line in METHODS["stateact"].wording(WORLD.wording, WORLD).example.split("\n"):
         if line.startswith("State: "):
             assert line.startswith(f"State: at {place}; carrying ")
             checked += 1
@@ -131,9 +131,9 @@ def test_states_of_the_example_tell_where_the_last_walk_led():
 
 @given(st.text())
 def test_no_prompt_of_ones_own_breaks_a_form(text):
-    voice = replace(WORLD.voice, instruction=text, example=text)
+    wording = replace(WORLD.wording, instruction=text, example=text)
     for method in METHODS.values():
-        made = method.voice(voice, WORLD)
+        made = method.wording(wording, WORLD)
         if method.name in ("react", "reflexion", "expel", "clin"):
             assert (made.instruction, made.example) == (text, text)
         else:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from rpms.core.acting.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, BeliefShown
-from rpms.core.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
 from rpms.core.prompt import Form, Layout, Part
@@ -251,10 +251,10 @@ class TestPrompts:
             "instruction: |\n  Act well.\nexample: Like this.\nheadings: {belief: '[Now]', memory: '[Past]'}\n"
         )
         given = Settings.read({"prompts": str(file)})
-        voice = knowledge_of(ALFWORLD, given.sources(ALFWORLD)).voice
-        assert (voice.instruction, voice.example, voice.choosing) == ("Act well.", "Like this.", "")
-        assert voice.headings[Part.BELIEF] == "[Now]"
-        assert voice.headings[Part.GOAL] == ALFWORLD.voice.headings[Part.GOAL]
+        wording = knowledge_of(ALFWORLD, given.sources(ALFWORLD)).wording
+        assert (wording.instruction, wording.example, wording.choosing) == ("Act well.", "Like this.", "")
+        assert wording.headings[Part.BELIEF] == "[Now]"
+        assert wording.headings[Part.GOAL] == ALFWORLD.wording.headings[Part.GOAL]
         before, after = plan(Settings(limit=1)).protocol(), plan(Settings(limit=1, prompts=file)).protocol()
         assert [line.partition(":")[0] for line in before.differences(after)] == ["prompts"]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rpms.core.enforcement import PAPER, GuardMode
+from rpms.core.acting.enforcement import PAPER, GuardMode
 from rpms.play.setup import idle_parts
 from tests.play.corridor import MANUAL, Corridor, world
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from rpms.core.acting.enforcement import Enforcement
 from rpms.core.condition import FULL
-from rpms.core.enforcement import Enforcement
 from rpms.report.pages import Report, write_report
 from tests.report.runs import play_conditions
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from rpms.core.acting.enforcement import PAPER, STRICT, Constrained, GuardMode
 from rpms.core.condition import FULL
-from rpms.core.enforcement import PAPER, STRICT, Constrained, GuardMode
 from rpms.core.errors import FileError, InputError
 from rpms.report.contrasts import omissions
 from rpms.report.gather import VARIES, gather, is_going

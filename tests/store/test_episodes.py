@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rpms.core.acting.enforcement import STRICT, Enforcement, GuardMode
 from rpms.core.belief import StateSignature
 from rpms.core.condition import FULL, compose, named_condition
-from rpms.core.enforcement import STRICT, Enforcement, GuardMode
 from rpms.core.episode import Ending, Episode
 from rpms.core.errors import FileError
 from rpms.core.goal import GoalSignature
@@ -21,7 +21,7 @@ from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnip
 from rpms.core.prompt import Budget, Form, Layout
 from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
-from rpms.core.voice import memory_line
+from rpms.core.wording import memory_line
 from rpms.models.base import Answer, Decoding, Request
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel

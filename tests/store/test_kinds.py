@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from rpms.core.acting.action_guard import review
 from rpms.core.belief import FactBelief, Situation
 from rpms.core.errors import FileError
 from rpms.core.goal import Goal
-from rpms.core.guard import review
-from rpms.core.reason import Reasoner
+from rpms.core.planning.reason import Reasoner
 from rpms.store.manuals import ManualText, read_manual
 
 TEXT = """

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from rpms.core.acting.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, FULL, BeliefShown
-from rpms.core.enforcement import PAPER, STRICT, GuardMode, Repair
 from rpms.core.errors import FileError
 from rpms.core.prompt import Form, Layout
 from rpms.core.rules import Tier

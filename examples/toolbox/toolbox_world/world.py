@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rpms.core.belief import Belief
 from rpms.core.errors import InputError
 from rpms.core.goal import UNKNOWN_GOAL, Goal
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.worlds.base import Game, Setting, Task, World
 from toolbox_world.belief import ToolboxBelief, update
 from toolbox_world.game import FAILED, ToolboxGame, tasks
@@ -49,7 +49,7 @@ class Toolbox(World):
     splits: tuple[str, ...] = ("train", "test")
     step_budget = 30
     max_tokens = 128
-    voice = Voice(INSTRUCTION, EXAMPLE)
+    wording = Wording(INSTRUCTION, EXAMPLE)
 
     def tasks(self, split: str, _setting: Setting) -> Sequence[Task]:
         if split not in self.splits:

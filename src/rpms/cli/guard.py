@@ -15,9 +15,9 @@ from rpms.core.errors import InputError
 from rpms.foreign.shown import excerpt
 from rpms.guard.guard import Guard
 from rpms.guard.loading import load_python
+from rpms.guard.manuals import find_tool_doubts, find_tool_mistakes, manual_texts, open_tool_manual
 from rpms.guard.mcp_proxy import Proxy
 from rpms.guard.replay import LeftOut, replay
-from rpms.store.tool_manuals import find_tool_doubts, find_tool_mistakes, manual_texts, open_tool_manual
 
 app = typer.Typer(help="Check the tool calls of agents against a manual.", no_args_is_help=True)
 Manual = Annotated[

@@ -13,7 +13,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from rpms.core.advise import reasoner_of
+from rpms.core.acting.advice import reasoner_of
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Situation
 from rpms.core.decide import Decision

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from rpms.cli.screen import complain
-from rpms.core.enforcement import Constrained, Enforcement
+from rpms.core.acting.enforcement import Constrained, Enforcement
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.digits import whole_number

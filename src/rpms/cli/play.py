@@ -17,8 +17,8 @@ from rpms.cli.knobs import with_settings
 from rpms.cli.resources import model_options
 from rpms.cli.screen import complain, make_console
 from rpms.cli.step_screen import infeasible_line, said, show_step
+from rpms.core.acting.enforcement import GuardMode
 from rpms.core.condition import compose
-from rpms.core.enforcement import GuardMode
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import InputError
 from rpms.core.rules import ActiveRules

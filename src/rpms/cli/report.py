@@ -12,8 +12,8 @@ import typer
 from rpms.cli.screen import complain, flush, say
 from rpms.core.errors import InputError
 from rpms.foreign.files import is_there
+from rpms.guard.log import is_guard_log
 from rpms.report.serve import is_local, make_server
-from rpms.store.guard_log import is_guard_log
 
 Inputs = Annotated[
     list[Path], typer.Argument(help="Run folders to compare, a study's folder, or a guard's log.", show_default=False)

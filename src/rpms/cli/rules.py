@@ -15,7 +15,7 @@ from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.rules import ActionSchema, Lore, Purpose, Rule, RuleManual, Tier
 from rpms.core.tokens import estimate_tokens
-from rpms.core.voice import rule_line, schema_lines
+from rpms.core.wording import rule_line, schema_lines
 from rpms.play.setup import manual_of, weakness_of_guard
 from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.manuals import find_mistakes, manual_text, read_manual

@@ -12,6 +12,7 @@ from rpms.cli import options
 from rpms.cli.rules_tools import learn_from_logs
 from rpms.cli.screen import complain, make_console
 from rpms.core.errors import InputError
+from rpms.guard.log import is_guard_log
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
 from rpms.learn.rules.memory import write_experience
@@ -22,7 +23,6 @@ from rpms.play.setup import manual_of
 from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.evidence import Label, evidence_file
-from rpms.store.guard_log import is_guard_log
 from rpms.store.manuals import manual_text, read_manual
 from rpms.store.traces import traces_file
 from rpms.worlds.registry import find_world

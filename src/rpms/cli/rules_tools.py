@@ -9,10 +9,10 @@ from rpms.cli.screen import say
 from rpms.core.errors import InputError
 from rpms.guard.guard import Guard
 from rpms.guard.loading import load_python
+from rpms.guard.log import is_guard_log
 from rpms.guard.replay import tried
 from rpms.learn.rules.tools import learn_tools
 from rpms.store.evidence import counts_of, evidence_file
-from rpms.store.guard_log import is_guard_log
 
 
 def learn_from_logs(manual: Path, logs: Sequence[Path], out: Path, python: Path | None = None) -> None:

@@ -18,7 +18,7 @@ from rpms.cli import options
 from rpms.cli.knobs import with_settings
 from rpms.cli.resources import Resources, with_resources
 from rpms.cli.screen import complain, make_console
-from rpms.core.enforcement import preset
+from rpms.core.acting.enforcement import preset
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
 from rpms.play.epochs import agreement, run_epochs

@@ -14,7 +14,7 @@ from rpms.core.belief import Situation
 from rpms.core.decide import Decision
 from rpms.core.episode import Step
 from rpms.core.verdict import Candidate, Fate
-from rpms.core.voice import memory_line, situation_lines
+from rpms.core.wording import memory_line, situation_lines
 
 _STYLES = {Fate.KEPT: "green", Fate.WARNED: "yellow", Fate.DROPPED: "red"}
 _UNFOLD = "--verbose shows all"

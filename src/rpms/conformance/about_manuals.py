@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from rpms.conformance.claim import Skipped, require
 from rpms.conformance.walk import REPLAYS, Subject
-from rpms.core.advise import plan_for
+from rpms.core.acting.action_guard import review
+from rpms.core.acting.advice import plan_for
 from rpms.core.belief import Situation
 from rpms.core.facts import Truth
-from rpms.core.guard import review
 
 
 def manual(subject: Subject) -> str:

@@ -6,22 +6,22 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import inf
 
-from rpms.core.adapt import Adapt, adapted, as_stored
-from rpms.core.advise import Adviser, Spell, as_written, no_notice
+from rpms.core.acting.advice import Adviser, Spell, as_written, no_notice
+from rpms.core.acting.enforcement import PAPER, Calls, Consistency, Enforcement, JudgedBy, Repair
+from rpms.core.acting.loops import find_loop
 from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, arbitrate_here
 from rpms.core.consistency import Compat, CompatibilityFilter, accept_everything, executable_from_here, same_occupancy
 from rpms.core.decide import Arbitrate, Mind, Update
-from rpms.core.enforcement import PAPER, Calls, Consistency, Enforcement, JudgedBy, Repair
 from rpms.core.errors import InputError
-from rpms.core.follow import Following
-from rpms.core.loops import find_loop
+from rpms.core.experience.adapt import Adapt, adapted, as_stored
+from rpms.core.experience.follow import Following
 from rpms.core.names import nearest
+from rpms.core.planning.reason import likely_places
+from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Budget, Form, Layout
-from rpms.core.reason import likely_places
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual, Tier
-from rpms.core.voice import Voice
-from rpms.core.whereabouts import Whereabouts
+from rpms.core.wording import Wording
 
 
 class BeliefShown(StrEnum):
@@ -87,7 +87,7 @@ class Knowledge:
     """What a world knows, before a condition decides how much of it is used."""
 
     update: Update
-    voice: Voice
+    wording: Wording
     manual: RuleManual
     compat: Compat = same_occupancy
     retrieval: Retrieval = field(default_factory=Retrieval)
@@ -117,7 +117,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
     consistent = executable_from_here if finer else CompatibilityFilter(knowledge.compat)
     return Mind(
         update=knowledge.update,
-        voice=_voice(knowledge.voice, condition),
+        wording=_voice(knowledge.wording, condition),
         manual=manual,
         memory=memory if condition.memory else EpisodicMemory(),
         consistent=consistent if condition.state_filter else CompatibilityFilter(accept_everything),
@@ -162,9 +162,9 @@ def _adapting(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory
     return Following(compat, knowledge.retrieval.similarity, memory.entries, syntax, slack)
 
 
-def _voice(voice: Voice, condition: Condition) -> Voice:
-    """A world's voice: with the example of choosing from a menu where there is one, silent where nothing is known."""
-    choosing = condition.enforcement.menu > 0 and condition.informed and bool(voice.choosing)
-    spoken = replace(voice, example=voice.choosing) if choosing else voice
+def _voice(wording: Wording, condition: Condition) -> Wording:
+    """A world's wording: with the example of choosing from a menu where there is one, silent where nothing is known."""
+    choosing = condition.enforcement.menu > 0 and condition.informed and bool(wording.choosing)
+    spoken = replace(wording, example=wording.choosing) if choosing else wording
     spoken = spoken.terse() if condition.belief is BeliefShown.PAPER else spoken
     return spoken if condition.informed else spoken.silent()

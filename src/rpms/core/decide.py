@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from rpms.core.adapt import Adapt, as_stored
-from rpms.core.advise import Advice, Adviser, Menu, focus, left_out
+from rpms.core.acting.advice import Advice, Adviser, Menu, focus, left_out
+from rpms.core.acting.context import StepContext
+from rpms.core.acting.counsel import Counsel, plan_now
+from rpms.core.acting.enforcement import PAPER, Calls, Enforcement, Repair
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
-from rpms.core.counsel import Counsel, plan_now
-from rpms.core.enforcement import PAPER, Calls, Enforcement, Repair
+from rpms.core.experience.adapt import Adapt, as_stored
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import Kind
-from rpms.core.present import Present
+from rpms.core.planning.reason import Plan
+from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, Prompt, Turn, build, make_block, transcript
-from rpms.core.reason import Plan
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.selection import note_crowded_out, select
 from rpms.core.tokens import TokenCounter, estimate_tokens
 from rpms.core.verdict import Candidate
-from rpms.core.voice import HEADINGS, Voice, memory_line, situation_lines, standing_blocks
-from rpms.core.whereabouts import Whereabouts
+from rpms.core.wording import HEADINGS, Wording, memory_line, situation_lines, standing_blocks
 
 Consistent = Callable[[Iterable[Candidate], Situation, ActiveRules], Iterator[Candidate]]
 """M_filt: marks the candidates that do not suit the situation."""
@@ -42,7 +42,7 @@ class Mind:
     """All that a step is decided with. A condition is a Mind with neutral elements in some places."""
 
     update: Update
-    voice: Voice
+    wording: Wording
     manual: RuleManual = field(default_factory=RuleManual)
     memory: EpisodicMemory = field(default_factory=EpisodicMemory)
     consistent: Consistent = _SAME_OCCUPANCY
@@ -75,7 +75,7 @@ class Mind:
     enforcement: Enforcement = PAPER
     """What the caller is to do with the model's answer: guard, re-asks, replacement."""
 
-    def counsel(self, present: Present, rules: ActiveRules, memories: Sequence[Candidate]) -> Counsel:
+    def counsel(self, present: StepContext, rules: ActiveRules, memories: Sequence[Candidate]) -> Counsel:
         """What is to be done, what is said of it, and the rules that are shown for it."""
         situation, goal = present.situation, present.situation.goal
         known = self.plans.active(goal.type, goal.object, goal.destination)
@@ -136,7 +136,7 @@ def decide(
     `told` is the observation as the model reads it, where advice was added to it.
     """
     belief = mind.update(prior, action, observation)  # 1
-    now = Present.of(belief, goal, mind.schemas, history, mind.whereabouts, mind.mask)
+    now = StepContext.of(belief, goal, mind.schemas, history, mind.whereabouts, mind.mask)
     state_signature, goal_signature = now.signature, goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
@@ -166,20 +166,20 @@ def decide(
 
 
 def _serialise(
-    mind: Mind, rules: ActiveRules, now: Present, memories: Sequence[Candidate], counsel: Counsel, observation: str
+    mind: Mind, rules: ActiveRules, now: StepContext, memories: Sequence[Candidate], counsel: Counsel, observation: str
 ) -> Iterator[Block]:
     """SER of Eq. 7, for each of its terms, and what goes past the paper beside them."""
     goal, belief, progress, advice = now.situation.goal, now.situation.belief, counsel.plan.progress, counsel.advice
-    yield from standing_blocks(mind.voice, counsel.shown, mind.count)
+    yield from standing_blocks(mind.wording, counsel.shown, mind.count)
     lines: dict[Part, Sequence[str]] = {
         Part.SITUATION: situation_lines(rules, now.situation),
-        Part.GOAL: (*mind.voice.goal(goal, progress), *advice.guidance),
-        Part.BELIEF: mind.voice.belief(belief, progress),
+        Part.GOAL: (*mind.wording.goal(goal, progress), *advice.guidance),
+        Part.BELIEF: mind.wording.belief(belief, progress),
         Part.MEMORY: [memory_line(candidate) for candidate in memories],
         Part.CARRIED: mind.carried,
         Part.NOTICE: [advice.notice] if advice.notice else [],
         Part.MENU: advice.menu.lines(),
     }
     for part, items in lines.items():
-        yield make_block(part, mind.voice.headings.get(part, HEADINGS.get(part, "")), items, mind.count)
+        yield make_block(part, mind.wording.headings.get(part, HEADINGS.get(part, "")), items, mind.count)
     yield from transcript(now.history, observation, mind.count, thoughts=not mind.enforcement.recent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rpms.core.advise import chain_of
+from rpms.core.acting.advice import chain_of
 from rpms.core.decide import Decision
 from rpms.core.prompt import Part
 from rpms.core.usage import Usage

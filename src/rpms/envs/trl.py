@@ -100,7 +100,7 @@ def prompts(
     if limit is not None and limit < 1:
         raise InputError(f"a limit of {limit} leaves no rows")
     messages = [
-        {"role": "system", "content": _asking_for_calls(episodes.world.voice.instruction)},
+        {"role": "system", "content": _asking_for_calls(episodes.world.wording.instruction)},
         {"role": "user", "content": "Use the tool `act` for each command, one at a time, until the task is done.\n\n"},
     ]
     return [{"prompt": messages, "task": task.id} for task in episodes.tasks[:limit]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import RLock
 from typing import Any
 
-from rpms.core.tools import Call
+from rpms.guard.calls import Call
 from rpms.guard.guard import Guard
 from rpms.guard.rulings import Modify, Ruling
 

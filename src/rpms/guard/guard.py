@@ -14,21 +14,21 @@ from types import ModuleType
 from typing import Any, Final
 from uuid import uuid4
 
+from rpms.core.acting.loops import find_circle
 from rpms.core.belief import FactBelief
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
-from rpms.core.loops import find_circle
 from rpms.core.names import nearest
 from rpms.core.prompt import Turn
-from rpms.core.readings import MISSING, moment_of, text_of
-from rpms.core.tools import Absent, Call, CallFacts, OnUnknown, PythonFact, ToolBelief, ToolManual
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
+from rpms.guard.calls import Absent, Call, CallFacts, OnUnknown, PythonFact, ToolBelief, ToolManual
 from rpms.guard.json_calls import as_call, as_result, records_in, tool_of
 from rpms.guard.judging import Rulebook, judge
+from rpms.guard.log import CheckLine, GuardLog, ResultLine, ToldLine, kept
+from rpms.guard.manuals import open_tool_manual
+from rpms.guard.readings import MISSING, moment_of, text_of
 from rpms.guard.rulings import CIRCLE, ERROR, FORM, REPEAT, Modify, Refuse, Ruling, Warn
-from rpms.store.guard_log import CheckLine, GuardLog, ResultLine, ToldLine, kept
-from rpms.store.tool_manuals import open_tool_manual
 
 USER: Final = "user_says"
 """The name under which what the user says is observed, with its `text`: a manual may declare it like a tool."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from uuid import uuid4
 
 from rpms.core.errors import InputError
-from rpms.core.tools import Call
+from rpms.guard.calls import Call
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.guard import Guard
 from rpms.guard.loading import load_python

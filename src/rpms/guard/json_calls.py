@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from rpms.core.readings import MISSING, Path, text_of
-from rpms.core.tools import Call, RecordKind
 from rpms.foreign.json_text import NotJson, loads, loads_once
 from rpms.foreign.limits import DEEPEST_JSON, LARGEST_CALL, LARGEST_RESULT
 from rpms.foreign.shown import excerpt
+from rpms.guard.calls import Call, RecordKind
+from rpms.guard.readings import MISSING, Path, text_of
 
 _HOLDERS = (dict, list, tuple)
 

@@ -8,8 +8,8 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.readings import MISSING, Path, text_of
-from rpms.core.tools import Absent, CallFacts, OnUnknown, Policy, ToolFact, ToolManual, ToolSchema
+from rpms.guard.calls import Absent, CallFacts, OnUnknown, Policy, ToolFact, ToolManual, ToolSchema
+from rpms.guard.readings import MISSING, Path, text_of
 from rpms.guard.rulings import CALL_IT_WITH, OTHER, Allow, Modify, Refuse, Ruling, Warn
 
 _SHOWN = 4

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.core.tools import Call
+from rpms.guard.calls import Call
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.guard import Guard
 from rpms.guard.rulings import Modify, Refuse, Ruling

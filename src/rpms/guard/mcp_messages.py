@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from rpms.core.tools import Call, ToolManual
 from rpms.foreign.json_text import NotJson, each_once, loads_once
 from rpms.foreign.shown import excerpt
+from rpms.guard.calls import Call, ToolManual
 from rpms.guard.rulings import Ruling
 
 CALL: Final = "tools/call"

@@ -20,11 +20,11 @@ from threading import Condition, Thread
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.core.tools import Call
 from rpms.foreign.json_text import NotJson, loads_once
 from rpms.foreign.limits import LARGEST_MESSAGE, MOST_WAITING
 from rpms.foreign.shown import excerpt
 from rpms.guard import mcp_messages as mcp
+from rpms.guard.calls import Call
 from rpms.guard.guard import Guard
 from rpms.guard.rulings import Modify, Refuse
 

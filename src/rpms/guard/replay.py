@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rpms.core.errors import InputError
-from rpms.core.readings import MISSING
-from rpms.core.tools import Call, Tried
 from rpms.foreign.shown import excerpt
+from rpms.guard.calls import Call, Tried
 from rpms.guard.guard import Guard
+from rpms.guard.log import CheckLine, ResultLine, ToldLine, read_guard_log
+from rpms.guard.readings import MISSING
 from rpms.guard.rulings import FORM, Ruling
-from rpms.store.guard_log import CheckLine, ResultLine, ToldLine, read_guard_log
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from rpms.core.tools import Call
 from rpms.foreign.shown import excerpt
+from rpms.guard.calls import Call
 
 FORM: Final = "G-FORM"
 """The guard's own rules, beside the manual's: a call must be JSON of a sane size."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rules
+from rpms.core.acting.enforcement import Calls, Constrained, Enforcement, GuardMode, Repair
 from rpms.core.belief import Belief, Situation
 from rpms.core.decide import Decision
-from rpms.core.enforcement import Calls, Constrained, Enforcement, GuardMode, Repair
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
-from rpms.core.guard import Refusal, ask_again, review, review_rules
-from rpms.core.lessons import ended_alike
+from rpms.core.experience.lessons import ended_alike
 from rpms.core.prompt import Part
 from rpms.core.usage import Usage
 from rpms.core.verdict import Fate
-from rpms.core.voice import HEADINGS
+from rpms.core.wording import HEADINGS
 from rpms.foreign.calls import Tool, narrowed
 from rpms.models.base import Answer, CannotHold, Decoding, Model, Request, can_call_tools, can_constrain
 from rpms.models.constraint import NOT_HELD

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
+from rpms.core.acting.enforcement import PARTS, Enforcement, preset, with_part
 from rpms.core.condition import named_condition
-from rpms.core.enforcement import PARTS, Enforcement, preset, with_part
 from rpms.core.errors import InputError
 from rpms.core.memory import Kind
 from rpms.core.names import nearest

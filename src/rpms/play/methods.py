@@ -16,7 +16,7 @@ from rpms.core.belief import Belief
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.prompt import Part
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.store.experience import Experience
 from rpms.worlds.base import World
 
@@ -63,20 +63,20 @@ class Method:
     experience: Experience | None = None
     """Insights and trajectories of recorded runs, for a method that has them."""
 
-    def voice(self, voice: Voice, world: World) -> Voice:
-        """A world's voice, with instruction and example in this method's form."""
-        voice = replace(voice, headings={Part.CARRIED: self.heading, **voice.headings})
+    def wording(self, wording: Wording, world: World) -> Wording:
+        """A world's wording, with instruction and example in this method's form."""
+        wording = replace(wording, headings={Part.CARRIED: self.heading, **wording.headings})
         if not self.thinks:
-            instruction = _without_thoughts(_worded(voice.instruction, "one"))
+            instruction = _without_thoughts(_worded(wording.instruction, "one"))
             told = f"{instruction}\nWrite the action alone, without a thought."
-            example, choosing = _without_thoughts(voice.example), _without_thoughts(voice.choosing)
-            return replace(voice, instruction=told, example=example, choosing=choosing)
+            example, choosing = _without_thoughts(wording.example), _without_thoughts(wording.choosing)
+            return replace(wording, instruction=told, example=example, choosing=choosing)
         if self.labels:
-            told = _worded(voice.instruction, f"the goal, your state, {BOTH}")
+            told = _worded(wording.instruction, f"the goal, your state, {BOTH}")
             told = re.sub(r"^Thought:", f"{_LABELLED}\nThought:", told, count=1, flags=re.MULTILINE)
             told = told if _LABELLED in told else f"{told}\nBegin each answer with these lines:\n{_LABELLED}"
-            return replace(voice, instruction=told, example=_with_states(voice.example, world))
-        return voice
+            return replace(wording, instruction=told, example=_with_states(wording.example, world))
+        return wording
 
     def words(self, thought: str) -> tuple[str, str]:
         """The thought as later histories tell it, and the labelled lines in its place where it is more than one."""

@@ -93,7 +93,7 @@ class RunPlan:
                 "entries": len(self.memory) if remembering else 0,
             },
             "manual": {"name": self.sources.manual.name, "hash": self.sources.manual.hash(self.world)},
-            "prompts": prompts_hash(self.sources.prompts.over(self.world.voice)),
+            "prompts": prompts_hash(self.sources.prompts.over(self.world.wording)),
             "retrieval": (retrieval_settings(self.sources.recalling.over(self.world.retrieval)) if remembering else {}),
             "context": self.sources.context,
             "step_budget": self.step_budget,

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from rpms.core.acting.enforcement import PARTS, Calls, Repair, preset, with_part
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, BeliefShown, Condition, named_condition
-from rpms.core.enforcement import PARTS, Calls, Repair, preset, with_part
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
 from rpms.core.names import nearest

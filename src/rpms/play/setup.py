@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 
+from rpms.core.acting.enforcement import Constrained, Enforcement, GuardMode
 from rpms.core.condition import Knowledge
-from rpms.core.enforcement import Constrained, Enforcement, GuardMode
 from rpms.core.prompt import Budget, prompt_limit
 from rpms.core.rules import RuleManual
 from rpms.models.providers import chooses_from_menu
@@ -29,7 +29,7 @@ def knowledge_of(
     """What a world knows, ready for a condition to choose from. `answer`: tokens of the context window it needs."""
     return Knowledge(
         update=world.update,
-        voice=method.voice(sources.prompts.over(world.voice), world),
+        wording=method.wording(sources.prompts.over(world.wording), world),
         manual=manual_of(world, sources.manual),
         compat=world.compat,
         retrieval=sources.recalling.over(world.retrieval),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rpms.core.advise import turn_state
+from rpms.core.acting.advice import turn_state
+from rpms.core.acting.enforcement import GuardMode
 from rpms.core.belief import Belief
 from rpms.core.decide import Decision, Mind, decide
-from rpms.core.enforcement import GuardMode
 from rpms.core.episode import Step
 from rpms.core.goal import Goal
 from rpms.core.prompt import Turn

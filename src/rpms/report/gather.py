@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rpms.core.acting.enforcement import PAPER, STRICT
 from rpms.core.condition import CONDITIONS
-from rpms.core.enforcement import PAPER, STRICT
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads

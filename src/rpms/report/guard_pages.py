@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.core.tools import Call
 from rpms.foreign.shown import excerpt
+from rpms.guard.calls import Call
+from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, read_guard_log
 from rpms.report import pages
-from rpms.store.guard_log import CheckLine, Event, ResultLine, ToldLine, read_guard_log
 from rpms.store.swap import folder_beside
 
 _MOST_ROWS = 5_000

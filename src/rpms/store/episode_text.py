@@ -12,7 +12,7 @@ from rpms.core.episode import Episode, Step
 from rpms.core.prompt import Block, Part, Prompt
 from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate
-from rpms.core.voice import memory_line
+from rpms.core.wording import memory_line
 from rpms.store.episode_form import HISTORY_HERE, TEXTS, StepForm, seal
 from rpms.store.episodes import usual_turns
 

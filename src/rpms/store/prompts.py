@@ -15,7 +15,7 @@ from pathlib import Path
 
 from rpms.core.names import nearest
 from rpms.core.prompt import SHARED, Part
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.store.files import read_text
 from rpms.store.yaml_files import YamlFile, YamlKind, read_yaml
 
@@ -33,21 +33,21 @@ class Prompts:
     example: str | None = None
     headings: Mapping[Part, str] = field(default_factory=dict)
 
-    def over(self, voice: Voice) -> Voice:
-        """A world's voice with these texts. An example of one's own also stands where a menu is shown."""
+    def over(self, wording: Wording) -> Wording:
+        """A world's wording with these texts. An example of one's own also stands where a menu is shown."""
         return replace(
-            voice,
-            instruction=voice.instruction if self.instruction is None else self.instruction,
-            example=voice.example if self.example is None else self.example,
-            choosing=voice.choosing if self.example is None else "",
-            headings={**voice.headings, **self.headings},
+            wording,
+            instruction=wording.instruction if self.instruction is None else self.instruction,
+            example=wording.example if self.example is None else self.example,
+            choosing=wording.choosing if self.example is None else "",
+            headings={**wording.headings, **self.headings},
         )
 
 
-def prompts_hash(voice: Voice) -> str:
+def prompts_hash(wording: Wording) -> str:
     """The same hash, the same instruction, examples and headings, whoever wrote them."""
-    headings = {str(part): text for part, text in voice.headings.items()}
-    texts = [voice.instruction, voice.example, voice.choosing, headings]
+    headings = {str(part): text for part, text in wording.headings.items()}
+    texts = [wording.instruction, wording.example, wording.choosing, headings]
     return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
 

@@ -16,7 +16,7 @@ from rpms.core.goal import Goal
 from rpms.core.memory import Entry
 from rpms.core.names import nearest
 from rpms.core.recall import Retrieval
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.foreign.calls import Tool
 
 
@@ -88,14 +88,14 @@ class Command:
 class World(ABC):
     """Everything RPMS knows of an environment: text into facts, and the manual. Only `open` needs a simulator.
 
-    A world is written as a subclass: a name, splits, a voice, the methods marked abstract, and a `manual.yaml` beside
+    A world is written as a subclass: a name, splits, a wording, the methods marked abstract, and a `manual.yaml` beside
     it. All else has a default. What to do in the world is nowhere written: it follows from the manual.
     """
 
     name: str
     splits: tuple[str, ...]
     """Known splits, the one to use by default first."""
-    voice: Voice
+    wording: Wording
     """The instruction and the example of its prompts."""
     engines: tuple[str, ...] = ("native",)
     step_budget: int = 50
@@ -203,7 +203,7 @@ def lacking(world: object) -> str:
         return f"this is the class {kind}; name an instance of it: world = {kind}()"
     if not isinstance(world, World):
         return f"{kind} is no subclass of rpms.worlds.base.World"
-    missing = [name for name in ("name", "splits", "voice") if not hasattr(world, name)]
+    missing = [name for name in ("name", "splits", "wording") if not hasattr(world, name)]
     if missing:
         return f"{kind} has no {', '.join(missing)}"
     wrong = next((f"{name} must be {what}" for name, what, fits in _ATTRIBUTES if not fits(world)), "")
@@ -217,7 +217,7 @@ def _are_names(value: object) -> bool:
 _ATTRIBUTES: tuple[tuple[str, str, Callable[[World], bool]], ...] = (
     ("name", "a text", lambda world: isinstance(world.name, str) and bool(world.name)),
     ("splits", 'names such as ("train", "test")', lambda world: _are_names(world.splits)),
-    ("voice", "a rpms.core.voice.Voice", lambda world: isinstance(world.voice, Voice)),
+    ("wording", "a rpms.core.wording.Wording", lambda world: isinstance(world.wording, Wording)),
     ("engines", 'names such as ("native",)', lambda world: _are_names(world.engines)),
     ("step_budget", "a number above zero", lambda world: isinstance(world.step_budget, int) and world.step_budget > 0),
     ("max_tokens", "a number above zero", lambda world: isinstance(world.max_tokens, int) and world.max_tokens > 0),

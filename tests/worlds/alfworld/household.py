@@ -26,7 +26,7 @@ def manual():
 
 
 MANUAL = manual()
-KNOWLEDGE = Knowledge(world.update, world.voice, MANUAL, world.compat, world.retrieval)
+KNOWLEDGE = Knowledge(world.update, world.wording, MANUAL, world.compat, world.retrieval)
 
 
 def mind(condition=FULL, memory=()):

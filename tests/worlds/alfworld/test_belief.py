@@ -216,7 +216,7 @@ def test_the_lines_say_what_is_known_shortly():
 
 
 def test_the_papers_lines_say_nothing_of_sightings_and_unsearched_places():
-    lines = world.voice.brief
+    lines = world.wording.brief
     assert lines(after(), Progress("find_object", "mug", 0, 3)) == ("  Holding: nothing",)
     belief = after(
         ("go to fridge 1", "You arrive at loc 2. The fridge 1 is closed."),

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from rpms.core.acting.enforcement import PAPER
 from rpms.core.belief import StateSignature
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide
-from rpms.core.enforcement import PAPER
 from rpms.core.memory import Origin, SuccessSnippet
 from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory

@@ -6,9 +6,9 @@ from statistics import median
 
 import pytest
 
+from rpms.core.acting.enforcement import STRICT
 from rpms.core.condition import COMPACT, Condition, compose
 from rpms.core.decide import Decision, decide
-from rpms.core.enforcement import STRICT
 from rpms.core.episode import Ending
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding

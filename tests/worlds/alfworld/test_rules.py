@@ -6,16 +6,16 @@ from collections import Counter
 import pytest
 from household import DIALECTS, MANUAL, builtin_games, mind, play
 
+from rpms.core.acting.action_guard import review, review_rules
 from rpms.core.arbitration import Arbitration, judge, judge_here
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import FULL
 from rpms.core.facts import Truth
 from rpms.core.goal import GoalSignature
-from rpms.core.guard import review, review_rules
 from rpms.core.memory import SuccessSnippet
 from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Fate
-from rpms.core.voice import rule_line, schema_lines, situation_lines
+from rpms.core.wording import rule_line, schema_lines, situation_lines
 from rpms.worlds.alfworld import world
 from rpms.worlds.alfworld.affordances import CATEGORIES, affordances, category
 from rpms.worlds.alfworld.games import TASK_TYPES

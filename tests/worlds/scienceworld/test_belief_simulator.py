@@ -5,9 +5,9 @@ import random
 
 import pytest
 
+from rpms.core.acting.action_guard import review
 from rpms.core.arbitration import objection_to_action
 from rpms.core.belief import Situation
-from rpms.core.guard import review
 from rpms.play.setup import manual_of
 from rpms.worlds.scienceworld import world
 from rpms.worlds.scienceworld.simulator import ScienceWorldGame

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from laboratory import DESCRIPTIONS, HALLWAY, KITCHEN
 
+from rpms.core.acting.enforcement import PAPER, STRICT
 from rpms.core.belief import StateSignature
 from rpms.core.condition import FULL, MEMORY_ONLY, compose
 from rpms.core.decide import decide
-from rpms.core.enforcement import PAPER, STRICT
 from rpms.core.memory import Origin, SuccessSnippet
 from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from rpms.core.acting.enforcement import PAPER, STRICT, GuardMode
 from rpms.core.condition import FULL, compose, named_condition
-from rpms.core.enforcement import PAPER, STRICT, GuardMode
 from rpms.core.episode import Ending
 from rpms.core.prompt import Part
 from rpms.core.recall import EpisodicMemory

@@ -3,13 +3,13 @@
 import pytest
 from laboratory import BOIL, DESCRIPTIONS, HALLWAY, KITCHEN, MENU, after, in_kitchen
 
-from rpms.core.advise import plan_for, turn_state
+from rpms.core.acting.action_guard import review
+from rpms.core.acting.advice import plan_for, turn_state
+from rpms.core.acting.loops import find_loop
 from rpms.core.belief import Situation
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide
 from rpms.core.goal import Progress
-from rpms.core.guard import review
-from rpms.core.loops import find_loop
 from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.play.setup import knowledge_of, manual_of

@@ -3,11 +3,11 @@
 import pytest
 from laboratory import GOAL, HALLWAY, KITCHEN, after, goal, in_kitchen
 
+from rpms.core.acting.action_guard import review, review_rules
 from rpms.core.arbitration import Arbitration, judge, judge_here
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.consistency import executable_from_here
 from rpms.core.facts import Atom, Truth
-from rpms.core.guard import review, review_rules
 from rpms.core.memory import SuccessSnippet
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.play.setup import manual_of

@@ -9,7 +9,7 @@ from rpms.core.memory import FailureLesson, SuccessSnippet
 from rpms.core.prompt import Budget
 from rpms.core.tokens import estimate_tokens
 from rpms.core.verdict import Fate
-from rpms.core.voice import rule_line, schema_lines
+from rpms.core.wording import rule_line, schema_lines
 from rpms.play.setup import manual_of
 from rpms.play.sources import universal_tier
 from rpms.store.manuals import read_manual

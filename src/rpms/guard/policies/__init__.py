@@ -8,9 +8,9 @@ from importlib.resources import files
 from typing import Final
 
 from rpms.core.errors import InputError
-from rpms.core.tools import ToolManual
+from rpms.guard.calls import ToolManual
 from rpms.guard.guard import Guard
-from rpms.store.tool_manuals import read_tool_manual
+from rpms.guard.manuals import read_tool_manual
 
 NAMES: Final = ("airline", "retail")
 """The policies, each a manual and the functions that it names."""

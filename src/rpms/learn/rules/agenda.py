@@ -9,7 +9,7 @@ from itertools import combinations
 
 from rpms.core.facts import Atom, Clause, Literal, kind_of
 from rpms.core.goal import Goal
-from rpms.core.reason import Reasoner
+from rpms.core.planning.reason import Reasoner
 from rpms.core.rules import PARAMETER, ActionSchema, Instance, Purpose, RuleManual, Stage
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
 from rpms.learn.rules.goals import GoalModel, guesses

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rpms.core.facts import Atom, Truth
+from rpms.core.planning.achievers import command_of
 from rpms.core.rules import ANYTHING, Instance
-from rpms.core.ways import command_of
 from rpms.learn.rules.induce import bits
 from rpms.learn.rules.standing import Standing
 from rpms.learn.rules.templates import draw, fill

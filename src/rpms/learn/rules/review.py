@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.shown import excerpt
+from rpms.guard.manuals import read_tool_manual
 from rpms.learn.rules.decided import apply
 from rpms.learn.rules.write import yaml_text
 from rpms.play.sources import universal_tier
@@ -15,7 +16,6 @@ from rpms.store.decisions import ReviewDecision, Reviewed, decisions_on, reviewe
 from rpms.store.evidence import GUARD, Evidence, Label, evidence_of
 from rpms.store.learned_manuals import manual_before, write_learned
 from rpms.store.manuals import MANUAL, ManualText, read_manual
-from rpms.store.tool_manuals import read_tool_manual
 from rpms.store.yaml_files import read_yaml
 
 _SHORTEST_ID = 4

@@ -6,9 +6,9 @@ from collections import Counter
 from itertools import islice
 
 from rpms.core.facts import Truth, kind_of
-from rpms.core.reason import Plan
+from rpms.core.planning.achievers import command_of
+from rpms.core.planning.reason import Plan
 from rpms.core.rules import Instance
-from rpms.core.ways import command_of
 from rpms.learn.rules.looking import Looking
 from rpms.learn.rules.question import Question
 from rpms.learn.rules.scoring import Scoring

@@ -12,8 +12,9 @@ from typing import Any
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Truth, parse_clause
 from rpms.core.rules import Predicate
-from rpms.core.tools import Tried
 from rpms.foreign.shown import excerpt
+from rpms.guard.calls import Tried
+from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
 from rpms.learn.rules import decided as by_hand
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.edits import merged
@@ -24,7 +25,6 @@ from rpms.store.decisions import decisions_on
 from rpms.store.evidence import GUARD, Claim, Evidence, Label, Witness, evidence_file
 from rpms.store.learned_manuals import manual_before, write_learned
 from rpms.store.manuals import manual_text
-from rpms.store.tool_manuals import TOOL_MANUAL, read_tool_manual
 from rpms.store.yaml_files import plain, read_yaml
 
 

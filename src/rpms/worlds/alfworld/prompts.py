@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.worlds.alfworld.wording import paper_lines
 
 INSTRUCTION = """\
@@ -78,4 +78,4 @@ Thought: Now: heat egg 2 with microwave 1.
 Action: 2. heat egg 2 with microwave 1
 The example ends here. Now the task to solve:"""
 
-VOICE = Voice(INSTRUCTION, EXAMPLE, brief=paper_lines, choosing=CHOOSING)
+VOICE = Wording(INSTRUCTION, EXAMPLE, brief=paper_lines, choosing=CHOOSING)

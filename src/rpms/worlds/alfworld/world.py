@@ -15,7 +15,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.goal import Goal
 from rpms.core.recall import Retrieval
 from rpms.core.similarity import Similarity
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.affordances import category
@@ -44,7 +44,7 @@ class Alfworld(World):
     step_budget = 50
     max_tokens = 256
     retrieval = Retrieval(similarity=Similarity(category=category))
-    voice: Voice = VOICE
+    wording: Wording = VOICE
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         if split not in self.splits:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rpms.core.belief import Belief
 from rpms.core.goal import Goal, Progress
 from rpms.core.prompt import Part
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 
 INSTRUCTION = """\
 You are a careful experimenter in a house with ten rooms: kitchen, bathroom, hallway, living room, bedroom, workshop, \
@@ -112,7 +112,7 @@ def paper_state(belief: Belief, progress: Progress) -> tuple[str, ...]:
     return (f"  Room: {belief.location or 'unknown'}  Carrying: {carrying}  Progress: step {progress.done}",)
 
 
-VOICE = Voice(
+VOICE = Wording(
     INSTRUCTION,
     EXAMPLE,
     HEADINGS,

@@ -10,7 +10,7 @@ from rpms.core.goal import Goal
 from rpms.core.memory import Entry
 from rpms.core.recall import Retrieval
 from rpms.core.similarity import Similarity
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.jvm.process import missing
 from rpms.worlds.scienceworld.agreement import disagreements
@@ -40,7 +40,7 @@ class ScienceWorld(World):
     retrieval = Retrieval(similarity=Similarity(type=0.5, object=0.3, state=0.2, destination=0.0))
     """The signature's object is the task, its state the substance or thing; its destination, a box of some colour,
     says nothing of how alike two tasks are."""
-    voice: Voice = VOICE
+    wording: Wording = VOICE
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         options = self.chosen(setting)

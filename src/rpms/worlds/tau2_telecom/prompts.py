@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 
 INSTRUCTION = """\
 You are a customer service agent of a phone company. You are given a ticket and solve it with tools alone: those of \
@@ -47,4 +47,4 @@ Action: done()
 Obs: The ticket is closed.
 The example ends here. Now the ticket to work on:"""
 
-VOICE = Voice(INSTRUCTION, EXAMPLE)
+VOICE = Wording(INSTRUCTION, EXAMPLE)

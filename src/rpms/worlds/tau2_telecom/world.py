@@ -50,7 +50,7 @@ class Tau2Telecom(World):
     splits: tuple[str, ...] = SPLITS
     step_budget = 50
     max_tokens = 256
-    voice = VOICE
+    wording = VOICE
     retrieval = Retrieval(similarity=Similarity(type=0.6, object=0.0, state=0.4, destination=0.0))
     """What sets goals apart is the complaint, and whether the user is abroad."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 
 INSTRUCTION = """\
 You play a text game. At the beginning you are given a task and what you see. At each turn you answer with a short \
@@ -37,4 +37,4 @@ Action: take key
 Obs: You take the key.
 The example ends here. Now the task to solve:"""
 
-VOICE = Voice(INSTRUCTION, EXAMPLE)
+VOICE = Wording(INSTRUCTION, EXAMPLE)

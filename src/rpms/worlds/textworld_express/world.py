@@ -9,7 +9,7 @@ from typing import Final
 from rpms.core.belief import Belief
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.worlds.base import Command, Game, Setting, Task, World
 from rpms.worlds.jvm.process import missing
 from rpms.worlds.textworld_express.agreement import disagreements
@@ -34,7 +34,7 @@ class TextWorldExpress(World):
     options: tuple[str, ...] = OPTIONS
     step_budget = 100
     """The package's own limit."""
-    voice: Voice = VOICE
+    wording: Wording = VOICE
 
     def tasks(self, split: str, setting: Setting) -> Sequence[Task]:
         return list_tasks(split, _choice(setting).games)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rpms.core.belief import Belief, FactBelief
 from rpms.core.errors import InputError
 from rpms.core.goal import UNKNOWN_GOAL, Goal
-from rpms.core.voice import Voice
+from rpms.core.wording import Wording
 from rpms.worlds.base import Game, Setting, Task, World
 
 from .belief import update
@@ -46,7 +46,7 @@ class TemplateWorld(World):
 
     name = "template"
     splits: tuple[str, ...] = ("train", "test")
-    voice = Voice(INSTRUCTION, EXAMPLE)
+    wording = Wording(INSTRUCTION, EXAMPLE)
     step_budget = 30
 
     def tasks(self, split: str, _setting: Setting) -> Sequence[Task]:

@@ -20,25 +20,25 @@ from typing import NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
-from rpms.core.ground import UNLIKELY
 from rpms.core.lift import Lifted, ReadAction, Role, lift, renamed
 from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import SuccessSnippet
-from rpms.core.moment import in_turn
+from rpms.core.planning.ground import UNLIKELY
+from rpms.core.planning.whereabouts import Whereabouts
+from rpms.core.relevance import in_turn
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Adaptation, Candidate, Fate, Verdict
-from rpms.core.whereabouts import Whereabouts
 
-Adapt = Callable[[Iterable[Candidate], "Room"], Iterator[Candidate]]
+Adapt = Callable[[Iterable[Candidate], "AdaptContext"], Iterator[Candidate]]
 """Makes of what comes to mind what it is worth here."""
 
 
-def as_stored(candidates: Iterable[Candidate], _room: Room) -> Iterator[Candidate]:
+def as_stored(candidates: Iterable[Candidate], _room: AdaptContext) -> Iterator[Candidate]:
     """The neutral element, and the paper: an entry is shown as it was stored."""
     yield from candidates
 
 
-def adapted(candidates: Iterable[Candidate], room: Room) -> Iterator[Candidate]:
+def adapted(candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Candidate]:
     """Bind snippets that suit the state to the present room; lazily, so that only what is needed is bound."""
     said: dict[object, str] = {}
     for candidate in in_turn(candidates, room.sub_goal):
@@ -66,7 +66,7 @@ class Bound(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Room:
+class AdaptContext:
     """The present, as far as adapting needs it."""
 
     situation: Situation
@@ -321,7 +321,7 @@ class Room:
 
 
 def recalled_steps(
-    memories: Iterable[Candidate], room: Room, tried: Container[str] = (), slack: float = inf
+    memories: Iterable[Candidate], room: AdaptContext, tried: Container[str] = (), slack: float = inf
 ) -> Iterator[tuple[str, str]]:
     """What experience alone would do now, each with where that is from: the next step of each snippet, best first.
 

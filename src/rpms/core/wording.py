@@ -44,7 +44,7 @@ def belief_lines(belief: Belief, _progress: Progress) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Voice:
+class Wording:
     """The fixed texts of a prompt and the wording of its blocks."""
 
     instruction: str
@@ -59,12 +59,12 @@ class Voice:
     assumed: frozenset[str] = frozenset()
     """Predicates that nearly every action needs: the heading says so once, and the actions do not repeat it."""
 
-    def terse(self) -> Voice:
-        """The same voice with no more of the belief than the paper's prompts show."""
+    def terse(self) -> Wording:
+        """The same wording with no more of the belief than the paper's prompts show."""
         return replace(self, belief=self.brief) if self.brief is not None else self
 
-    def silent(self) -> Voice:
-        """The same voice without a word on goal and belief: the baseline's."""
+    def silent(self) -> Wording:
+        """The same wording without a word on goal and belief: the baseline's."""
         return replace(self, goal=lambda _goal, _progress: (), belief=lambda _belief, _progress: ())
 
 
@@ -88,16 +88,16 @@ def schema_lines(schema: ActionSchema, assumed: frozenset[str] = frozenset()) ->
 
 
 @lru_cache(maxsize=512)
-def standing_blocks(voice: Voice, rules: ActiveRules, count: TokenCounter) -> tuple[Block, ...]:
+def standing_blocks(wording: Wording, rules: ActiveRules, count: TokenCounter) -> tuple[Block, ...]:
     """The blocks that stay the same for a whole episode, made once for it."""
     items: dict[Part, Sequence[str]] = {
-        Part.INSTRUCTION: (voice.instruction,),
-        Part.EXAMPLE: (voice.example,),
+        Part.INSTRUCTION: (wording.instruction,),
+        Part.EXAMPLE: (wording.example,),
         Part.UNIVERSAL: [rule_line(rule) for rule in rules.universal if not rule.when],
         Part.DOMAIN: [rule_line(rule) for rule in rules.domain if not rule.when],
-        Part.ENVIRONMENT: [schema_lines(schema, voice.assumed) for schema in rules.environment],
+        Part.ENVIRONMENT: [schema_lines(schema, wording.assumed) for schema in rules.environment],
     }
-    return tuple(make_block(part, voice.headings.get(part, ""), lines, count) for part, lines in items.items())
+    return tuple(make_block(part, wording.headings.get(part, ""), lines, count) for part, lines in items.items())
 
 
 def situation_lines(rules: ActiveRules, facts: Facts) -> tuple[str, ...]:

@@ -20,11 +20,11 @@ from typing import NamedTuple
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import EXPLORING, Goal, Progress
-from rpms.core.ground import Edge, Order
-from rpms.core.prices import GOAL, Link, Option, Priced
+from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, command_of, fact_of
+from rpms.core.planning.ground import Edge, Order
+from rpms.core.planning.prices import GOAL, Link, Option, Priced
+from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose, Stage
-from rpms.core.ways import Fact, Need, Way, Ways, command_of, fact_of
-from rpms.core.whereabouts import Whereabouts
 
 UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
@@ -81,7 +81,7 @@ def likely_places(rules: ActiveRules, experience: Whereabouts | None = None, kin
     return order
 
 
-class Reasoner(Ways):
+class Reasoner(Achievers):
     """The manual, ready to plan with."""
 
     def plan(self, situation: Situation, order: Order | None = None, *, seek: bool = True) -> Plan:
@@ -172,7 +172,7 @@ class _Graph(Priced):
                 return either[0].atom
         return None
 
-    def _ways_in_principle(self, fact: Fact) -> Iterator[tuple[Way, dict[str, str]]]:
+    def _ways_in_principle(self, fact: Fact) -> Iterator[tuple[Achiever, dict[str, str]]]:
         """The ways to make a fact so, with the names that it has, whether they can be gone or not."""
         for way in self._manual.makers.get((fact.predicate, fact.negated), ()):
             if all(map(self._suits, way.fact.args, fact.args)):

@@ -12,9 +12,10 @@ from typing import Any
 
 from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
-from rpms.core.readings import COMPARISONS, Path, Reading, Take, Which, moment_of, now_and
 from rpms.core.rules import Predicate, Rule, Tier
-from rpms.core.tools import (
+from rpms.foreign.limits import LARGEST_MANUAL
+from rpms.foreign.shown import excerpt
+from rpms.guard.calls import (
     GIVEN,
     RESULT,
     OnUnknown,
@@ -25,12 +26,11 @@ from rpms.core.tools import (
     ToolManual,
     ToolSchema,
 )
-from rpms.foreign.limits import LARGEST_MANUAL
-from rpms.foreign.shown import excerpt
+from rpms.guard.manual_forms import ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
+from rpms.guard.readings import COMPARISONS, Path, Reading, Take, Which, moment_of, now_and
 from rpms.store.files import read_text
 from rpms.store.manuals import ID, NAME
 from rpms.store.sections import SectionReader, validate
-from rpms.store.tool_forms import ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")

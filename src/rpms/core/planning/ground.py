@@ -8,8 +8,8 @@ from math import inf
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, command_of
 from rpms.core.rules import ANYTHING, ActionSchema
-from rpms.core.ways import Fact, Need, Way, Ways, command_of
 
 GRANTED = 0.5
 """Steps that it costs to take an unknown fact for granted."""
@@ -59,7 +59,7 @@ class Edge:
 class Ground:
     """What is known in one situation, and which actions lead to a fact there."""
 
-    def __init__(self, ways: Ways, situation: Situation, order: Order) -> None:
+    def __init__(self, ways: Achievers, situation: Situation, order: Order) -> None:
         self._manual = ways
         self._facts = situation
         self._order = order
@@ -128,7 +128,7 @@ class Ground:
             ]
         return self._here[predicate]
 
-    def _ground(self, way: Way, fact: Fact, price: float = 0.0) -> Iterator[Edge]:
+    def _ground(self, way: Achiever, fact: Fact, price: float = 0.0) -> Iterator[Edge]:
         """A way to a fact with all names filled in, each time in another manner."""
         binding: dict[str, str] = {}
         for parameter, name in zip(way.fact.args, fact.args, strict=True):

@@ -20,9 +20,9 @@ from functools import cached_property
 from itertools import islice
 
 from rpms.core.facts import kind_of
-from rpms.core.ground import UNLISTED
 from rpms.core.lift import Lifted, Role, lift, renamed
 from rpms.core.memory import Entry, SuccessSnippet
+from rpms.core.planning.ground import UNLISTED
 from rpms.core.rules import ActiveRules
 
 RATE, DECAY = 0.6, 0.83

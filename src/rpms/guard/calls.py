@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from rpms.core.belief import FactBelief
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.readings import MISSING, Path, Reading, text_of
 from rpms.core.rules import ANYTHING, Predicate, Rule
+from rpms.guard.readings import MISSING, Path, Reading, text_of
 
 RESULT: Final = "result"
 """The name by which effects and keys speak of what a tool returned."""

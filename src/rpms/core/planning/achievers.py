@@ -44,7 +44,7 @@ class Need(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Achiever:
     """A schema as a way to a fact: to make it so, or to reveal it."""
 
     schema: ActionSchema
@@ -57,7 +57,7 @@ class Way:
 
 
 @dataclass(frozen=True, eq=False)
-class Ways:
+class Achievers:
     """What rules say of how facts come about. One for all steps of an episode."""
 
     rules: ActiveRules
@@ -68,9 +68,9 @@ class Ways:
         return (*self.rules.environment, *self.rules.lore.processes)
 
     @cached_property
-    def makers(self) -> Mapping[tuple[str, bool], tuple[Way, ...]]:
+    def makers(self) -> Mapping[tuple[str, bool], tuple[Achiever, ...]]:
         """The ways to make a fact so, by predicate and sign."""
-        found: dict[tuple[str, bool], tuple[Way, ...]] = {}
+        found: dict[tuple[str, bool], tuple[Achiever, ...]] = {}
         for schema in self.schemas:
             parameters = schema.variables
             clauses = self._clauses(schema)
@@ -80,13 +80,13 @@ class Ways:
                 gives = None if circular else fact
                 needs = sorted((self._need(clause, gives, parameters) for clause in clauses), key=_choosy)
                 key = (fact.predicate, fact.negated)
-                found[key] = (*found.get(key, ()), Way(schema, parameters, fact, tuple(needs), circular=circular))
+                found[key] = (*found.get(key, ()), Achiever(schema, parameters, fact, tuple(needs), circular=circular))
         return found
 
     @cached_property
-    def revealers(self) -> Mapping[str, tuple[Way, ...]]:
+    def revealers(self) -> Mapping[str, tuple[Achiever, ...]]:
         """The ways to find out about a fact, by predicate."""
-        found: dict[str, tuple[Way, ...]] = {}
+        found: dict[str, tuple[Achiever, ...]] = {}
         for schema in self.schemas:
             for seen in schema.observes:
                 fact = Fact(seen.atom.predicate, seen.atom.args)
@@ -94,7 +94,7 @@ class Ways:
                 parameters = tuple(dict.fromkeys(names))
                 needs = [self._need(clause, None, parameters)._replace(given=True) for clause in seen.given]
                 needs += [self._need(clause, None, parameters) for clause in self._clauses(schema)]
-                way = Way(schema, parameters, fact, tuple(needs), reveals=True)
+                way = Achiever(schema, parameters, fact, tuple(needs), reveals=True)
                 found[fact.predicate] = (*found.get(fact.predicate, ()), way)
         return found
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from rpms.core.tools import OnUnknown
 from rpms.foreign.shown import excerpt
+from rpms.guard.calls import OnUnknown
 from rpms.store.sections import Strict, listed
 
 

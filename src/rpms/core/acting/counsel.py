@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rpms.core.advise import Advice, Spell, reasoner_of, weighed
-from rpms.core.present import Present
-from rpms.core.reason import Plan, likely_places
+from rpms.core.acting.advice import Advice, Spell, reasoner_of, weighed
+from rpms.core.acting.context import StepContext
+from rpms.core.planning.reason import Plan, likely_places
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate
 
@@ -23,7 +23,7 @@ class Counsel:
     """The rules that the prompt shows, which are all that are active unless it is compact."""
 
 
-def plan_now(present: Present, rules: ActiveRules, spell: Spell, memories: Sequence[Candidate] = ()) -> Plan:
+def plan_now(present: StepContext, rules: ActiveRules, spell: Spell, memories: Sequence[Candidate] = ()) -> Plan:
     """What to do as far as these rules and memories know; where that is all there is to know, as it was tracked."""
     goal, belief = present.situation.goal, present.situation.belief
     plan = present.tracked

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rpms.core.advise import reasoner_of
+from rpms.core.acting.advice import reasoner_of
 from rpms.core.arbitration import infeasibility, prohibition
 from rpms.core.belief import Situation
 from rpms.core.facts import Truth

@@ -19,8 +19,8 @@ from math import inf
 from typing import NamedTuple
 
 from rpms.core.belief import Situation
-from rpms.core.ground import Edge, Ground, Order, is_unseen
-from rpms.core.ways import Fact, Ways
+from rpms.core.planning.achievers import Achievers, Fact
+from rpms.core.planning.ground import Edge, Ground, Order, is_unseen
 
 GOAL = Fact("goal", ())
 
@@ -51,7 +51,7 @@ class Option:
 class Priced(Ground):
     """The actions that matter in one situation, from the goal down, each with what it costs to get there."""
 
-    def __init__(self, ways: Ways, situation: Situation, order: Order) -> None:
+    def __init__(self, ways: Achievers, situation: Situation, order: Order) -> None:
         super().__init__(ways, situation, order)
         self._edges: dict[Fact, list[Edge]] = {}
         self._costs: dict[Fact, float] = {}

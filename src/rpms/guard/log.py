@@ -13,9 +13,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from rpms.core.errors import FileError
-from rpms.core.readings import text_of
 from rpms.foreign.files import is_there, open_regular, text_lines
 from rpms.foreign.json_text import NotJson, Text, first_mistake, loads
+from rpms.guard.readings import text_of
 
 VERSION: Final = 1
 _BLOCK = 1 << 16

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from rpms.core.adapt import Room
-from rpms.core.atlas import Atlas, Stride, Where, strides_of
 from rpms.core.belief import Belief
+from rpms.core.experience.adapt import AdaptContext
+from rpms.core.experience.atlas import Atlas, Stride, Where, strides_of
 from rpms.core.facts import kind_of
 from rpms.core.lift import read, renamed
 from rpms.core.memory import SuccessSnippet
@@ -50,7 +50,7 @@ class Trail(NamedTuple):
 class Pathfinder:
     """The present place, from which snippets are followed."""
 
-    room: Room
+    room: AdaptContext
     where: Where
     atlas: Atlas
 

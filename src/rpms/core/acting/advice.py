@@ -12,20 +12,20 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import inf
 
-from rpms.core.adapt import Room, recalled_steps
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Belief, Situation, StateSignature
+from rpms.core.experience.adapt import AdaptContext, recalled_steps
+from rpms.core.experience.lessons import failed_alike
 from rpms.core.facts import Truth, kind_of
 from rpms.core.goal import Progress
-from rpms.core.lessons import failed_alike
 from rpms.core.memory import SuccessSnippet
-from rpms.core.prices import Link, Option
+from rpms.core.planning.prices import Link, Option
+from rpms.core.planning.reason import Plan, Reasoner, likely_places
+from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
-from rpms.core.reason import Plan, Reasoner, likely_places
 from rpms.core.rules import ActiveRules
 from rpms.core.tokens import brief, estimate_tokens
 from rpms.core.verdict import Candidate
-from rpms.core.whereabouts import Whereabouts
 
 MENU_TOKENS = 150
 """Tokens that the entries of a menu may have together; one that does not fit beside the more relevant is left out."""
@@ -124,14 +124,14 @@ class Adviser:
         memories: Sequence[Candidate],
         history: Sequence[Turn],
         state: str,
-        room: Room | None = None,
+        room: AdaptContext | None = None,
     ) -> Advice:
         """What there is to say, from what the condition knows alone."""
         if not (self.guides or self.size or self.notice is not no_notice):
             return Advice()
         waiting = {option.command for option in plan.options if option.chain and option.chain[0].waits}
         tried = _tried(history, state, waiting)
-        room = room or Room(situation, rules)
+        room = room or AdaptContext(situation, rules)
         choices = self._choices(situation, rules, plan, memories, room, tried) if self.size else ()
         return Advice(
             guidance(plan, history, state) if self.guides else (),
@@ -145,7 +145,7 @@ class Adviser:
         rules: ActiveRules,
         plan: Plan,
         memories: Sequence[Candidate],
-        room: Room,
+        room: AdaptContext,
         tried: Container[str],
     ) -> Iterator[tuple[str, str]]:
         """What to choose from, best first: what plans begin with, or without rules what experience did."""
@@ -308,7 +308,7 @@ def next_steps(option: Option) -> str:
 _IMAGINED = re.compile(r" \?+")
 
 
-def weighed(plan: Plan, memories: Sequence[Candidate], room: Room, state: StateSignature) -> Plan:
+def weighed(plan: Plan, memories: Sequence[Candidate], room: AdaptContext, state: StateSignature) -> Plan:
     """A plan with what experience says to it: the evidence for an option; after all else, what failed in a like state.
 
     Where no plan leads to the goal, what experience did comes first: it is all that is known of the order of things.
@@ -332,7 +332,7 @@ def weighed(plan: Plan, memories: Sequence[Candidate], room: Room, state: StateS
     return replace(plan, options=(*kept, *doubted))
 
 
-def _found_there(option: Option, room: Room) -> str:
+def _found_there(option: Option, room: AdaptContext) -> str:
     """Of a look, how often experience found such a thing in such a place."""
     link = next((link for link in option.chain if link.reveals), None)
     sought = [kind_of(arg) for arg in link.fact.args if arg.endswith("?")] if link is not None else []

@@ -9,9 +9,9 @@ from rpms.core.belief import StateSignature
 from rpms.core.facts import kind_of
 from rpms.core.lift import read, renamed
 from rpms.core.memory import CriticalFailure, FailureLesson
+from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.rules import ActiveRules
 from rpms.core.verdict import Candidate
-from rpms.core.whereabouts import Whereabouts
 
 _RELATIONS = ("holding", "inventory", "location", "open")
 """The fields of a state in which what an action names can stand."""

@@ -13,8 +13,8 @@ from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import GoalSignature
 from rpms.core.lift import read, renamed
 from rpms.core.memory import Entry, SuccessSnippet
+from rpms.core.planning.whereabouts import READ, usual
 from rpms.core.rules import ActiveRules
-from rpms.core.whereabouts import READ, usual
 
 OFTEN = 0.25
 """What share of an action's uses must come just before another look for it to count as a way to see more."""

@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rpms.core.adapt import Room
-from rpms.core.advise import plan_for, turn_state
+from rpms.core.acting.advice import plan_for, turn_state
 from rpms.core.belief import Belief, Done, Situation, StateSignature
+from rpms.core.experience.adapt import AdaptContext
 from rpms.core.goal import Goal, Progress
 from rpms.core.mask import NO_MASK, Mask
+from rpms.core.planning.reason import Plan
+from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
-from rpms.core.reason import Plan
 from rpms.core.rules import ActiveRules, RuleManual
-from rpms.core.whereabouts import Whereabouts
 
 
 @dataclass(frozen=True)
-class Present:
+class StepContext:
     """Where a step stands, measured by the world's whole manual: the same in every condition."""
 
     situation: Situation
@@ -39,7 +39,7 @@ class Present:
         history: Sequence[Turn],
         whereabouts: Whereabouts,
         mask: Mask = NO_MASK,
-    ) -> Present:
+    ) -> StepContext:
         """The present of a goal, given what is believed, what was done, and where experience found things."""
         schemas = manual.active(goal.type, goal.object, goal.destination)
         past = tuple(Done(turn.action, turn.gained) for turn in history if turn.action and not turn.failed)
@@ -66,10 +66,10 @@ class Present:
         return [turn for turn in self.history if turn.state == self.state]
 
     @cached_property
-    def room(self) -> Room:
+    def room(self) -> AdaptContext:
         """As far as adapting memories needs it."""
         done = [each.command for each in self.situation.past]
         tried = [turn.action for turn in self.turns_here]
         refused = [turn.action for turn in self.turns_here if turn.failed]
         sub_goal = self.progress.sub_goal
-        return Room(self.situation, self.schemas, self.whereabouts, done, sub_goal, tried, refused, self.mask)
+        return AdaptContext(self.situation, self.schemas, self.whereabouts, done, sub_goal, tried, refused, self.mask)

@@ -1,13 +1,11 @@
 """Past the paper: experience that belongs to a place is followed there.
 
 Where the state filter keeps an entry for the place it was learned in, a snippet says nothing elsewhere, and the agent
-starts elsewhere. Memory knows more than it says at once: every snippet that moved tells a way from one place to another
-(`rpms.core.atlas`). An entry that nothing but its place keeps out is reached by such ways: the steps to that place,
-then what of the snippet is left to do (`rpms.core.trail`). Where no goal like this one had the present sub-goal, what
-reached it for other goals is followed.
+starts elsewhere. Every snippet that moved tells a way from one place to another (`atlas`). An entry that only its place
+keeps out is reached by such ways: the steps to that place, then what of the snippet is left to do (`trail`). Where no
+goal like this one had the present sub-goal, what reached it for other goals is followed.
 
-As in `rpms.core.adapt`, all that is asked of the manual is how commands are written and by which facts the belief knows
-that one is done.
+As in `adapt`, the manual is asked only how commands are written and by which facts the belief knows that one is done.
 """
 
 from __future__ import annotations
@@ -18,14 +16,14 @@ from itertools import chain, islice
 from math import inf
 from typing import NamedTuple
 
-from rpms.core.adapt import Room, adapted
-from rpms.core.atlas import Atlas, Stride, Where, words_of
 from rpms.core.belief import StateSignature
 from rpms.core.consistency import Compat, learned_ahead, stage_of
+from rpms.core.experience.adapt import AdaptContext, adapted
+from rpms.core.experience.atlas import Atlas, Stride, Where, words_of
+from rpms.core.experience.trail import Pathfinder, Trail, mentions
 from rpms.core.memory import Entry, SuccessSnippet
 from rpms.core.rules import ActiveRules
 from rpms.core.similarity import Similarity
-from rpms.core.trail import Pathfinder, Trail, mentions
 from rpms.core.verdict import Adaptation, Candidate, Fate, Verdict
 
 _NOWHERE = "?"
@@ -58,7 +56,7 @@ class Following:
     """How many steps farther than the nearest a snippet may be from being done."""
     _atlases: dict[tuple[str, str], Atlas] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def __call__(self, candidates: Iterable[Candidate], room: Room) -> Iterator[Candidate]:
+    def __call__(self, candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Candidate]:
         where = Where.of(room.situation, room.syntax)
         if where is None:
             yield from adapted(candidates, room)
@@ -80,7 +78,7 @@ class Following:
             self._atlases[key] = Atlas(self.entries, where, self.syntax)
         return self._atlases[key]
 
-    def _tied(self, entry: Entry, where: Where, room: Room) -> bool | None:
+    def _tied(self, entry: Entry, where: Where, room: AdaptContext) -> bool | None:
         """Whether the state filter would take an entry had it been learned here, and not had it been elsewhere.
 
         None where nothing like it ever is: it is no snippet, or the filter does not mind places.
@@ -92,7 +90,7 @@ class Following:
             return None if entry.state_signature.get(where.field) else False
         return not self.compat(belief, _moved(entry, where, where.here))
 
-    def _followed(self, candidates: Sequence[Candidate], where: Where, room: Room) -> Iterator[Candidate]:
+    def _followed(self, candidates: Sequence[Candidate], where: Where, room: AdaptContext) -> Iterator[Candidate]:
         """The candidates with what leads on from here, the nearest first; where none does, a hint.
 
         What is hidden by chance is passed on, to be marked so, and nothing gives way to it.
@@ -181,12 +179,12 @@ def _moved(entry: SuccessSnippet, where: Where, place: str) -> SuccessSnippet:
     return replace(entry, state_signature=StateSignature(fields))
 
 
-def _order(candidate: Candidate, room: Room) -> tuple[float, int]:
+def _order(candidate: Candidate, room: AdaptContext) -> tuple[float, int]:
     """Sorts what was learned for the likest goal, and at the present stage, before all else."""
     return -candidate.score, abs(_stage(candidate, room) - (room.situation.stage or 0))
 
 
-def _stage(candidate: Candidate, room: Room) -> int:
+def _stage(candidate: Candidate, room: AdaptContext) -> int:
     """The stage that an entry was learned at; the present one where it does not say."""
     then = stage_of(_snippet(candidate))
     return then if then is not None else room.situation.stage or 0

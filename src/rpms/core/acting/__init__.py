@@ -1,0 +1,1 @@
+"""Knowledge that acts: menus, guidance, the guard of actions, loops."""

@@ -1,0 +1,1 @@
+"""Plans over manual, belief and goal; no simulator is asked."""
