@@ -31,7 +31,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "Rules, memory and method": (
         *("condition", "preset", "memory", "manual", "tiers", "arbitration", "state_filter"),
-        *("theta", "k", "weights", "mask", "agent", "trials", "insights"),
+        *("theta", "k", "schemas", "memory_tokens", "warnings", "examined", "weights", "mask"),
+        *("agent", "trials", "insights"),
     ),
     "The prompt, and what is done about actions": ("prompts", "layout", "form", "belief", "enforce", "repair"),
     "Learning": ("rounds", "later", "go_on", "audit", "lessons"),

@@ -117,6 +117,8 @@ class VerifiedSchema:
     effects: tuple[str, ...] = ()
     origins: frozenset[Origin] = frozenset()
     id: str = ""
+    goals: frozenset[GoalSignature] = frozenset()
+    """The goals of the episodes it was tried in; none are recorded in the paper's listing."""
 
     kind = Kind.SCHEMA
     prefix = "schema"
@@ -187,7 +189,7 @@ def content_id(entry: Entry) -> str:
 
 def _wording(entry: Entry) -> str:
     """An entry's content in full, by which one of several near-duplicates is chosen."""
-    fields = [getattr(entry, name) for name in entry.__slots__ if name not in ("origins", "id")]
+    fields = [getattr(entry, name) for name in entry.__slots__ if name not in ("origins", "id", "goals")]
     return json.dumps([value if isinstance(value, Mapping) else str(value) for value in fields], sort_keys=True)
 
 
@@ -205,6 +207,8 @@ def merge(*stores: Iterable[Entry]) -> tuple[Entry, ...]:
             if known is not None:
                 chosen = min(known, entry, key=_wording)
                 merged[key] = replace(chosen, origins=known.origins | entry.origins)
+                if isinstance(known, VerifiedSchema) and isinstance(entry, VerifiedSchema):
+                    merged[key] = replace(merged[key], goals=known.goals | entry.goals)  # type: ignore[call-arg]
             else:
                 merged[key] = entry
     return tuple(replace(merged[key], id=content_id(merged[key])) for key in sorted(merged))

@@ -94,7 +94,7 @@ class RunPlan:
             },
             "manual": {"name": self.sources.manual.name, "hash": self.sources.manual.hash(self.world)},
             "prompts": prompts_hash(self.sources.prompts.over(self.world.wording)),
-            "retrieval": (retrieval_settings(self.sources.recalling.over(self.world.retrieval)) if remembering else {}),
+            "retrieval": (retrieval_settings(self.sources.recalling, self.world.retrieval) if remembering else {}),
             "context": self.sources.context,
             "step_budget": self.step_budget,
             "stuck_after": self.stuck_after,

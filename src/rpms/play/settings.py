@@ -30,6 +30,7 @@ from rpms.store.prompts import Prompts, read_prompts
 from rpms.worlds.base import Setting, Task, World
 
 NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
+BY_GOAL, FOR_ANY = "goal", "any"
 _SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair", "calls", "tiers")
 """The knobs that are fields of a `Condition`."""
 CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
@@ -78,6 +79,20 @@ class Settings:
     )
     k: Mapping[Kind, int] | None = knob(
         reads.kinds, f"How many memories a prompt shows, for all kinds or by kind: {', '.join(Kind)}.", "KIND=N,…"
+    )
+    schemas: str | None = knob(
+        reads.one_of((BY_GOAL, FOR_ANY)),
+        "Verified schemas are recalled by the goals they were tried for, or for any goal.",
+        "goal|any",
+    )
+    memory_tokens: int | None = knob(
+        reads.whole(0), "Tokens of the memory block; by default 280, and more where --k asks for more.", "TOKENS"
+    )
+    warnings: int | None = knob(
+        reads.whole(0, 1000), "Critical failures and lessons together in a prompt; by default 3, or as --k asks.", "N"
+    )
+    examined: int | None = knob(
+        reads.whole(1), "Memories of a kind that are judged before giving up on finding enough; by default 100.", "N"
     )
     weights: Mapping[str, float] | None = knob(
         reads.pairs(WEIGHTS, reads.number(0, 1), "type=0.5,object=0.3,destination=0.2"),
@@ -235,7 +250,16 @@ class Settings:
         sources = Sources(
             manual,
             Prompts() if self.prompts is None else read_prompts(self.prompts),
-            Recalling(self.theta, self.k or {}, self.weights or {}, self.mask or 0.0),
+            Recalling(
+                self.theta,
+                self.k or {},
+                self.weights or {},
+                self.mask or 0.0,
+                schemas_by_goal=chosen.schemas != FOR_ANY,
+                warnings=self.warnings,
+                examined=self.examined,
+                memory_tokens=self.memory_tokens,
+            ),
             context,
         )
         sources.check(world)
@@ -313,10 +337,16 @@ KNOBS: Mapping[str, DataclassField[Any]] = {each.name: each for each in fields(S
 """By name, in the order of the help."""
 PRESETS: Mapping[str, Settings] = {
     "paper": Settings(
-        manual=PAPER_MANUAL, layout=Layout.PAPER, form=Form.CHAT, belief=BeliefShown.PAPER, repair=Repair.FORM
+        manual=PAPER_MANUAL,
+        schemas=BY_GOAL,
+        layout=Layout.PAPER,
+        form=Form.CHAT,
+        belief=BeliefShown.PAPER,
+        repair=Repair.FORM,
     ),
     "strict": Settings(
         manual=COMPLETE_MANUAL,
+        schemas=FOR_ANY,
         layout=Layout.CACHED,
         form=Form.SINGLE,
         belief=BeliefShown.EXTENDED,

@@ -33,7 +33,9 @@ def knowledge_of(
         manual=manual_of(world, sources.manual),
         compat=world.compat,
         retrieval=sources.recalling.over(world.retrieval),
-        budget=Budget(prompt=prompt_limit(sources.context, answer)),
+        budget=Budget(
+            prompt=prompt_limit(sources.context, answer), memory=sources.recalling.tokens(world.retrieval)
+        ),
         spell=lambda command, belief: world.command(command, belief).text,
     )
 
