@@ -30,7 +30,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         *("record", "price"),
     ),
     "Rules, memory and method": (
-        *("condition", "preset", "memory", "manual", "tiers", "arbitration", "state_filter"),
+        *("condition", "preset", "memory", "overlap", "manual", "tiers", "arbitration", "state_filter"),
         *("theta", "k", "schemas", "memory_tokens", "warnings", "examined", "weights", "mask"),
         *("agent", "trials", "insights"),
     ),

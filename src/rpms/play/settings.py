@@ -29,8 +29,11 @@ from rpms.store.experience import read_experience
 from rpms.store.prompts import Prompts, read_prompts
 from rpms.worlds.base import Setting, Task, World
 
+TRAIN = "train"
+"""What worlds call the split to learn from."""
 NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
 BY_GOAL, FOR_ANY = "goal", "any"
+REFUSE, ALLOW = "refuse", "allow"
 _SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair", "calls", "tiers")
 """The knobs that are fields of a `Condition`."""
 CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
@@ -126,6 +129,11 @@ class Settings:
     )
     memory: str | Path | None = knob(
         reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
+    )
+    overlap: str | None = knob(
+        reads.one_of((REFUSE, ALLOW)),
+        "Tasks that the memory was learned from: refuse to play them, or allow it; then every table says so.",
+        "refuse|allow",
     )
     agent: str | None = knob(
         reads.one_of(METHODS),
@@ -242,7 +250,7 @@ class Settings:
         """The knowledge that they choose, checked against a world; files are read here."""
         chosen = self.over(self.of_preset)
         try:
-            manual = choose_manual(chosen.manual or COMPLETE_MANUAL)
+            manual = choose_manual(chosen.manual or PAPER_MANUAL)
         except FileError:
             raise
         except InputError as error:
@@ -283,6 +291,7 @@ class Settings:
             sources=self.sources(world, context),
             seed=self.seed or 0,
             method=self.method(world),
+            overlap=self.overlap == ALLOW,
         )
 
     def setting(self, world: World, base: Setting) -> Setting:
@@ -321,16 +330,14 @@ class Settings:
         if self.memory == EMBEDDED_MEMORY:
             raise SettingError("memory", f"{world.name} has no embedded memory; give a file")
         who = f" --model {model}" if model else ""
-        learn = f"rpms learn {world.name} --split {self._split_to_learn_from(world)}{who} --out memory.jsonl"
+        played = self.split or world.splits[0]
+        splits = [split for split in (TRAIN, *world.splits) if split in world.splits and split != played]
+        tasks = f"--split {splits[0]}" if splits else "--task TASKS-THAT-YOU-WILL-NOT-PLAY"
+        learn = f"rpms learn {world.name} {tasks}{who} --out memory.jsonl"
         raise InputError(
             f"the condition {name} uses memory, and none was given. Learn one with `{learn}` and give it as memory; or "
             "choose the condition rules-only; or give `none` as memory, to play with an empty one"
         )
-
-    def _split_to_learn_from(self, world: World) -> str:
-        """The split of seen tasks, if there is one that is not played itself: those are to be new to the memory."""
-        seen = [split for split in world.splits if split in ("valid_seen", "train")] or world.splits[:1]
-        return next((split for split in seen if split != self.split), seen[0])
 
 
 KNOBS: Mapping[str, DataclassField[Any]] = {each.name: each for each in fields(Settings)}

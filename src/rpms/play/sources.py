@@ -33,7 +33,7 @@ def universal_tier() -> ManualText:
 class ManualChoice:
     """Which manual: a world's at the paper's scale, its complete one, or a file of one's own laid over that."""
 
-    name: str = COMPLETE_MANUAL
+    name: str = PAPER_MANUAL
     """`paper`, `complete`, or the file's name."""
     own: ManualText | None = None
 
