@@ -23,7 +23,7 @@ Reader = Callable[[Any], Any]
 
 def from_json(kind: type[_Value], value: Any) -> _Value:
     """A value of a dataclass from its JSON object; NotJson names the field that does not fit."""
-    return reader_of(kind)(value)  # type: ignore[no-any-return]
+    return reader_of(kind)(value)  # type: ignore[arg-type, no-any-return]
 
 
 @cache
