@@ -39,8 +39,7 @@ from rpms.play.spending import spending
 from rpms.report.gather import gather
 from rpms.report.page_data import episode_data
 from rpms.store.answers import FolderOfAnswers
-from rpms.store.episode_form import seal
-from rpms.store.episodes import read_episode, read_row
+from rpms.store.episodes import content_text, packed, read_episode, read_row, unpacked
 from rpms.store.files import read_sealed, sealed
 from rpms.store.manuals import ManualText, find_mistakes, manual_text, read_manual
 from rpms.store.memories import entry_of, memory_hash, read_memory, write_memory
@@ -195,24 +194,16 @@ def scripts(dice: Random, folder: Path, samples: Samples) -> None:
 
 def episodes(dice: Random, folder: Path, samples: Samples) -> None:
     source = RunFolder(samples.run)
-    sound = source.file(dice.choice(source.protocol.tasks)).read_bytes()
-    file = folder / "episode.json"
+    sound = source.file(dice.choice(source.protocol.tasks))
+    file = folder / "episode.json.gz"
     if dice.random() < 0.2:
-        file.write_bytes(changed_bytes(sound, dice))
+        file.write_bytes(changed_bytes(sound.read_bytes(), dice))
     else:
-        tree = json.loads(sound)
-        tree.pop("sha256")
-        tree = changed_tree(tree, dice)
-        file.write_text(_sealed_episode(tree) if isinstance(tree, dict) else seal(json.dumps(tree)))
+        tree = changed_tree(json.loads(unpacked(sound)), dice)
+        file.write_bytes(packed(content_text(tree) if isinstance(tree, dict) else json.dumps(tree)))
     read_row(file)
     record = read_episode(file)
     json.dumps(episode_data(record))
-
-
-def _sealed_episode(tree: dict[str, object]) -> str:
-    head = json.dumps({name: tree[name] for name in HEAD if name in tree})[:-1]
-    rest = "".join(f"{json.dumps(name)}:{json.dumps(value)},\n" for name, value in tree.items() if name not in HEAD)
-    return seal(f"{head},\n{rest}")
 
 
 def protocols(dice: Random, folder: Path, samples: Samples) -> None:

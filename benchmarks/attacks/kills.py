@@ -207,7 +207,7 @@ def _until_done(work: Callable[[], None], place: Path, result: Killed, most: int
         after = dice.uniform(0.0, seconds * 0.9) if result.kills < most and kills < 10 else None
         result.starts += 1
         code = forked(work, after)
-        episodes = {str(file) for file in place.rglob("episodes/*.json")}
+        episodes = {str(file) for file in place.rglob("episodes/*.json.gz")}
         if not finished <= episodes:
             result.found["a finished episode was lost"] += 1
         finished = episodes

@@ -59,7 +59,7 @@ def test_a_question_is_no_lesson_and_its_answer_by_number_no_advice(tmp_path):
         plan_run(world, "script", lend(script), split="train", setting=setting, memory=EpisodicMemory()), 1
     )
     (result,) = learn(plan, tmp_path / "memory.jsonl")
-    (episode,) = (read_episode(file) for file in tmp_path.glob("**/episodes/*.json"))
+    (episode,) = (read_episode(file) for file in tmp_path.glob("**/episodes/*.json.gz"))
     asked = [step.command for step in episode.steps if step.result.startswith("Ambiguous request")]
     assert asked == ["pick up cup"]
     entries = read_memory(result.file, "scienceworld").entries

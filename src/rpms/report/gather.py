@@ -190,7 +190,7 @@ def _entries(memory: object) -> int | None:
 def _stray(run: RunFolder, known: set[str]) -> tuple[str, ...]:
     folder = run.folder / EPISODES
     try:
-        names = [file.name for file in folder.iterdir() if file.suffix == ".json"] if is_there(folder) else []
+        names = [file.name for file in folder.iterdir() if file.name.endswith(".json.gz")] if is_there(folder) else []
     except OSError as error:
         raise unreadable(folder, error) from None
     return tuple(sorted(name for name in names if name not in known and not name.startswith(".")))
