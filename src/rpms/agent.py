@@ -72,8 +72,8 @@ class Agent:
         sources = given.sources(self.world, window)
         decoding = decoding or given.decoding(self.world)
         self.method = given.method(self.world)
-        knowledge = knowledge_of(self.world, sources, decoding.max_tokens, self.method)
-        mind = compose(self.condition, knowledge, self.memory)
+        self._knowledge = knowledge_of(self.world, sources, decoding.max_tokens, self.method)
+        mind = compose(self.condition, self._knowledge, self.memory)
         self._context = window
         self._carried: dict[str, tuple[str, ...]] = {}
         opened = open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
@@ -201,7 +201,7 @@ class Agent:
         self._course = self._move = None
         self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
         if self.condition.memory:
-            self._player = replace(self._player, mind=replace(self._player.mind, memory=self.memory))
+            self._player = replace(self._player, mind=compose(self.condition, self._knowledge, self.memory))
         if self.method.question and not won:
             self._reflect(episode)
         return found

@@ -24,7 +24,7 @@ from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.selection import note_crowded_out, select
 from rpms.core.tokens import TokenCounter, estimate_tokens
 from rpms.core.verdict import Candidate
-from rpms.core.wording import HEADINGS, Wording, memory_line, situation_lines, standing_blocks
+from rpms.core.wording import HEADINGS, Wording, memory_line, situation_lines, standing_blocks, untagged_line
 
 Consistent = Callable[[Iterable[Candidate], Situation, ActiveRules], Iterator[Candidate]]
 """M_filt: marks the candidates that do not suit the situation."""
@@ -146,7 +146,8 @@ def decide(
     selection = select(judged, recalled, mind.retrieval, mind.mask, now.progress)  # the best, as there is room
     counsel = mind.counsel(now, rules, selection.memories)  # past the paper; there, nothing is said
     blocks = _serialise(mind, rules, now, selection.memories, counsel, told or observation)  # 7
-    prompt = build(blocks, mind.layout, mind.budget, mind.count, mind.form)  # 8
+    untagged = {memory_line(each): untagged_line(each) for each in selection.memories}
+    prompt = build(blocks, mind.layout, mind.budget, mind.count, mind.form, untagged)  # 8
     return Decision(
         goal=goal,
         belief=belief,
