@@ -66,7 +66,7 @@ def test_the_proxy_outlives_functions_that_hang_exit_and_print(tmp_path):
         "print('loaded')\n"
         "def told(look, x): return True\n"
         "def fine(look, x):\n"
-        "    print('{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}'); os.write(1, b'{}\\n')\n"
+        '    print(\'{"jsonrpc":"2.0","id":9,"result":{}}\'); os.write(1, b\'{}\\n\')\n'
         "    while x == 'hang': pass\n"
         "    if x == 'exit': sys.exit(0)\n"
         "    return True\n"

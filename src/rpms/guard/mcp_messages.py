@@ -132,7 +132,7 @@ def cancellation(id_: Any, why: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CallOutcome:
     """What an answer to a call tells."""
 
     result: Any = None
@@ -144,32 +144,34 @@ class Outcome:
     """The task that the call goes on in."""
 
 
-def outcome_of(response: Mapping[str, Any]) -> Outcome:
+def outcome_of(response: Mapping[str, Any]) -> CallOutcome:
     """Read the answer to a call."""
     if "error" in response:
         problem = response["error"]
-        return Outcome(problem.get("message", "") if isinstance(problem, dict) else "", failed=True)
+        return CallOutcome(problem.get("message", "") if isinstance(problem, dict) else "", failed=True)
     result = response.get("result")
-    return result_outcome(result) if isinstance(result, dict) else Outcome(result)
+    return result_outcome(result) if isinstance(result, dict) else CallOutcome(result)
 
 
-def result_outcome(result: Mapping[str, Any]) -> Outcome:
+def result_outcome(result: Mapping[str, Any]) -> CallOutcome:
     """Read the result of a call: what the tool returned, or that it has not returned yet."""
     task = result.get("task")
     if isinstance(task, dict) or result.get("resultType") == "task":
-        return Outcome(task=str(task.get("taskId", "?")) if isinstance(task, dict) else str(result.get("taskId", "?")))
+        return CallOutcome(
+            task=str(task.get("taskId", "?")) if isinstance(task, dict) else str(result.get("taskId", "?"))
+        )
     if result.get("resultType", "complete") != "complete":
-        return Outcome(asks=True)
+        return CallOutcome(asks=True)
     failed = True if result.get("isError") is True else None
     content = result.get("content")
     parts = content if isinstance(content, list) else []
     texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
     structured = result.get("structuredContent")
     if not isinstance(structured, dict):
-        return Outcome("\n".join(texts), failed)
+        return CallOutcome("\n".join(texts), failed)
     if structured.keys() == {"result"} and not _says(texts, structured):
-        return Outcome(structured["result"], failed)  # SDKs wrap what is not an object: a text, which may be JSON
-    return Outcome(structured, failed)
+        return CallOutcome(structured["result"], failed)  # SDKs wrap what is not an object: a text, which may be JSON
+    return CallOutcome(structured, failed)
 
 
 def _says(texts: list[str], value: Any) -> bool:
@@ -180,14 +182,14 @@ def _says(texts: list[str], value: Any) -> bool:
         return False
 
 
-def task_outcome(method: str, response: Mapping[str, Any]) -> Outcome | None:
+def task_outcome(method: str, response: Mapping[str, Any]) -> CallOutcome | None:
     """What an answer to `tasks/get` or `tasks/result` tells of the call; None while the task goes on."""
     result = response.get("result")
     if not isinstance(result, dict):
-        return Outcome("", failed=True) if method == "tasks/result" and "error" in response else None
+        return CallOutcome("", failed=True) if method == "tasks/result" and "error" in response else None
     status = result.get("status")
     if status in ("failed", "cancelled"):
-        return Outcome(str(result.get("statusMessage", status)), failed=True)
+        return CallOutcome(str(result.get("statusMessage", status)), failed=True)
     if method == "tasks/result":
         return result_outcome(result)
     inner = result.get("result")
