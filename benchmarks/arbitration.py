@@ -105,7 +105,9 @@ def remember(
     """What somebody learns on some games."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "memory.jsonl")
-        played = plan_run(world, model.name, lend(model), tasks=tasks, setting=setting, sources=sources)
+        played = plan_run(
+            world, model.name, lend(model), tasks=tasks, setting=setting, sources=sources, memory=EpisodicMemory()
+        )
         learn(LearningPlan(played, rounds=1), out)
         return read_memory(out, world.name)
 

@@ -36,16 +36,16 @@ ALL_TIERS = tuple(Tier)
 
 @dataclass(frozen=True)
 class Condition:
-    """What of RPMS is switched on."""
+    """What of RPMS is switched on. The defaults are the paper's."""
 
     rules: bool = True
     memory: bool = True
     arbitration: Arbitration = Arbitration.HARD_SOFT
     state_filter: bool = True
-    layout: Layout = Layout.CACHED
-    form: Form = Form.SINGLE
-    belief: BeliefShown = BeliefShown.EXTENDED
-    repair: Repair = Repair.BELIEF
+    layout: Layout = Layout.PAPER
+    form: Form = Form.CHAT
+    belief: BeliefShown = BeliefShown.PAPER
+    repair: Repair = Repair.FORM
     calls: Calls = Calls.TEXT
     tiers: tuple[Tier, ...] = ALL_TIERS
     """The tiers of the manual that the prompt and arbitration have, in the manual's order."""
@@ -66,15 +66,17 @@ FULL = Condition()
 COMPACT = 250
 """Tokens that all injected blocks may have together where rules and memories act and are hardly told."""
 
+ABLATION = {"A": "baseline", "B": "rules-only", "C": "memory-only", "D": "full"}
+"""The 2x2 ablation, by the paper's letters."""
 CONDITIONS = {"baseline": BASELINE, "rules-only": RULES_ONLY, "memory-only": MEMORY_ONLY, "full": FULL}
-"""The 2x2 ablation: (A), (B), (C) and (D)."""
+"""By name: those of the ablation, and any that are added to them."""
 LATER = ("full", "rules-only")
 """The conditions that rounds of learning after the first may have."""
 
 
 def named_condition(name: str) -> Condition:
     """Find a condition by its name or the paper's letter."""
-    found = CONDITIONS.get(name) or dict(zip("ABCD", CONDITIONS.values(), strict=True)).get(name)
+    found = CONDITIONS.get(ABLATION.get(name, name))
     if found is None:
         raise InputError(f"unknown condition {name!r}; {nearest(name, CONDITIONS)}")
     return found

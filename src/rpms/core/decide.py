@@ -21,7 +21,7 @@ from rpms.core.prompt import Block, Part, Prompt, Turn, build, make_block, trans
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.selection import note_crowded_out, select
 from rpms.core.verdict import Candidate
-from rpms.core.wording import HEADINGS, PromptStyle, memory_line, situation_lines, standing_blocks
+from rpms.core.wording import HEADINGS, PromptStyle, memory_line, situation_lines, standing_blocks, untagged_line
 
 Consistent = Callable[[Iterable[Candidate], Situation, ActiveRules], Iterator[Candidate]]
 """M_filt: marks the candidates that do not suit the situation."""
@@ -129,7 +129,9 @@ def decide(
     selection = select(judged, recalled, known.retrieval, mind.mask, now.progress)  # the best, as there is room
     advice = Advice(mind.adviser, now, rules, selection.memories)  # past the paper; there, nothing is said
     blocks = _serialise(mind, advice, told or observation)  # 7
-    prompt = build(blocks, mind.style.layout, mind.style.budget, mind.style.count, mind.style.form)  # 8
+    untagged = {memory_line(each): untagged_line(each) for each in selection.memories}
+    style = mind.style
+    prompt = build(blocks, style.layout, style.budget, style.count, style.form, untagged)  # 8
     return Decision(
         goal=goal,
         belief=belief,

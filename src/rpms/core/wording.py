@@ -122,6 +122,12 @@ def situation_lines(rules: ActiveRules, facts: Facts) -> tuple[str, ...]:
 
 def memory_line(candidate: Candidate) -> str:
     """One experience, with its warning if it has one."""
+    text, verdict = untagged_line(candidate), candidate.verdict
+    return f"{text}\n    [WARNING: {verdict.reason}]" if verdict.fate is Fate.WARNED else text
+
+
+def untagged_line(candidate: Candidate) -> str:
+    """One experience, without the warning of the soft layer."""
     entry, verdict = candidate.entry, candidate.verdict
     match entry:
         case SuccessSnippet() if candidate.adapted and not entry.actions:
@@ -136,6 +142,4 @@ def memory_line(candidate: Candidate) -> str:
         case _:
             needs, gives = "; ".join(entry.preconditions) or "nothing", "; ".join(entry.effects) or "nothing"
             text = f"  VERIFIED ({entry.confidence:.2f}): {entry.action_template} | needs: {needs} | effects: {gives}"
-    if verdict.fate is Fate.WARNED:
-        return f"{text}\n    [WARNING: {verdict.reason}]"
     return f"{text}\n    [{verdict.reason}]" if verdict.fate is Fate.CUT else text

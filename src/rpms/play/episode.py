@@ -39,7 +39,7 @@ class Play:
     method: Method = METHODS[REACT]
     brought: Reflection = NOTHING
     """What is carried from earlier attempts; what asking for it took is counted with the first step."""
-    repair: Repair = Repair.BELIEF
+    repair: Repair = Repair.FORM
     calls: Calls = Calls.TEXT
     ending: Ending | None = None
     error: str = ""

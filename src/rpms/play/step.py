@@ -64,7 +64,7 @@ class Player:
     model: Model
     decoding: Decoding
     method: Method = field(default_factory=lambda: METHODS[REACT])
-    repair: Repair = Repair.BELIEF
+    repair: Repair = Repair.FORM
     """What is forgiven in an action."""
     calls: Calls = Calls.TEXT
     """How tools are called."""
