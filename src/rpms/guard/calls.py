@@ -180,6 +180,12 @@ class ToolManual:
     circles: OnUnknown = OnUnknown.WARN
     """What becomes of calls that bring nothing new, again and again."""
 
+    @property
+    def asking(self) -> frozenset[str]:
+        """The tools about whose calls a person may be asked."""
+        policies = (name for each in self.policies if each.asks or each.unknown is OnUnknown.ASK for name in each.tools)
+        return frozenset(policies) | {name for name, tool in self.tools.items() if tool.unknown is OnUnknown.ASK}
+
     def failed(self, result: object) -> bool:
         """True if a result says that the call failed."""
         if isinstance(result, str):
