@@ -128,6 +128,8 @@ class ToolSchema:
     forgets: tuple[Atom, ...] = ()
     """Records that are no longer what they were: `user(user_id)`."""
     unknown: OnUnknown = OnUnknown.REFUSE
+    reads: bool = False
+    """It changes nothing in the world: a refusal may propose to call it first."""
 
     @property
     def id(self) -> str:

@@ -36,7 +36,7 @@ class Notices(Hooks):
     """Adds what the guard noted about a call to its result, in what the model is about to read."""
 
     async def on_before_model_generate(self, data: BeforeModelGenerate) -> None:
-        notices = store().get(_NOTICES, {})
+        notices: dict[str, str] = store().get(_NOTICES, {})
         for place, message in enumerate(data.input):
             if isinstance(message, ChatMessageTool) and message.tool_call_id in notices:
                 text = f"{message.text}\n{notices[message.tool_call_id]}"

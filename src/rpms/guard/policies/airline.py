@@ -246,9 +246,9 @@ def few_methods(look: Look, payments: list[Any]) -> bool | None:
 @fact
 def covered(look: Look) -> bool | None:
     """Whether each gift card and certificate holds what it is to pay in all."""
-    methods, owed = _methods(look), Counter[str]()
+    methods, owed = _methods(look), dict[str, float]()
     for method, amount in _payments(look):
-        owed[method] += amount  # type: ignore[assignment]  a price may have cents
+        owed[method] = owed.get(method, 0.0) + amount
     return all(
         methods[method]["source"] == "credit_card" or methods[method]["amount"] >= amount
         for method, amount in owed.items()
