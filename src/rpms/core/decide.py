@@ -141,7 +141,7 @@ def decide(
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
     filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in Kind}  # 5
-    adapted = {kind: mind.adapt(filtered[kind], now.room) for kind in Kind}  # past the paper; there, as stored
+    adapted = filtered | {Kind.SUCCESS: mind.adapt(filtered[Kind.SUCCESS], now.room)}  # past the paper
     judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation, mind.arbitration) for kind in Kind}  # 6
     selection = select(judged, recalled, mind.retrieval, mind.mask, now.progress)  # the best, as there is room
     counsel = mind.counsel(now, rules, selection.memories)  # past the paper; there, nothing is said

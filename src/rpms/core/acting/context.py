@@ -71,5 +71,8 @@ class StepContext:
         done = [each.command for each in self.situation.past]
         tried = [turn.action for turn in self.turns_here]
         refused = [turn.action for turn in self.turns_here if turn.failed]
+        failed = [turn.action for turn in self.history if turn.failed]
         sub_goal = self.progress.sub_goal
-        return AdaptContext(self.situation, self.schemas, self.whereabouts, done, sub_goal, tried, refused, self.mask)
+        return AdaptContext(
+            self.situation, self.schemas, self.whereabouts, done, sub_goal, tried, refused, self.mask, failed
+        )
