@@ -302,7 +302,7 @@ class AdaptContext:
         A place where only the last step is lacking is searched before another is gone to. Of the others, those that
         cost at most so many steps more than the likeliest.
         """
-        ranks = self._new_kinds | self.whereabouts.order(kind, {})
+        ranks = {**self._new_kinds, **self.whereabouts.order(kind, {})}
         begun, others = list[tuple[str, str]](), list[tuple[float, str, str]]()
         for place_kind in sorted(ranks, key=ranks.__getitem__):
             told = self.whereabouts.told(kind, place_kind) or f"look for {kind}"
