@@ -246,7 +246,7 @@ def test_what_is_broken_is_known_to_be_from_every_room():
     pot = ("look around", off.replace("\ta cupboard", "\ta metal pot (containing nothing)\n\ta cupboard"))
     held = ("pick up metal pot", "You move the metal pot to the inventory.")
     belief = in_kitchen(pot, held, broken, ("go to hallway", "You move to the hallway."))
-    assert not any("move metal pot to sink" == link.command for option in plan(belief).options for link in option.chain)
+    assert not any(link.command == "move metal pot to sink" for option in plan(belief).options for link in option.chain)
     assert "sink ?" in belief.names["tap"], "another one is looked for"
 
 
@@ -272,9 +272,9 @@ def test_a_block_that_does_not_move_is_timed_too():
 def test_the_substance_is_not_focused_on_before_the_thermometer_though_it_is_in_a_pot_already():
     pot = KITCHEN.replace("\ta cupboard", "\ta metal pot (containing a substance called gallium)\n\ta cupboard")
     task = (
-        "Your task is to measure the melting point of gallium, which is located around the kitchen. First, focus on the "
-        "thermometer. Next, focus on the gallium. If the melting point of gallium is above 200.0 degrees celsius, focus "
-        "on the blue box. If the melting point of gallium is below 200.0 degrees celsius, focus on the orange box. The "
-        "boxes are located around the kitchen.\n\n"
+        "Your task is to measure the melting point of gallium, which is located around the kitchen. First, focus on "
+        "the thermometer. Next, focus on the gallium. If the melting point of gallium is above 200.0 degrees celsius, "
+        "focus on the blue box. If the melting point of gallium is below 200.0 degrees celsius, focus on the orange "
+        "box. The boxes are located around the kitchen.\n\n"
     )
     assert best(after(opening=task + pot)) == "pick up thermometer"
