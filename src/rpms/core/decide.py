@@ -15,7 +15,7 @@ from rpms.core.consistency import CompatibilityFilter, same_occupancy
 from rpms.core.experience.adapt import Adapt, as_stored
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.mask import NO_MASK, Mask
-from rpms.core.memory import Kind
+from rpms.core.memory import TOLD, Kind
 from rpms.core.planning.reason import Plan
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, Prompt, Turn, build, make_block, transcript
@@ -139,10 +139,10 @@ def decide(
     now = StepContext.of(belief, goal, mind.schemas, history, mind.whereabouts, mind.mask)
     state_signature, goal_signature = now.signature, goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
-    recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
-    filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in Kind}  # 5
-    adapted = {kind: mind.adapt(filtered[kind], now.room) for kind in Kind}  # past the paper; there, as stored
-    judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation, mind.arbitration) for kind in Kind}  # 6
+    recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in TOLD}  # 4
+    filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in TOLD}  # 5
+    adapted = {kind: mind.adapt(filtered[kind], now.room) for kind in TOLD}  # past the paper; there, as stored
+    judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation, mind.arbitration) for kind in TOLD}  # 6
     selection = select(judged, recalled, mind.retrieval, mind.mask, now.progress)  # the best, as there is room
     counsel = mind.counsel(now, rules, selection.memories)  # past the paper; there, nothing is said
     blocks = _serialise(mind, rules, now, selection.memories, counsel, told or observation)  # 7
