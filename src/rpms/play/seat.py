@@ -14,8 +14,7 @@ from rpms.models.base import Model
 from rpms.play.episode import Play
 from rpms.play.plan import RunPlan
 from rpms.play.reflecting import CARRIED, NOTHING, Reflection, carried_text, reflect
-from rpms.store.episode_text import episode_text
-from rpms.store.episodes import EpisodeRow, row_of
+from rpms.store.episodes import EpisodeRow, episode_text, row_of
 from rpms.store.runs import Timing
 from rpms.worlds.base import Task
 
@@ -104,6 +103,8 @@ class Seat:
                 plan.seed,
                 method=plan.method,
                 brought=brought,
+                repair=plan.condition.repair,
+                calls=plan.condition.calls,
             )
             while play.ending is None:
                 if stop():
