@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rpms.core.condition import CONDITIONS
+from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Request
 from rpms.models.policy import follow_plan
 from rpms.play.plan import lend, plan_run
@@ -58,7 +59,14 @@ def make_runs(folder: Path, episodes: int) -> None:
     for name, condition in CONDITIONS.items():
         model = Wanderer()
         plan = plan_run(
-            world, model.name, lend(model), split="builtin", tasks=tasks, condition=condition, step_budget=40
+            world,
+            model.name,
+            lend(model),
+            split="builtin",
+            tasks=tasks,
+            condition=condition,
+            step_budget=40,
+            memory=EpisodicMemory(),
         )
         run(plan, folder / "played" / name)
         played = RunFolder(folder / "played" / name)

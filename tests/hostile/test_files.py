@@ -15,6 +15,7 @@ import pytest
 
 from rpms.core.belief import StateSignature
 from rpms.core.errors import FileError, RPMSError
+from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import read_bytes, text_lines
 from rpms.foreign.limits import MOST_YAML_NODES
 from rpms.models.policy import PolicyModel, follow_plan
@@ -43,7 +44,7 @@ def played(tmp_path_factory) -> Path:
     """A run of two episodes, short ones: they are read hundreds of times."""
     folder = tmp_path_factory.mktemp("run") / "run"
     model = PolicyModel("planner", follow_plan)
-    run(plan_run(WORLD, model.name, lend(model), limit=2, step_budget=4), folder)
+    run(plan_run(WORLD, model.name, lend(model), limit=2, step_budget=4, memory=EpisodicMemory()), folder)
     return folder
 
 

@@ -49,7 +49,7 @@ def planner(slow: float = 0.0, asked: Counter | None = None):
 
 def plan(model=None, **options):
     model = model or planner()
-    return plan_run(options.pop("on", world), model.name, lend(model), **options)
+    return plan_run(options.pop("on", world), model.name, lend(model), **{"memory": EpisodicMemory(), **options})
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -261,7 +261,7 @@ def test_timings_live_apart(tmp_path):
 def test_the_protocol_says_everything_that_decides_the_results(tmp_path):
     condition = plan().protocol().settings["condition"]
     assert condition.keys() == FULL.__dataclass_fields__.keys()
-    assert (condition["arbitration"], condition["layout"]) == ("hard+soft", "cached")
+    assert (condition["arbitration"], condition["layout"]) == ("hard+soft", "paper")
     base = plan().protocol()
     changes = {
         "condition.rules": {"condition": replace(FULL, rules=False)},

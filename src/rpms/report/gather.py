@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.acting.enforcement import PAPER, STRICT
-from rpms.core.condition import CONDITIONS
+from rpms.core.condition import ABLATION, CONDITIONS
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
@@ -292,7 +292,8 @@ def _switched_name(run: RunFolder) -> str:
     switches = run.protocol.settings.get("condition")
     if not isinstance(switches, Mapping):
         return str(switches or "")
-    for name, condition in CONDITIONS.items():
+    for name in ABLATION.values():
+        condition = CONDITIONS[name]
         if all(switches.get(field) == getattr(condition, field) for field in ("rules", "memory")):
             odd = condition.memory and not switches.get("state_filter", True)
             odd = odd or (condition.rules and condition.memory and switches.get("arbitration") != condition.arbitration)
