@@ -86,6 +86,7 @@ def learn_split(
     meter = resources.meter({model: known})
     terms = options.terms_of(settings, found, model, resources.base_url)
     terms["open_reader"] = resources.reader(world, settings)
+    terms["condition"] = first
     plan = LearningPlan(
         plan_run(found, model, named, split=settings.split, tasks=tasks, setting=setting, **terms),
         rounds,

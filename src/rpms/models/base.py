@@ -48,12 +48,12 @@ class Request:
     """The actions to choose from, where the action is to be held to them while it is written; none: any."""
     templates: tuple[str, ...] = ()
     """Where there are no choices: the ways to write an action, such as `go to <place>`, one of which it is held to."""
+    tools: tuple[Tool, ...] = ()
+    """The tools to answer with a call of, where calls are the server's own; the answer's text says which it was."""
     weigh: bool = False
     """Whether the answer is how likely each choice is, with nothing written before it."""
     begun: str = ""
     """Where choices are weighed: the beginning of the answer, which each of them would go on."""
-    tools: tuple[Tool, ...] = ()
-    """The tools to answer with a call of, where calls are the server's own; the answer's text says which it was."""
 
 
 @dataclass(frozen=True, slots=True)

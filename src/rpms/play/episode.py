@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from rpms.core.acting.enforcement import Calls, Repair
 from rpms.core.decide import Mind
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable, WorldError
@@ -41,12 +42,14 @@ class Play:
     """Who reads a goal in a person's words; the model that plays where nobody is named."""
     brought: Reflection = NOTHING
     """What is carried from earlier attempts; what asking for it took is counted with the first step."""
+    repair: Repair = Repair.FORM
+    calls: Calls = Calls.TEXT
     ending: Ending | None = None
     error: str = ""
 
     def __post_init__(self) -> None:
-        if self.mind.retrieval.mask:
-            self.mind = replace(self.mind, mask=Mask(self.mind.retrieval.mask, self.seed, self.task.id))
+        if share := self.mind.experience.retrieval.mask:
+            self.mind = replace(self.mind, mask=Mask(share, self.seed, self.task.id))
         self._outcome = Outcome("")
         try:
             self._outcome = self.game.reset()
@@ -55,7 +58,9 @@ class Play:
         if request := self.task.source.get(REQUEST):
             stated = self.world.stating(self._outcome.observation, request)
             self._outcome = replace(self._outcome, observation=stated)
-        player = Player(self.world, self.mind, self.model, self.decoding, self.method, self.reads)
+        player = Player(
+            self.world, self.mind, self.model, self.decoding, self.method, self.repair, self.calls, self.reads
+        )
         read = player.understand(self._outcome.observation, self.episode_id or self.task.id)
         self.goal = read.goal
         carried = (*self.brought.carried, *self.method.opening(self.goal, self.task.id))

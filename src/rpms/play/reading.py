@@ -71,7 +71,7 @@ class Reads:
 
     def reader(self, world: World, mind: Mind) -> Reader:
         """A reader with what a mind knows: its rules and its memory count where they are on. Made once for a memory."""
-        entries = mind.memory.entries
+        entries = mind.experience.memory.entries
         kept = self._kept.get(id(entries))
         if kept is None:
             kept = self._kept[id(entries)] = Reader(

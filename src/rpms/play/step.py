@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from rpms.core.acting.advice import turn_state
-from rpms.core.acting.enforcement import GuardMode
+from rpms.core.acting.enforcement import Calls, GuardMode, Repair
 from rpms.core.belief import Belief
 from rpms.core.decide import Decision, Mind, decide
 from rpms.core.episode import Step
@@ -70,6 +70,10 @@ class Player:
     model: Model
     decoding: Decoding
     method: Method = field(default_factory=lambda: METHODS[REACT])
+    repair: Repair = Repair.FORM
+    """What is forgiven in an action."""
+    calls: Calls = Calls.TEXT
+    """How tools are called."""
     reads: Reads | None = None
     """Who reads requests; the model that plays where nobody is named."""
 
@@ -99,7 +103,7 @@ class Player:
             decision = decide(mind, read.goal, prior, course.command, observation, course.history, told)
         if read is not None and read.examples and not course.steps:
             decision = replace(decision, candidates=(*decision.candidates, *read.examples))
-        asker = Asker(self.world, self.model, self.decoding, mind.enforcement, mind.repair, mind.calls)
+        asker = Asker(self.world, self.model, self.decoding, mind.enforcement, self.repair, self.calls)
         return Move(decision, asker.ask(decision, episode), observation, told, read)
 
     def after(

@@ -23,7 +23,16 @@ from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import forgive
 from rpms.worlds.alfworld.drift import contradictions
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games import BUILTIN, LARGE, builtin_tasks, known_dialect, list_tasks, load_task, task_data
+from rpms.worlds.alfworld.games import (
+    BUILTIN,
+    LARGE,
+    TRAIN,
+    builtin_tasks,
+    known_dialect,
+    list_tasks,
+    load_task,
+    task_data,
+)
 from rpms.worlds.alfworld.games.requests import requested
 from rpms.worlds.alfworld.goals import make_goal, parse_goal
 from rpms.worlds.alfworld.observations import NOTHING_HAPPENS, TASK
@@ -39,7 +48,7 @@ class Alfworld(World):
     """The World of ALFWorld's household games."""
 
     name = "alfworld"
-    splits: tuple[str, ...] = (BUILTIN, LARGE, "valid_seen", "valid_unseen", "train", "valid_train")
+    splits: tuple[str, ...] = (BUILTIN, TRAIN, LARGE, "valid_seen", "valid_unseen", "train", "valid_train")
     engines: tuple[str, ...] = ("native", "textworld")
     options: tuple[str, ...] = ("dialect", "goals")
     """`dialect`: 0.3 (put … in/on) or 0.4 (move … to); by default each game's own. `goals`: `human` makes a task of
@@ -53,7 +62,7 @@ class Alfworld(World):
         if split not in self.splits:
             raise InputError(f"ALFWorld has no split {split!r}; choose one of {', '.join(self.splits)}")
         self._dialect(setting)
-        tasks = builtin_tasks(split) if split in (BUILTIN, LARGE) else list_tasks(_data_folder(setting), split)
+        tasks = builtin_tasks(split) if split in (BUILTIN, TRAIN, LARGE) else list_tasks(_data_folder(setting), split)
         return requested(tasks, split) if self._in_own_words(setting) else tasks
 
     def _in_own_words(self, setting: Setting) -> bool:
@@ -100,7 +109,7 @@ class Alfworld(World):
         return self.manual_files("environment.yaml", "domain_paper.yaml")
 
     def embedded_memory(self) -> str:
-        """What the planner learned on the embedded games: `rpms learn alfworld --split builtin --rounds 1`."""
+        """What the planner learned on other made games: `rpms learn alfworld --split builtin_train --rounds 1`."""
         return str(files("rpms.worlds.alfworld").joinpath("builtin", "memory.jsonl"))
 
     def goal(self, opening: str) -> Goal:
