@@ -73,6 +73,7 @@ def run_split(
     terms = options.terms_of(settings, found, model, resources.base_url)
     terms["memory"], terms["stuck_after"] = options.memory_of(settings, found, model), stuck_after
     terms["decoding"] = replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ())))
+    terms["open_reader"] = resources.reader(world, settings)
     opened = resources.model(model, world, settings)
     plan = plan_run(found, model, opened, split=settings.split, tasks=tasks, setting=setting, **terms)
     out = out or default_folder(world, settings.split or found.splits[0], model, settings)
@@ -108,6 +109,9 @@ def run_split(
         raise typer.Exit(130) from None
     if agreed := agreement([{row.task: row.won for row in summary.rows} for summary in summaries]):
         console.print(agreed.text(), markup=False, soft_wrap=True)
+    if plan.overlap:
+        shared = f"{len(plan.overlap)} of {len(plan.tasks)} tasks"
+        console.print(f"WARNING: the memory was learned from {shared} that were played", markup=False, soft_wrap=True)
     console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
     if any(summary.rows and all(row.failed for row in summary.rows) for summary in summaries):
         raise typer.Exit(1)

@@ -22,6 +22,11 @@ class Kind(StrEnum):
     SUCCESS = "success"
     FAILURE = "failure"
     SCHEMA = "schema"
+    REQUEST = "request"
+
+
+TOLD: tuple[Kind, ...] = tuple(kind for kind in Kind if kind is not Kind.REQUEST)
+"""The kinds that a prompt's memory block may show; remembered requests are examples for reading new ones."""
 
 
 class Origin(NamedTuple):
@@ -117,6 +122,8 @@ class VerifiedSchema:
     effects: tuple[str, ...] = ()
     origins: frozenset[Origin] = frozenset()
     id: str = ""
+    goals: frozenset[GoalSignature] = frozenset()
+    """The goals of the episodes it was tried in; none are recorded in the paper's listing."""
 
     kind = Kind.SCHEMA
     prefix = "schema"
@@ -176,7 +183,49 @@ class CriticalFailure:
         )
 
 
-Entry = SuccessSnippet | FailureLesson | VerifiedSchema | CriticalFailure
+@dataclass(frozen=True, slots=True)
+class RememberedRequest:
+    """A request in a person's own words, and the goal it was read as when the episode was won."""
+
+    goal_signature: GoalSignature
+    state_signature: StateSignature
+    """The kinds in the room, under `room`."""
+    request: str
+    origins: frozenset[Origin] = frozenset()
+    id: str = ""
+
+    kind = Kind.REQUEST
+    prefix = "request"
+
+    @property
+    def success_count(self) -> int:
+        return len(self.origins)
+
+    @property
+    def strength(self) -> float:
+        return _evidence(self.success_count)
+
+    @property
+    def meant(self) -> dict[str, str]:
+        """The goal's type, object and destination, those that it has."""
+        goal = self.goal_signature
+        fields = {"type": goal.type, "object": goal.object, "destination": goal.destination}
+        return {name: value for name, value in fields.items() if value}
+
+    def key(self) -> tuple[str, ...]:
+        return (str(self.goal_signature), canonical(self.request))
+
+
+Entry = SuccessSnippet | FailureLesson | VerifiedSchema | CriticalFailure | RememberedRequest
+
+
+_ROUND = re.compile(r"round\d+/")
+
+
+def learned_from(entries: Iterable[Entry]) -> frozenset[str]:
+    """The episodes that entries name as their origins, by task: without the round in which they were played."""
+    episodes = {origin.episode for entry in entries for origin in entry.origins}
+    return frozenset(_ROUND.sub("", episode, count=1) for episode in episodes)
 
 
 def content_id(entry: Entry) -> str:
@@ -187,7 +236,7 @@ def content_id(entry: Entry) -> str:
 
 def _wording(entry: Entry) -> str:
     """An entry's content in full, by which one of several near-duplicates is chosen."""
-    fields = [getattr(entry, name) for name in entry.__slots__ if name not in ("origins", "id")]
+    fields = [getattr(entry, name) for name in entry.__slots__ if name not in ("origins", "id", "goals")]
     return json.dumps([value if isinstance(value, Mapping) else str(value) for value in fields], sort_keys=True)
 
 
@@ -203,8 +252,12 @@ def merge(*stores: Iterable[Entry]) -> tuple[Entry, ...]:
             key = (entry.kind, *entry.key())
             known = merged.get(key)
             if known is not None:
-                chosen = min(known, entry, key=_wording)
-                merged[key] = replace(chosen, origins=known.origins | entry.origins)
+                origins = known.origins | entry.origins
+                if isinstance(known, VerifiedSchema) and isinstance(entry, VerifiedSchema):
+                    schema = min(known, entry, key=_wording)
+                    merged[key] = replace(schema, origins=origins, goals=known.goals | entry.goals)
+                else:
+                    merged[key] = replace(min(known, entry, key=_wording), origins=origins)
             else:
                 merged[key] = entry
     return tuple(replace(merged[key], id=content_id(merged[key])) for key in sorted(merged))

@@ -14,11 +14,15 @@ from typing import Any, TypedDict, Unpack
 from rpms.core.condition import FULL, Condition, Knowledge
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
+from rpms.core.memory import learned_from
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.models.base import Decoding, Model, WrappedModel
+from rpms.models.providers import NO_LLM, parse_model_name
+from rpms.play.answering import NamedModel
 from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.reading import CONTROLS, Reads
 from rpms.play.reflecting import CARRIED, Earlier
 from rpms.play.setup import knowledge_of
 from rpms.play.sources import Sources, retrieval_settings
@@ -58,11 +62,20 @@ class RunPlan:
     keep: Mapping[str, Keep] = field(default_factory=dict)
     """What else to keep of each episode, by the name of the folder in the run's folder."""
     method: Method = METHODS[REACT]
+    reader: str = ""
+    """Who reads goals in people's words: a control's name, or a model's; the model that plays by default."""
+    open_reader: OpenModel | None = None
     trial: int = 0
     """Which attempt at its tasks this is; see `rpms.play.trials`."""
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
     """By task: the attempt before, from which the model is to carry something to this one."""
     earlier_hash: str = ""
+
+    @property
+    def overlap(self) -> tuple[str, ...]:
+        """The tasks that its memory was learned from, too; none where it plays without a memory."""
+        known = learned_from(self.memory.entries) if self.condition.memory else frozenset()
+        return tuple(task.id for task in self.tasks if task.id in known)
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -74,6 +87,12 @@ class RunPlan:
         if memory.world and memory.world != self.world.name:
             raise InputError(f"this is a memory of {memory.world}, not of {self.world.name}")
         return replace(self, memory=memory)
+
+    def reads(self, model: Model) -> Reads:
+        """Who reads goals in people's words: the plan's reader, opened here, else the model that plays."""
+        if self.reader in CONTROLS:
+            return Reads(control=self.reader)
+        return Reads(self.open_reader() if self.open_reader is not None else model)
 
     def protocol(self) -> Protocol:
         """Everything in this plan that decides its results."""
@@ -91,10 +110,11 @@ class RunPlan:
             "memory": {
                 "hash": memory_hash(self.memory) if remembering else "",
                 "entries": len(self.memory) if remembering else 0,
+                **({"overlap": len(overlap)} if (overlap := self.overlap) else {}),
             },
             "manual": {"name": self.sources.manual.name, "hash": self.sources.manual.hash(self.world)},
             "prompts": prompts_hash(self.sources.prompts.over(self.world.wording)),
-            "retrieval": (retrieval_settings(self.sources.recalling.over(self.world.retrieval)) if remembering else {}),
+            "retrieval": (retrieval_settings(self.sources.recalling, self.world.retrieval) if remembering else {}),
             "context": self.sources.context,
             "step_budget": self.step_budget,
             "stuck_after": self.stuck_after,
@@ -103,6 +123,8 @@ class RunPlan:
         if self.method.name != REACT:
             followed = {"earlier": self.earlier_hash} if self.trial else {}
             settings["agent"] = {**self.method.settings(), "trial": self.trial, **followed}
+        if self.reader:
+            settings["reader"] = self.reader
         if self.epoch > 1:
             settings["epoch"] = self.epoch
         return Protocol(tuple(task.id for task in self.tasks), settings)
@@ -127,6 +149,10 @@ class Terms(TypedDict, total=False):
     stuck_after: int
     seed: int
     method: Method
+    reader: str
+    open_reader: OpenModel | None
+    overlap: bool
+    """Play tasks that the memory was learned from, which results then say; otherwise that is an InputError."""
 
 
 def plan_run(
@@ -141,7 +167,11 @@ def plan_run(
     keep: Mapping[str, Keep] | None = None,
     **terms: Unpack[Terms],
 ) -> RunPlan:
-    """Make a plan: which tasks, who plays them, and on what terms. What cannot be run is an InputError here."""
+    """Make a plan: which tasks, who plays them, and on what terms. What cannot be run is an InputError here.
+
+    The defaults are the paper's: the full system, its manual, its prompt. A condition with memory needs one; an empty
+    one is `EpisodicMemory()`.
+    """
     setting = setting or Setting()
     split = split or world.splits[0]
     chosen = tuple(world.tasks(split, setting) if tasks is None else tasks)
@@ -153,7 +183,7 @@ def plan_run(
         raise InputError(f"the task {twice[0]!r} is listed more than once")
     if setting.engine not in world.engines:
         raise InputError(f"{world.name} has no engine {setting.engine!r}; choose one of {', '.join(world.engines)}")
-    budget = terms.get("step_budget")
+    budget, reader = terms.get("step_budget"), terms.get("reader", "")
     plan = RunPlan(
         world=world,
         split=split,
@@ -170,10 +200,35 @@ def plan_run(
         seed=terms.get("seed", 0),
         keep=keep or {},
         method=terms.get("method", METHODS[REACT]),
+        reader=reader,
+        open_reader=terms.get("open_reader") or _opening(reader, world),
     )
     _check_ranges(plan)
     memory = terms.get("memory")
-    return plan if memory is None else plan.remembering(memory)
+    if memory is not None:
+        plan = plan.remembering(memory)
+    elif plan.condition.memory:
+        raise InputError("the condition uses memory, and none was given: read one, or give EpisodicMemory() for none")
+    if plan.overlap and not terms.get("overlap"):
+        raise InputError(overlapping(len(plan.overlap), len(plan.tasks), plan.overlap[0]))
+    return plan
+
+
+def overlapping(shared: int, total: int, example: str) -> str:
+    """Refusal of tasks that a memory is learned from, in words."""
+    return (
+        f"the memory is learned from {shared} of these {total} tasks, such as {example}: play others, or learn from "
+        "others (a split called train); `overlap: allow` (--overlap allow) plays them, and every table says so"
+    )
+
+
+def _opening(reader: str, world: World) -> OpenModel | None:
+    """Opens a reader by name; None for a control, and where the model that plays is to read."""
+    if not reader or reader in CONTROLS:
+        return None
+    if parse_model_name(reader).provider.backend in NO_LLM:
+        raise InputError(f"reader {reader}: give a language model, or one of {', '.join(CONTROLS)}")
+    return NamedModel(reader, world.name)
 
 
 def _check_ranges(plan: RunPlan) -> None:

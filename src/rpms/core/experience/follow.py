@@ -62,7 +62,7 @@ class Following:
         where = Where.of(room.situation, room.syntax)
         stream, others, bound = iter(candidates), list[Candidate](), list[Candidate]()
         for candidate in islice(stream, CONSIDERED) if where is not None else ():
-            tied = self._tied(candidate.entry, where, room)
+            tied = where and self._tied(candidate.entry, where, room)
             follows = tied and not learned_ahead(room.situation, candidate.entry)
             (bound if follows else others).append(candidate)
             if tied is None and not bound:
