@@ -35,8 +35,9 @@ _PUT = re.compile(rf"you put the ({_NAME}) (into|on) the ({_NAME})\.")
 _DROP = re.compile(rf"you drop the ({_NAME}) on the ground\.")
 _OPEN = re.compile(rf"you (open|close|lock|unlock) the ({_NAME})(?:, revealing ([^.]+))?\.")
 _EAT = re.compile(rf"you eat the ({_NAME})\.")
-_CARRIED = re.compile(r"you are carrying: ([^.]+)\.")
+_CARRIED = re.compile(r"you are carrying:? ([^.]+)\.")
 _NEEDS_KEY = re.compile(rf"you have to unlock the ({_NAME}) with the ({_NAME}) first\.")
+_WELDED = re.compile(rf"the ({_NAME}) is welded shut\.")
 _NO_KEY = re.compile(rf"you need to take the ({_NAME}) first\.")
 _NO_WAY = re.compile(rf"you have to open the ({_NAME}) first\.")
 
@@ -163,6 +164,8 @@ def _keyed(belief: FactBelief) -> FactBelief:
 
 def _refused(belief: FactBelief, action: str | None, text: str) -> FactBelief:
     """A command that was not taken says what is not so."""
+    if match := _WELDED.search(text):
+        return belief.learn(f"locked({match[1]})", f"closed({match[1]})", f"not fits(_, {match[1]})")
     if match := _NO_WAY.search(text):
         return belief.learn(f"closed({match[1]})")
     if match := _NO_KEY.search(text):
