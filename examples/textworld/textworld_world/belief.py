@@ -96,7 +96,7 @@ def _entered(belief: FactBelief, action: str | None, room: str, text: str) -> Fa
     for way, (door, state) in doors.items():
         shut = (f"closed({door})", f"blocked({room}, {way})")
         told = shut if state == "closed" else (f"not closed({door})", f"not locked({door})")
-        belief = belief.learn(f"door({door}, {room}, {way})", *told, place=[door], door=[door])
+        belief = belief.learn(f"door({door}, {room}, {way})", f"not in(_, {door})", *told, place=[door], door=[door])
         belief = _present(belief, room, [door])
     return _keyed(_furnished(belief, room, text))
 
@@ -170,7 +170,7 @@ def _refused(belief: FactBelief, action: str | None, text: str) -> FactBelief:
         return belief.learn(f"closed({match[1]})")
     if match := _NO_KEY.search(text):
         return belief.learn(f"not holding({match[1]})")
-    words = re.fullmatch(rf"unlock ({_NAME}) with ({_NAME})", (action or "").casefold())
+    words = re.fullmatch(rf"(?:un)?lock ({_NAME}) with ({_NAME})", (action or "").casefold())
     if words and text == "that doesn't seem to fit the lock.":
         return belief.learn(f"not fits({words[2]}, {words[1]})")
     return belief
