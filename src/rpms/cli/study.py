@@ -253,7 +253,7 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
         return
     try:
         every = [evidence.comparison for evidence in gather([folder])]
-        comparisons = [comparison for comparison in every if comparison.model in models]  # others were printed before
+        comparisons = [each for each in every if not each.model or each.model in models]  # others were printed before
         wide, told = max(console.width, _WIDTH), set[str]()
         for name in (name for name in study.tables if name in TABLES):
             tables = [main_table(comparisons)] if name == "main" else applicable(name, comparisons)
