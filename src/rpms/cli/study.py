@@ -209,7 +209,8 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
 
     def learn_first(learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
         play = plan_round(study, learning, 1, model, means)
-        plan = LearningPlan(play, learning.rounds, first=learning.condition(1), later=learning.condition(2))
+        first, later = learning.condition(1), learning.condition(2)
+        plan = LearningPlan(play, learning.rounds, first, later, harvest=learning.settings.harvesting)
         rounds = learn(
             plan,
             out,

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple, Self
 from urllib.parse import unquote
 
-from rpms.core.facts import Atom, Literal, Truth, kind_of, parse_literal
+from rpms.core.facts import Atom, Facts, Literal, Truth, kind_of, parse_literal
 from rpms.core.goal import Goal, escape
 from rpms.core.rules import ANYTHING
 
@@ -130,6 +130,10 @@ class Belief:
     def signature(self) -> StateSignature:
         """σ(b)."""
         return StateSignature.of(holding=self.holding, location=None if self.location is None else (self.location,))
+
+    def recalled(self, _state: StateSignature) -> Facts:
+        """The facts that a signature tells of the state it was taken in; by default none."""
+        return Belief()
 
     @property
     def moment(self) -> str:

@@ -58,6 +58,8 @@ class RunPlan:
     """Which time these tasks are played; see `rpms.play.epochs`."""
     keep: Mapping[str, Keep] = field(default_factory=dict)
     """What else to keep of each episode, by the name of the folder in the run's folder."""
+    harvest: str = ""
+    """By which rules memories are made of its episodes, where they are."""
     method: Method = METHODS[REACT]
     trial: int = 0
     """Which attempt at its tasks this is; see `rpms.play.trials`."""
@@ -108,6 +110,8 @@ class RunPlan:
             "stuck_after": self.stuck_after,
             "seed": self.seed,
         }
+        if self.harvest:
+            settings["harvest"] = self.harvest
         if self.method.name != REACT:
             followed = {"earlier": self.earlier_hash} if self.trial else {}
             settings["agent"] = {**self.method.settings(), "trial": self.trial, **followed}

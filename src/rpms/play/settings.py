@@ -34,6 +34,7 @@ TRAIN = "train"
 NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
 BY_GOAL, FOR_ANY = "goal", "any"
 REFUSE, ALLOW = "refuse", "allow"
+AS_PAPER, CLEAN = "as_paper", "clean"
 _SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair", "calls", "tiers")
 """The knobs that are fields of a `Condition`."""
 CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
@@ -129,6 +130,12 @@ class Settings:
     )
     memory: str | Path | None = knob(
         reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
+    )
+    harvest: str | None = knob(
+        reads.one_of((AS_PAPER, CLEAN)),
+        "What learning keeps of an episode: snippets as the paper's, refused steps included; or each sub-goal apart, "
+        "and only what worked.",
+        "as_paper|clean",
     )
     overlap: str | None = knob(
         reads.one_of((REFUSE, ALLOW)),
@@ -273,6 +280,11 @@ class Settings:
         sources.check(world)
         return sources
 
+    @property
+    def harvesting(self) -> str:
+        """The way in which learning harvests episodes."""
+        return self.harvest or self.of_preset.harvest or AS_PAPER
+
     def decoding(self, world: World) -> Decoding:
         """How the model writes."""
         seed = self.seed or 0
@@ -346,6 +358,7 @@ PRESETS: Mapping[str, Settings] = {
     "paper": Settings(
         manual=PAPER_MANUAL,
         schemas=BY_GOAL,
+        harvest=AS_PAPER,
         layout=Layout.PAPER,
         form=Form.CHAT,
         belief=BeliefShown.PAPER,
@@ -354,6 +367,7 @@ PRESETS: Mapping[str, Settings] = {
     "strict": Settings(
         manual=COMPLETE_MANUAL,
         schemas=FOR_ANY,
+        harvest=CLEAN,
         layout=Layout.CACHED,
         form=Form.SINGLE,
         belief=BeliefShown.EXTENDED,
