@@ -131,9 +131,10 @@ def judged(mind: Mind, decision: Decision) -> Iterator[Candidate]:
     """Every candidate of a step with its verdict, also those that no prompt has room for."""
     situation = Situation(decision.belief, decision.goal)
     for kind in Kind:
-        recalled = mind.memory.recall(kind, decision.goal_signature, mind.retrieval)
+        known = mind.experience
+        recalled = known.memory.recall(kind, decision.goal_signature, known.retrieval)
         filtered = mind.consistent(recalled, situation, decision.schemas)
-        yield from mind.arbitrate(filtered, decision.rules, situation, mind.arbitration)
+        yield from mind.arbitrate(filtered, decision.rules, situation)
 
 
 def shown(decision: Decision) -> frozenset[str]:

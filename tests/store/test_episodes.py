@@ -62,7 +62,7 @@ def an_episode(
     knowledge = knowledge_of(WORLD)
     mind = compose(condition, knowledge, some_memory(task.type))
     if budget is not None:
-        mind = replace(mind, budget=budget)
+        mind = replace(mind, style=replace(mind.style, budget=budget))
     dice = random.Random(number)
 
     def planner(request: Request) -> Answer:

@@ -8,8 +8,8 @@ from pathlib import Path
 from rpms.cli.screen import say
 from rpms.core.errors import InputError
 from rpms.guard.guard import Guard
-from rpms.guard.loading import load_python
 from rpms.guard.log import is_guard_log
+from rpms.guard.python_facts import load_python
 from rpms.guard.replay import tried
 from rpms.learn.rules.tools import learn_tools
 from rpms.store.evidence import counts_of, evidence_file

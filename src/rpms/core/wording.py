@@ -10,9 +10,9 @@ from rpms.core.belief import Belief
 from rpms.core.facts import Facts, Truth
 from rpms.core.goal import Goal, Progress
 from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet
-from rpms.core.prompt import Block, Part, make_block
+from rpms.core.prompt import Block, Budget, Form, Layout, Part, make_block
 from rpms.core.rules import ActionSchema, ActiveRules, Rule
-from rpms.core.tokens import TokenCounter
+from rpms.core.tokens import TokenCounter, estimate_tokens
 from rpms.core.verdict import Candidate, Fate
 
 HEADINGS: Mapping[Part, str] = {
@@ -66,6 +66,17 @@ class Wording:
     def silent(self) -> Wording:
         """The same wording without a word on goal and belief: the baseline's."""
         return replace(self, goal=lambda _goal, _progress: (), belief=lambda _belief, _progress: ())
+
+
+@dataclass(frozen=True)
+class PromptStyle:
+    """How a prompt is worded, ordered, sent and cut."""
+
+    wording: Wording
+    layout: Layout = Layout.CACHED
+    form: Form = Form.SINGLE
+    budget: Budget = field(default_factory=Budget)
+    count: TokenCounter = estimate_tokens
 
 
 def rule_line(rule: Rule) -> str:

@@ -103,6 +103,8 @@ class Seat:
                 plan.seed,
                 method=plan.method,
                 brought=brought,
+                repair=plan.condition.repair,
+                calls=plan.condition.calls,
             )
             while play.ending is None:
                 if stop():
