@@ -15,7 +15,6 @@ from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import Goal, GoalSignature
 from rpms.core.rules import ActiveRules
 
-
 _ANY_STATE = StateSignature()
 
 

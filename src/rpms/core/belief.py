@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 from urllib.parse import unquote
 
 from rpms.core.facts import Atom, Facts, Literal, Truth, kind_of, parse_literal
-from rpms.core.goal import Goal, escape
+from rpms.core.goal import Goal, GoalStep, escape
 from rpms.core.rules import ANYTHING
 
 _EMPTY_WORDS = {"holding": "none", "inventory": "empty"}
@@ -130,6 +130,10 @@ class Belief:
     def signature(self) -> StateSignature:
         """σ(b)."""
         return StateSignature.of(holding=self.holding, location=None if self.location is None else (self.location,))
+
+    def asked(self) -> Sequence[GoalStep]:
+        """The steps that the goal's sentence asks for, in its order; none where the manual's facts tell progress."""
+        return ()
 
     def recalled(self, _state: StateSignature) -> Facts:
         """The facts that a signature tells of the state it was taken in; by default none."""

@@ -257,7 +257,7 @@ class Settings:
         """The knowledge that they choose, checked against a world; files are read here."""
         chosen = self.over(self.of_preset)
         try:
-            manual = choose_manual(chosen.manual or PAPER_MANUAL)
+            manual = choose_manual(chosen.manual or PAPER_MANUAL, str(self.of_preset.manual))
         except FileError:
             raise
         except InputError as error:
