@@ -15,27 +15,9 @@ from itertools import combinations
 
 from rpms.core.facts import Clause, Literal
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.kinds import REFUSED_KINDS, strange, working
-from rpms.learn.rules.model import MOST_WITNESSES, Induced, KindTable, literal_of
+from rpms.learn.rules.model import Induced, KindTable, literal_of, strange, working
+from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label, Witness
-
-DECISIVE = 2
-"""Refusals with only one fact false that make it necessary. One would do in a world without hidden causes."""
-ALIKE = 12
-"""Attempts in which two facts agreed and never disagreed, after which they are taken for one."""
-ALTERNATIVES = 3
-"""Facts of which one may have been what was needed; of more, nothing is concluded."""
-BY_CHANCE = 0.01
-"""How likely it may be that a fact was true in all successes by chance, for one that explains nothing."""
-MANY_NAMES = 8
-"""Fixed names in an action's facts, from which on some fact about one of them always happened to hold."""
-SELDOM = 0.25
-"""Share of the successes in which a fact has to be known: where it hardly ever is, the few say nothing of the rest."""
-EITHER = 4
-"""Refusals that a precondition of two facts, of which one must hold, has to account for."""
-EITHER_OF_KNOWN, EITHER_OF_ALL = 0.5, 0.1
-"""And the shares of what is unexplained, where it is known whether one of the two held, and in all: where a hidden
-cause is at work, some pair always fits a few."""
 
 
 def bits(mask: int) -> Iterator[int]:
@@ -80,7 +62,7 @@ class Needs:
         rows = self._drawn or [(true, false) for _, true, false in self.losses]
         known = [true >> bit & 1 for true, false in rows if (true | false) >> bit & 1]
         share = sum(known) / len(known) if known else 1.0
-        return len(self.book.named) > MANY_NAMES and share ** len(self.wins) > BY_CHANCE / self.size
+        return len(self.book.named) > LIMITS.many_names and share ** len(self.wins) > LIMITS.by_chance / self.size
 
     @property
     def safe_literals(self) -> frozenset[Literal]:
@@ -100,7 +82,7 @@ class Needs:
     @cached_property
     def seldom(self) -> int:
         """Of the safe bound, what was unknown in nearly all successes."""
-        least = SELDOM * len(self.wins)
+        least = LIMITS.seldom_known * len(self.wins)
         return sum(1 << bit for bit in bits(self.safe) if sum(row[1] >> bit & 1 for row in self.wins) < least)
 
     @property
@@ -152,7 +134,7 @@ class Needs:
     def _worth(self, bit: int) -> tuple[int, ...]:
         known = sum((true | false) >> bit & 1 for _, true, false in self.rows)
         literal = literal_of(self.book.facts, bit)
-        own = len(self.book.named) <= MANY_NAMES or not self._by_name(bit)
+        own = len(self.book.named) <= LIMITS.many_names or not self._by_name(bit)
         return own, known, not literal.negated, len(literal.atom.args), -bit
 
     @cached_property
@@ -161,7 +143,7 @@ class Needs:
 
         Of many fixed names, some fact always happened to hold: what explains nothing is left out of these.
         """
-        many = len(self.book.named) > MANY_NAMES
+        many = len(self.book.named) > LIMITS.many_names
         rest = [bit for bit in bits(self.tested & ~self.explaining) if not (many and self._by_name(bit))]
         return self.explaining | sum(1 << bit for bit in rest if not self._implied(bit))
 
@@ -186,7 +168,7 @@ class Needs:
         rows = [(self.required & ~row[1], row) for row in self._explainable if row[2] >> bit & 1]
         for some in sorted({missing for missing, _ in rows}, key=lambda mask: (mask.bit_count(), mask)):
             shown = [row for missing, row in rows if not missing & ~some]
-            if len(shown) >= DECISIVE:
+            if len(shown) >= LIMITS.decisive:
                 return some, shown
         return 0, []
 
@@ -199,7 +181,7 @@ class Needs:
             both = [row for row in where if (row[1] | row[2]) >> bit & (row[1] | row[2]) >> other & 1]
             true = sum(row[1] >> bit & 1 for row in both)
             apart = any((row[1] >> bit ^ row[1] >> other) & 1 for row in both)
-            if not apart and len(both) >= ALIKE and 0 < true < len(both):
+            if not apart and len(both) >= LIMITS.alike and 0 < true < len(both):
                 same |= 1 << other
         return same
 
@@ -228,7 +210,7 @@ class Needs:
                 label, note = Label.TAKEN_OUT, "it was false where the action succeeded in an episode kept aside"
             elif self.safe >> bit & 1:
                 label, rows, note, clause = self._labelled(bit, literal)
-            witnesses = (*rows, *confirmed)[:MOST_WITNESSES]
+            witnesses = (*rows, *confirmed)[: LIMITS.witnesses]
             yield Induced(
                 clause,
                 label=label,
@@ -237,7 +219,7 @@ class Needs:
                 decisive=len(rows),
                 unknown=unknown,
                 witnesses=witnesses,
-                counterexamples=tuple(against[:MOST_WITNESSES]),
+                counterexamples=tuple(against[: LIMITS.witnesses]),
                 note=note,
             )
         yield from self.either
@@ -257,7 +239,7 @@ class Needs:
         known = any(
             1 << other == self._certain[other][0] for other in bits(some & ~(1 << bit)) if other in self._certain
         )
-        if not rows or known or len(others) > ALTERNATIVES:
+        if not rows or known or len(others) > LIMITS.alternatives:
             return Label.POSSIBLE, witnesses, "", alone
         note = "nobody can tell which of these it is" if others else ""
         return Label.NECESSARY, witnesses, note, Clause((literal, *others))
@@ -275,7 +257,7 @@ class Needs:
             if any(row[1] >> bit & 1 for row in there) or len(there) == len(known):
                 continue
             often = sum(row[1] >> bit & 1 for row in known) / (len(known) - len(there))
-            if (1 - often) ** len(there) < BY_CHANCE:
+            if (1 - often) ** len(there) < LIMITS.by_chance:
                 return True
         return False
 
@@ -294,7 +276,7 @@ class Needs:
     def either(self) -> tuple[Induced, ...]:
         """Preconditions of two facts, of which one must hold, for refusals that no single fact explains."""
         left, found = self._left, list[Induced]()
-        while len(left) >= EITHER:
+        while len(left) >= LIMITS.either:
             ever = 0
             for _, _, false in left:
                 ever |= false
@@ -306,7 +288,7 @@ class Needs:
             clause = Clause(tuple(literal_of(self.book.facts, bit) for bit in best))
             rows = [row for row in left if row[2] >> best[0] & row[2] >> best[1] & 1]
             known = [row[0].witness for row in self.wins if (row[1] >> best[0] | row[1] >> best[1]) & 1]
-            witnesses = (*(row[0].witness for row in rows), *known)[:MOST_WITNESSES]
+            witnesses = (*(row[0].witness for row in rows), *known)[: LIMITS.witnesses]
             unknown = len(self.wins) - len(known)
             if not self.excluded.intersection(clause.literals):
                 found.append(
@@ -352,7 +334,7 @@ class Needs:
         return sum(
             not any(tuple(attempt.kinds[slot] for slot in slots) in refused for slots, refused in told)
             for attempt in self.faultless
-            if attempt.kinds in self.book.worked or self.book.refused[attempt.kinds] >= REFUSED_KINDS
+            if attempt.kinds in self.book.worked or self.book.refused[attempt.kinds] >= LIMITS.refused_kinds
         )
 
 
@@ -360,8 +342,26 @@ def _accounts(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) ->
     """Whether it was often enough that neither of two facts held."""
     both = _both(rows, one, other)
     held = sum((true >> one | true >> other) & 1 for _, true, _ in rows)
-    return both >= max(EITHER, EITHER_OF_KNOWN * (both + held), EITHER_OF_ALL * len(rows))
+    return both >= max(LIMITS.either, LIMITS.either_of_known * (both + held), LIMITS.either_of_all * len(rows))
 
 
 def _both(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) -> int:
     return sum(false >> one & false >> other & 1 for _, _, false in rows)
+
+
+def circumstances(needs: Needs) -> tuple[Literal, ...]:
+    """Facts about fixed names that held in every success and seldom hold elsewhere, the rarest first.
+
+    Nobody can tell whether they are needed: there are many such facts, and some always hold. Plans see to them all the
+    same where the action is to be tried, until it has worked often enough to tell.
+    """
+    book, always = needs.book, (1 << needs.size) - 1 if needs.wins else 0
+    for _, true, _ in needs.wins:
+        always &= true
+    found = []
+    for bit in bits(always):
+        args = book.facts[bit].args
+        known = [true >> bit & 1 for true, false in book.imagined if (true | false) >> bit & 1]
+        if args and not any(map(str.isdigit, args)) and known and sum(known) <= LIMITS.seldom_in_hand * len(known):
+            found.append((sum(known) / len(known), bit))
+    return tuple(Literal(book.facts[bit]) for _, bit in sorted(found)[: LIMITS.most_circumstances])

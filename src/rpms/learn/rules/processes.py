@@ -15,23 +15,13 @@ from typing import NamedTuple
 from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ANYTHING, ActionSchema, Revelation
-from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
-from rpms.learn.rules.consequences import Outcomes
-from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, Induced
+from rpms.learn.rules.attempts import NAME, Attempt, Book, Vocabulary
+from rpms.learn.rules.conditions import Circumstance, condition, conditions, view
+from rpms.learn.rules.model import ActionModel, Induced
+from rpms.learn.rules.outcomes import Outcomes
 from rpms.learn.rules.templates import SLOT, Names, fill
-from rpms.learn.rules.views import Circumstance, condition, conditions, view
+from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Witness
-
-_MOST = 300
-"""Attempts of an action that are looked at with its place: enough to tell."""
-_IN_VAIN = 8
-"""Places that one did not come to, of each attempt."""
-_SOMETIMES = 0.1
-"""Share of the successes in which something has to become known for a plan to try it."""
-_NEARLY_ALL = 0.9
-"""Of the looks that showed something, the share that each fact of their condition has to keep."""
-_SEVERAL = 3
-"""Successes, and different things, with which something came about."""
 
 
 def place_of(belief: Belief, vocabulary: Vocabulary) -> tuple[str, str] | None:
@@ -98,7 +88,7 @@ class Linked:
     ) -> None:
         """Take over an attempt."""
         found = place_of(before, self.vocabulary)
-        if found is None or found[0] in attempt.names or len(self.near.attempts) >= _MOST:
+        if found is None or found[0] in attempt.names or len(self.near.attempts) >= LIMITS.linked_attempts:
             return
         here, role = found
         there = after.location
@@ -116,7 +106,7 @@ class Linked:
         record(self.near, (*attempt.names, here), refused=attempt.refused)
         if self.moves:
             others = [name for name in before.names.get(role, ()) if name not in (here, there, *attempt.names)]
-            some = dice.sample(others, min(_IN_VAIN, len(others)))
+            some = dice.sample(others, min(LIMITS.other_places, len(others)))
             for name in (*((there,) if moved and there is not None else ()), *some):
                 record(self.far, (*attempt.names, here, name), refused=not (moved and name == there))
         elif not attempt.refused:
@@ -193,8 +183,8 @@ def _showing(
             continue  # which way leads where is not looked for: plans would take all ways that nobody knows
         rows = [row for row in book.attempts if not row.refused and not row.known >> bit & 1]
         shown = view(book, rows, lambda row, bit=bit: bool(row.known_after >> bit & 1))  # type: ignore[misc]
-        when = next(conditions(shown, _SOMETIMES, _NEARLY_ALL), None)
-        if when is None or when.good < _SEVERAL:
+        when = next(conditions(shown, LIMITS.sometimes, LIMITS.mostly), None)
+        if when is None or when.good < LIMITS.several:
             continue
         literals = tuple(dict.fromkeys((*when.literals, *told.literals)))
         fact = Induced(Clause((Literal(atom),)))
@@ -213,7 +203,7 @@ def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> It
     for predicate, some in things.items():
         roles = set.intersection(*(names.roles[thing] for thing in some)) - set(action.parameters)
         role = min(roles, key=names.order.__getitem__, default="")
-        if len(some) < _SEVERAL or not role:
+        if len(some) < LIMITS.several or not role:
             continue
         gave = {
             attempt.witness for attempt, atoms in linked.given if any(atom.predicate == predicate for atom in atoms)
@@ -269,4 +259,38 @@ def process_of(
         steps=round(1 / told.share, 1),
         others=others,
     )
-    return Process(schema, told.good, told.bad, tuple(attempt.witness for attempt in told.witnesses[:MOST_WITNESSES]))
+    return Process(
+        schema, told.good, told.bad, tuple(attempt.witness for attempt in told.witnesses[: LIMITS.witnesses])
+    )
+
+
+def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:
+    """For each slot that takes names in several roles: what becomes known in one of them, and not in all."""
+    told = {fact.clause for fact in action.observes}
+    needed = frozenset(literal.atom for literal in action.guessed)
+    for slot, parameter in enumerate(action.parameters):
+        for role in _some_have(book, slot, names):
+            if role in action.parameters or not NAME.fullmatch(role):
+                continue
+            rows = [attempt for attempt in book.successes if role in names.roles[attempt.names[slot]]]
+            found = Outcomes(view(book, rows, lambda _: True), needed).observes()
+            shown = [fact for fact in found if fact.clause not in told and _speaks_of(fact, slot, role, book, names)]
+            if shown:
+                parameters = [role if each == parameter else each for each in action.parameters]
+                when = Circumstance(action.guessed, len(rows), 0, tuple(rows[:5]))
+                yield process_of(f"{action.name}_{role}", book.template, parameters, when, (), shown)
+
+
+def _speaks_of(fact: Induced, slot: int, role: str, book: Book, names: Names) -> bool:
+    """Whether a fact is about a slot, as something in a role."""
+    atom = fact.clause.literals[0].atom
+    told = zip(atom.args, book.vocabulary.predicates[atom.predicate].args, strict=True)
+    called = [each for arg, each in told if arg == str(slot)]
+    return bool(called) and all(each == role or each not in names.order for each in called)
+
+
+def _some_have(book: Book, slot: int, names: Names) -> list[str]:
+    """Roles that some of the names had that worked in a slot, and others had not."""
+    every = [names.roles[name] for name in {attempt.names[slot] for attempt in book.successes}]
+    some = every[0].union(*every) - every[0].intersection(*every)
+    return sorted(some, key=names.order.__getitem__)

@@ -8,17 +8,9 @@ from dataclasses import dataclass
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.induce import bits
-from rpms.learn.rules.model import MOST_WITNESSES, Induced, literal_of
-
-MOSTLY = 0.9
-"""Share of the successes in which what an action does, or makes known, has to show."""
-SEVERAL = 3
-"""Successes in which something has to become known."""
-SOMETIMES = 0.1
-"""Share of the successes in which things that were not named have to show: what is known already cannot."""
-TELLING = 8
-"""Successes that a condition has to be seen in, with it and without it."""
+from rpms.learn.rules.model import Induced, literal_of
+from rpms.learn.rules.needs import bits
+from rpms.learn.rules.thresholds import LIMITS
 
 
 @dataclass(eq=False)
@@ -60,12 +52,12 @@ class Outcomes:
             seen = sum(row[3] >> bit & 1 for row in self.rows)
             against = [row[0].witness for row in self.rows if row[4] >> bit & 1]
             often = not _fixed(literal.atom) or 2 * len(changed) >= len(self.rows)
-            if not against and often and seen >= MOSTLY * len(self.rows):
+            if not against and often and seen >= LIMITS.mostly * len(self.rows):
                 yield Induced(
                     Clause((literal,)),
                     confirmed=len(changed),
                     unknown=len(self.rows) - seen,
-                    witnesses=tuple(changed[:MOST_WITNESSES]),
+                    witnesses=tuple(changed[: LIMITS.witnesses]),
                 )
 
     def _made(self) -> Iterator[int]:
@@ -90,13 +82,13 @@ class Outcomes:
             kept = [row for row in could if row[4] >> bit & 1]
             own = {bit, (bit + self.size) % (2 * self.size)}
             given = self._telling(did, kept, lambda row: (row[1], row[2]), own)
-            if not kept and len(did) >= SEVERAL:
+            if not kept and len(did) >= LIMITS.several:
                 given = Literal(literal.atom, not literal.negated)
             if given is not None:
                 yield Induced(
                     Clause((literal,)),
                     confirmed=len(did),
-                    witnesses=tuple(row[0].witness for row in did[:MOST_WITNESSES]),
+                    witnesses=tuple(row[0].witness for row in did[: LIMITS.witnesses]),
                     given=Clause((given,)),
                 )
 
@@ -108,7 +100,7 @@ class Outcomes:
         own: set[int],
     ) -> Literal | None:
         """The fact that was true in all of some rows and false in all others, if there is one."""
-        if len(with_it) < TELLING or len(without) < TELLING:
+        if len(with_it) < LIMITS.telling or len(without) < LIMITS.telling:
             return None
         every = (1 << 2 * self.size) - 1
         for row in with_it:
@@ -142,7 +134,7 @@ class Outcomes:
         found = sorted(bits(every), key=lambda bit: (bit >= self.size, bit))
         if not lost or not survived or not found:
             return None
-        witnesses = tuple(row[0].witness for row in lost[:MOST_WITNESSES])
+        witnesses = tuple(row[0].witness for row in lost[: LIMITS.witnesses])
         return Induced(Clause((literal_of(self.book.facts, found[0]),)), confirmed=len(lost), witnesses=witnesses)
 
     def observes(self) -> Iterator[Induced]:
@@ -183,7 +175,7 @@ class Outcomes:
         for place, atom in sorted(enumerate(self.book.revelations), key=lambda each: each[1].args.count(ANYTHING)):
             rows = [row for row in self.rows if (row[0].glimpse.shown | row[0].glimpse.hidden) >> place & 1]
             known = [row for row in rows if not row[0].glimpse.hidden >> place & 1]
-            enough = max(MOSTLY * len(rows), SOMETIMES * len(self.rows))
+            enough = max(LIMITS.mostly * len(rows), LIMITS.sometimes * len(self.rows))
             if atom.predicate not in told and len(known) >= enough:
                 for fact in self._revealed(atom, rows, known, set()):
                     told.add(atom.predicate)
@@ -196,11 +188,12 @@ class Outcomes:
         known: Sequence[tuple[Attempt, int, int, int, int]],
         own: set[int],
     ) -> Iterator[Induced]:
-        if len(known) < SEVERAL:
+        if len(known) < LIMITS.several:
             return
         given: Literal | None = None
-        if len(known) < MOSTLY * len(before):
-            still = [row for row in before if row not in known]
+        if len(known) < LIMITS.mostly * len(before):
+            shown = {row[0].witness for row in known}
+            still = [row for row in before if row[0].witness not in shown]
             given = self._telling(known, still, lambda row: (row[3], row[4]), own)
             if given is None:
                 return
@@ -208,7 +201,7 @@ class Outcomes:
             Clause((Literal(atom),)),
             confirmed=len(known),
             unknown=0 if given else len(before) - len(known),
-            witnesses=tuple(row[0].witness for row in known[:MOST_WITNESSES]),
+            witnesses=tuple(row[0].witness for row in known[: LIMITS.witnesses]),
             given=Clause((given,)) if given else None,
         )
 

@@ -12,28 +12,9 @@ from typing import NamedTuple
 
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.learn.rules.attempts import Attempt, Book
-from rpms.learn.rules.induce import BY_CHANCE, Needs, bits
 from rpms.learn.rules.model import literal_of
-
-_OFTEN = 0.6
-"""Of the attempts with all that a condition asks for, the share that has to have come out well."""
-_SEVERAL = 2
-"""Attempts that came out well, below which nothing is concluded."""
-_SURE = 0.9
-"""That share for a further condition: of what is left over after the first, most was luck."""
-_GAIN = 0.02
-"""By how much a fact has to raise the share of what came out well."""
-_ABOUT_OTHERS = 0.8
-"""What a fact about a fixed name or a kind is worth, compared with one about the action's things."""
-_OWN_WORD = 1.2
-"""What a fact is worth that tells the action's own word of its thing: a text that says what is to be done."""
-_TOGETHER = 0.7
-"""What two facts are worth that tell only together: there are many pairs."""
-_BY_NAME, _ABOUT_NAMES = 5, 0.4
-"""Of a fact about fixed names alone, the attempts that came out well with it, below which it may just have happened to
-hold, and what it is worth."""
-_MOST_KINDS = 40
-"""Kinds that are looked at."""
+from rpms.learn.rules.needs import Needs, bits
+from rpms.learn.rules.thresholds import LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +67,16 @@ def view(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool
 def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstance | None:
     """The fewest facts that tell the attempts that came out well from the others, where they mostly do."""
     needs = Explained(book, preferred=preferred)
-    if len(needs.wins) < _SEVERAL:
+    if len(needs.wins) < LIMITS.fewest_good:
         return None
     wanted = needs.explaining
     bad = sum(row[1] & wanted == wanted for row in needs.losses)
     literals = tuple(literal_of(book.facts, bit) for bit in bits(wanted))
     found = Circumstance(literals, len(needs.wins), bad, tuple(row[0] for row in needs.wins[:5]))
-    return found if found.share >= _OFTEN else None
+    return found if found.share >= LIMITS.often else None
 
 
-def conditions(book: Book, least: float = _OFTEN, kept: float = 0.0) -> Iterator[Circumstance]:
+def conditions(book: Book, least: float = LIMITS.often, kept: float = 0.0) -> Iterator[Circumstance]:
     """When it came out well, as conditions each of which mostly tells; what came out well by luck is covered by none.
 
     Sequential covering, as FOIL does it: facts are added by their gain, which weighs how much the share of what came
@@ -114,7 +95,7 @@ def conditions(book: Book, least: float = _OFTEN, kept: float = 0.0) -> Iterator
     left = [row for row in rows if not row[0].refused]
     lost = [row for row in rows if row[0].refused]
     further = False
-    while len(left) >= _SEVERAL:
+    while len(left) >= LIMITS.fewest_good:
         mask = _grown(left, lost, _weights(book), kinds, (least, kept))
         covered = [row for row in left if row[1] & mask == mask]
         bad = sum(row[0].refused and row[1] & mask == mask for row in rows)
@@ -125,11 +106,11 @@ def conditions(book: Book, least: float = _OFTEN, kept: float = 0.0) -> Iterator
         found = Circumstance(literals, len(covered), bad, tuple(row[0] for row in covered[:5]))
         luck = (len(left) / (len(left) + len(lost))) ** len(covered) if lost else 0.0
         named = any(literal.atom.args and not any(map(str.isdigit, literal.atom.args)) for literal in literals)
-        lucky = luck > BY_CHANCE / (len(facts) if named else 1)  # of fixed names, there are many to choose from
-        if len(covered) < _SEVERAL or found.share < least or (further and lucky):
+        lucky = luck > LIMITS.by_chance / (len(facts) if named else 1)  # of fixed names, there are many to choose from
+        if len(covered) < LIMITS.fewest_good or found.share < least or (further and lucky):
             return
         yield found
-        least, further = max(least, _SURE), True
+        least, further = max(least, LIMITS.mostly), True
         left = [row for row in left if _refutes(row[0], mask, size, kinds)]
 
 
@@ -146,7 +127,7 @@ def _kinds(book: Book) -> list[tuple[str, str]]:
     counts = Counter(
         (str(slot), kind) for attempt in book.attempts if not attempt.refused for slot, kind in enumerate(attempt.kinds)
     )
-    return [pair for pair, count in counts.most_common(_MOST_KINDS) if count >= _SEVERAL]
+    return [pair for pair, count in counts.most_common(LIMITS.most_kinds) if count >= LIMITS.fewest_good]
 
 
 def _of_kinds(attempt: Attempt, kinds: Sequence[tuple[str, str]]) -> int:
@@ -180,23 +161,23 @@ def _grown(
             hits[bit] = sum(row[1] >> bit & 1 for row in good)
             kept = hits[bit] / (hits[bit] + sum(row[1] >> bit & 1 for row in bad))
             told = bit >= 2 * size
-            worth = hits[bit] * log2(kept / share) * (_ABOUT_OTHERS if told else facts[bit % size].weight)
+            worth = hits[bit] * log2(kept / share) * (LIMITS.about_others if told else facts[bit % size].weight)
             rank = (worth, not told and bit < size, -bit)
-            enough = max(_SEVERAL if told else facts[bit % size].enough, least * len(good))
+            enough = max(LIMITS.fewest_good if told else facts[bit % size].enough, least * len(good))
             own = not told and facts[bit % size].weight >= 1
-            telling = share < often or own or _surprise(hits[bit], kept, share) > log(len(facts) / BY_CHANCE)
-            if telling and hits[bit] >= enough and kept >= share + _GAIN and rank > ranked:
+            telling = share < often or own or _surprise(hits[bit], kept, share) > log(len(facts) / LIMITS.by_chance)
+            if telling and hits[bit] >= enough and kept >= share + LIMITS.gain and rank > ranked:
                 ranked, choice = rank, 1 << bit
-        several = [bit for bit, count in hits.items() if sides[bit] and count >= _SEVERAL]
+        several = [bit for bit, count in hits.items() if sides[bit] and count >= LIMITS.fewest_good]
         for one, other in combinations(several, 2):
-            if sides[one] == sides[other] or min(hits[one], hits[other]) * -log2(share) * _TOGETHER <= ranked[0]:
+            if sides[one] == sides[other] or min(hits[one], hits[other]) * -log2(share) * LIMITS.pair <= ranked[0]:
                 continue
             both = 1 << one | 1 << other
             count = sum(row[1] & both == both for row in good)
             kept = count / max(1, count + sum(row[1] & both == both for row in bad))
-            worth = count * log2(kept / share) * _TOGETHER if kept else 0.0
+            worth = count * log2(kept / share) * LIMITS.pair if kept else 0.0
             rank = (worth, one < size, -one)
-            if count >= max(_SEVERAL, least * len(good)) and kept >= share + _GAIN and rank > ranked:
+            if count >= max(LIMITS.fewest_good, least * len(good)) and kept >= share + LIMITS.gain and rank > ranked:
                 ranked, choice = rank, both
         if not choice:
             break
@@ -227,8 +208,8 @@ def _weights(book: Book) -> list[_Weighed]:
     words, found = set(book.template.split()), []
     for atom in book.facts:
         slots = [arg for arg in atom.args if arg.isdigit()]
-        weight = 1.0 if len(slots) == len(atom.args) else _ABOUT_OTHERS if slots else _ABOUT_NAMES
-        weight = _OWN_WORD if slots and not words.isdisjoint(atom.args) else weight
-        enough = _SEVERAL if slots or not atom.args else _BY_NAME
+        weight = 1.0 if len(slots) == len(atom.args) else LIMITS.about_others if slots else LIMITS.about_names
+        weight = LIMITS.own_word if slots and not words.isdisjoint(atom.args) else weight
+        enough = LIMITS.fewest_good if slots or not atom.args else LIMITS.good_by_name
         found.append(_Weighed(weight, enough, slots[0] if len(slots) == 1 else ""))
     return found

@@ -15,13 +15,11 @@ from rpms.core.rules import Predicate
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Tried
 from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
-from rpms.learn.rules import decided as by_hand
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
-from rpms.learn.rules.edits import merged
-from rpms.learn.rules.induce import Needs
 from rpms.learn.rules.model import Induced
+from rpms.learn.rules.needs import Needs
+from rpms.learn.rules.review import merged
 from rpms.learn.rules.write import manual_yaml
-from rpms.store.decisions import decisions_on
 from rpms.store.evidence import GUARD, Claim, Evidence, Label, Witness, evidence_file
 from rpms.store.learned_manuals import manual_before, write_learned
 from rpms.store.manuals import manual_text
@@ -38,7 +36,6 @@ class ToolsLearned:
     silent: tuple[str, ...] = ()
     """Tools that never failed, or never succeeded: nothing is known of what they need."""
     edits: tuple[Claim, ...] = ()
-    decisions: tuple[str, ...] = ()
 
     @property
     def needs(self) -> tuple[Claim, ...]:
@@ -95,7 +92,7 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     """
     if out.absolute() == manual.absolute():
         raise InputError(f"{out}: is the manual that is learned from; choose another --out")
-    before, decisions = _trees_before(out), decisions_on(out)
+    before = _trees_before(out)
     source = read_yaml(str(manual), manual_text(manual).text, TOOL_MANUAL)
     declared = read_tool_manual((str(manual), manual_text(manual).text))
     predicates = {name: fact.predicate for name, fact in declared.facts.items()}
@@ -108,7 +105,6 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     for claim in claims:
         if claim.stands:
             _put(tree, claim, tools[claim.at[-1]])
-    told = [*by_hand.counted(decisions), *by_hand.apply(tree, decisions)]
     head = [f"{manual.name} with what `rpms rules learn` found in {calls} calls; evidence: {evidence_file(out).name}."]
     written = manual_yaml(tree, head)
     final, edits = merged(*before, tree) if before else (tree, [])
@@ -126,10 +122,9 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
         written=written,
         settings={GUARD: manual.name},
     )
-    evidence = by_hand.decided(evidence, decisions)
     write_learned(out, text, evidence)
     silent = tuple(name for name, tool in tools.items() if not (tool.book.worked and tool.book.refused))
-    return ToolsLearned(evidence, calls, failed, silent, tuple(edits), tuple(told))
+    return ToolsLearned(evidence, calls, failed, silent, tuple(edits))
 
 
 def _read(tried: Iterable[Tried], predicates: Mapping[str, Predicate]) -> tuple[dict[str, _Tool], int, int]:
