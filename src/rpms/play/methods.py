@@ -66,8 +66,8 @@ class Method:
     def wording(self, wording: Wording, world: World) -> Wording:
         """A world's wording, with instruction and example in this method's form."""
         wording = replace(wording, headings={Part.CARRIED: self.heading, **wording.headings})
-        told, printed = (self._instruction(text) if text else "" for text in (wording.instruction, wording.printed))
-        wording = replace(wording, instruction=told, printed=printed)
+        printed = self._instruction(wording.printed) if wording.printed else ""
+        wording = replace(wording, instruction=self._instruction(wording.instruction), printed=printed)
         if not self.thinks:
             example, choosing = _without_thoughts(wording.example), _without_thoughts(wording.choosing)
             return replace(wording, example=example, choosing=choosing)
