@@ -10,10 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rpms.core.belief import Belief, Situation
+from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.episode import Ending, Episode, Step
-from rpms.core.facts import Atom, Truth
-from rpms.core.memory import CriticalFailure, Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema, merge
+from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.memory import (
+    CriticalFailure,
+    Entry,
+    FailureLesson,
+    Origin,
+    RememberedRequest,
+    SuccessSnippet,
+    VerifiedSchema,
+    merge,
+)
 from rpms.core.rules import ActiveRules, Instance, RuleManual
 from rpms.learn.corrections import corrective_rule
 from rpms.learn.in_words import in_words, schema_effects, template_of
@@ -35,6 +44,8 @@ class Harvest:
     (Table 4) has what rules object to in memories to work on."""
     longest_command: int = 120
     """Characters. What a model wrote beyond it is no command, and has no place in later prompts."""
+    longest_request: int = 400
+    """Characters of a request that are remembered; people's have fifty."""
     longest_message: int = 160
     """Characters of a world's answer that a lesson keeps."""
 
@@ -62,6 +73,8 @@ class _Episode:
         if self.episode.ending is not Ending.LOST:
             # what an episode that ended in disaster took for progress may have led there
             yield from self._snippets()
+        if self.episode.won:
+            yield from self._requests()
         learned: set[tuple[str, ...]] = set()
         for step in self._survived:
             if step.command and self._usable(step) and not self._asked(step) and not self._answers(step):
@@ -133,6 +146,21 @@ class _Episode:
         """Whether a step is one that the world has: what is none of its actions teaches nothing."""
         known = bool(step.command) and self._usable(step)
         return known and (not step.infeasible or self._rules(step).instance(step.command) is not None)
+
+    def _requests(self) -> Iterator[RememberedRequest]:
+        """The request of a won episode, with the reading that won and the kinds in the room."""
+        read = [step for step in self.episode.steps if step.readings is not None]
+        if not read or read[-1].readings is None:
+            return
+        last, names = read[-1], self.episode.steps[0].decision.belief.names
+        kinds = sorted({kind_of(name) for each in names.values() for name in each})
+        request = _one_line(read[-1].readings.request, self.how.longest_request)
+        yield RememberedRequest(
+            goal_signature=last.decision.goal_signature,
+            state_signature=StateSignature.of(room=tuple(kinds)),
+            request=request,
+            origins=self._origins(last),
+        )
 
     def _moved(self, step: Step) -> bool:
         after = self._after(step)
