@@ -86,8 +86,9 @@ class StepContext:
         done = [each.command for each in self.situation.past]
         tried = [turn.action for turn in self.turns_here]
         refused = [turn.action for turn in self.turns_here if turn.failed]
-        sub_goal = self.progress.sub_goal
-        return AdaptContext(self.situation, self.schemas, self.whereabouts, done, sub_goal, tried, refused, self.mask)
+        failed = [turn.action for turn in self.history if turn.failed]
+        known, sub_goal = self.whereabouts, self.progress.sub_goal
+        return AdaptContext(self.situation, self.schemas, known, done, sub_goal, tried, refused, self.mask, failed)
 
 
 @dataclass(frozen=True)
