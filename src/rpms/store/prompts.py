@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rpms.core.names import nearest
+from rpms.core.names import is_near, nearest
 from rpms.core.prompt import SHARED, Part
 from rpms.core.wording import Wording
 from rpms.store.files import read_text
@@ -57,7 +57,8 @@ def read_prompts(file: Path) -> Prompts:
     yaml = read_yaml(str(file), read_text(file), PROMPTS)
     for key in yaml.tree:
         if key not in _KEYS:
-            raise yaml.error((key,), f"{key}: is not a known field; {nearest(str(key), _KEYS)}")
+            named = f"{key}: " if is_near(str(key), _KEYS) or yaml.tree.keys() & set(_KEYS) else ""
+            raise yaml.error((key,), f"{named}is not a known field; {nearest(str(key), _KEYS)}")
     given = yaml.tree.get("headings") or {}
     if not isinstance(given, Mapping):
         raise yaml.error(("headings",), "headings: write a mapping of blocks to texts")
