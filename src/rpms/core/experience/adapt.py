@@ -40,7 +40,7 @@ def as_stored(candidates: Iterable[Candidate], _room: AdaptContext) -> Iterator[
 
 def adapted(candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Candidate]:
     """Bind snippets that suit the state to the present room; lazily, so that only what is needed is bound."""
-    said = Said(room.mask)
+    said = FirstOfEach(room.mask)
     for candidate in in_turn(candidates, room.sub_goal):
         bound = room.adapt(candidate) if candidate.verdict.fate is Fate.KEPT else candidate
         if bound.adapted is not None:
@@ -48,7 +48,7 @@ def adapted(candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Can
         yield bound
 
 
-class Said:
+class FirstOfEach:
     """What bound candidates come to: one that comes to the same as another gives way to it, unless that is hidden."""
 
     def __init__(self, mask: Mask) -> None:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from rpms.core.belief import StateSignature
 from rpms.core.consistency import Compat, learned_ahead, stage_of
-from rpms.core.experience.adapt import AdaptContext, Said, adapted, bind, snippet_of
+from rpms.core.experience.adapt import AdaptContext, FirstOfEach, adapted, bind, snippet_of
 from rpms.core.experience.atlas import Atlas, Where, words_of
 from rpms.core.experience.trail import Pathfinder, Trail, mentions
 from rpms.core.memory import Entry, SuccessSnippet
@@ -124,7 +124,7 @@ class Following:
         doubts: dict[str, str] = {}
         leads = self._leads(candidates, Pathfinder.of(room, where, self._atlas(where)), doubts)
         best: Lead | None = None
-        said = Said(room.mask)
+        said = FirstOfEach(room.mask)
         for lead in leads:
             candidate, trail = lead.candidate.judged(_KEPT), lead.trail
             if best is not None and lead.order != best.order:
