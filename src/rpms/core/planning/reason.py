@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth
-from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, command_of, fact_of
+from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, command_of, fact_of, wanted
 from rpms.core.planning.ground import Edge, Order
 from rpms.core.planning.prices import GOAL, Link, Option, Priced
-from rpms.core.planning.progress import GoalStanding, Tracker, wanted
+from rpms.core.planning.progress import GoalStanding, Tracker
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose, Stage
 
@@ -84,7 +84,7 @@ class Reasoner(Achievers):
     def standing(self, situation: Situation) -> GoalStanding:
         """How far along the goal is, by its facts alone: no plan is made."""
         purpose = self.rules.purpose
-        return Tracker(self, situation, {}).standing(purpose) if purpose is not None else GoalStanding()
+        return Tracker(self, situation).standing(purpose) if purpose is not None else GoalStanding()
 
     def plan(self, situation: Situation, order: Order | None = None, *, seek: bool = True) -> Plan:
         """What to do in a situation; where no plan reaches the goal, and `seek`, what finds out about anything."""
