@@ -20,7 +20,7 @@ from pathlib import Path
 from random import Random
 
 from attacks.environments import environment_requests
-from attacks.learned import decisions, evidence, explorations, learned_manuals
+from attacks.learned import evidence, explorations, learned_manuals
 from attacks.mutate import NASTY_TEXTS, as_json, bomb, changed_bytes, changed_tree
 from attacks.tools import guard_logs, guard_manuals, mcp_lines, tool_results
 from rpms.core.errors import InputError
@@ -427,7 +427,6 @@ KINDS: dict[str, Kind] = {
     "environment requests": environment_requests,
     "learned manuals": learned_manuals,
     "evidence": evidence,
-    "decisions": decisions,
     "explorations": explorations,
 }
 """Every kind of input, by the name that the table gives it."""
@@ -442,7 +441,6 @@ SLOW = {
     "guard logs": 0.3,
     "learned manuals": 0.1,
     "evidence": 0.1,
-    "decisions": 0.1,
     "explorations": 0.05,
 }
 """Kinds that take longer, with their share of the tries."""

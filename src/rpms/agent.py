@@ -18,7 +18,6 @@ from rpms.core.errors import InputError
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.memory import Entry, merge
 from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate
 from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.files import is_there
@@ -111,19 +110,25 @@ class Agent:
         file = wanted.memory_file(self.world, embedded_games=False)
         return EpisodicMemory(world=self.world.name) if file is None else read_frozen(file, self.world.name)
 
-    def reset(self, task: str) -> Goal:
-        """Begin an episode. `task` is the first observation, if it states the task, or the task's own text."""
-        goal = self.world.goal(task)
-        if goal.type == UNKNOWN_GOAL:
-            stated = self.world.goal(f"Your task is to: {task}")
-            goal = stated if stated.type != UNKNOWN_GOAL else goal
+    def reset(self, task: str, goal: str = "") -> Goal:
+        """Begin an episode. `task` is the first observation, if it states the task, or the task's own text.
+
+        `goal`: what is wanted in a person's own words, whatever task the observation states. What the world does not
+        know for a goal is read: by the model, with rules, memory and what the observation shows.
+        """
+        opening = self.world.stating(task, goal) if goal else task
+        if self.world.goal(opening).type == UNKNOWN_GOAL and not goal:
+            stated = f"Your task is to: {task}"
+            opening = stated if self.world.goal(stated).type != UNKNOWN_GOAL else opening
+        self._read_as = self._player.understand(opening, f"agent-{self._episodes + 1}")
+        task, found = goal or task, self._read_as.goal
         self._task = task
-        carried = (*self._carried.get(task, ()), *self.method.opening(goal, task))
+        carried = (*self._carried.get(task, ()), *self.method.opening(found, task))
         self._player = replace(self._player, mind=replace(self._player.mind, carried=carried))
-        self._course, self._move = self._player.begin(goal), None
-        self.usage = Usage()
+        self._course, self._move = self._player.begin(self._read_as), None
+        self.usage = self._read_as.usage
         self._episodes += 1
-        return goal
+        return found
 
     def act(self, observation: str) -> str:
         """The command to give to the world; empty if the model's answer held none.

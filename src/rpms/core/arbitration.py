@@ -16,7 +16,7 @@ from enum import StrEnum
 from rpms.core.anywhere import Anywhere
 from rpms.core.belief import Situation
 from rpms.core.facts import Clause, Facts, Truth
-from rpms.core.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet, VerifiedSchema
+from rpms.core.memory import CriticalFailure, Entry, FailureLesson, RememberedRequest, SuccessSnippet, VerifiedSchema
 from rpms.core.rules import ActiveRules
 from rpms.core.simulated import Simulated
 from rpms.core.verdict import Candidate, Fate, Verdict
@@ -162,7 +162,7 @@ def object_to(entry: Entry, rules: ActiveRules, facts: Facts, *, strict: bool = 
             return _object_to_plan(actions, rules, facts, strict=strict)
         case FailureLesson(failed_action=action):
             return _object_to_lesson(action, rules, facts)
-        case CriticalFailure():
+        case CriticalFailure() | RememberedRequest():
             return None
         case _:
             return _object_to_template(entry.action_template, rules, facts)

@@ -127,6 +127,10 @@ class Belief:
         """Say what is known of a fact that the world's manual names."""
         return Truth.UNKNOWN
 
+    def serving(self, goal: Goal) -> Self:  # noqa: ARG002  some beliefs keep their goal
+        """The same belief for another goal."""
+        return self
+
     def signature(self) -> StateSignature:
         """σ(b)."""
         return StateSignature.of(holding=self.holding, location=None if self.location is None else (self.location,))

@@ -9,7 +9,7 @@ from functools import lru_cache
 from rpms.core.belief import Belief
 from rpms.core.facts import Facts, Truth
 from rpms.core.goal import Goal, Progress
-from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet
+from rpms.core.memory import CriticalFailure, FailureLesson, RememberedRequest, SuccessSnippet
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, make_block
 from rpms.core.rules import ActionSchema, ActiveRules, Rule
 from rpms.core.tokens import TokenCounter, estimate_tokens
@@ -139,6 +139,8 @@ def untagged_line(candidate: Candidate) -> str:
             text = f"  AVOID [CRITICAL]: {entry.failed_action}\n    Rule: {entry.corrective_rule}"
         case FailureLesson():
             text = f"  AVOID: {entry.failed_action}\n    Rule: {entry.corrective_rule}"
+        case RememberedRequest():
+            text = f"  MEANT: `{entry.request}`: {entry.goal_signature}"
         case _:
             needs, gives = "; ".join(entry.preconditions) or "nothing", "; ".join(entry.effects) or "nothing"
             text = f"  VERIFIED ({entry.confidence:.2f}): {entry.action_template} | needs: {needs} | effects: {gives}"

@@ -10,10 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rpms.core.belief import Belief, Situation
+from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.episode import Ending, Episode, Step
-from rpms.core.facts import Atom, Truth
-from rpms.core.memory import CriticalFailure, Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema, merge
+from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.memory import (
+    CriticalFailure,
+    Entry,
+    FailureLesson,
+    Origin,
+    RememberedRequest,
+    SuccessSnippet,
+    VerifiedSchema,
+    merge,
+)
 from rpms.core.rules import ActiveRules, Instance, RuleManual
 from rpms.learn.in_words import in_words, schema_effects, template_of
 
@@ -29,6 +38,8 @@ class Harvest:
     paper's run from the search to the deed."""
     longest_command: int = 120
     """Characters. What a model wrote beyond it is no command, and has no place in later prompts."""
+    longest_request: int = 400
+    """Characters of a request that are remembered; people's have fifty."""
     longest_message: int = 160
     """Characters of a world's answer that a lesson keeps."""
     longest_quote: int = 60
@@ -55,6 +66,8 @@ class _Episode:
         if self.episode.ending is not Ending.LOST:
             # what an episode that ended in disaster took for progress may have led there
             yield from self._snippets()
+        if self.episode.won:
+            yield from self._requests()
         for step in self._survived:
             if step.command and self._usable(step) and not self._asked(step) and not self._answers(step):
                 yield from self._of_step(step)
@@ -115,6 +128,21 @@ class _Episode:
             if taken and not (len(taken) == 1 and self._moved(taken[0])):
                 yield self._snippet(taken[-self.how.longest :], now.sub_goal)
             taken = []
+
+    def _requests(self) -> Iterator[RememberedRequest]:
+        """The request of a won episode, with the reading that won and the kinds in the room."""
+        read = [step for step in self.episode.steps if step.readings is not None]
+        if not read or read[-1].readings is None:
+            return
+        last, names = read[-1], self.episode.steps[0].decision.belief.names
+        kinds = sorted({kind_of(name) for each in names.values() for name in each})
+        request = _one_line(read[-1].readings.request, self.how.longest_request)
+        yield RememberedRequest(
+            goal_signature=last.decision.goal_signature,
+            state_signature=StateSignature.of(room=tuple(kinds)),
+            request=request,
+            origins=self._origins(last),
+        )
 
     def _moved(self, step: Step) -> bool:
         after = self._after(step)

@@ -15,7 +15,7 @@ from rpms.core.acting.enforcement import PARTS, Calls, Repair, preset, with_part
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, BeliefShown, Condition, named_condition
 from rpms.core.errors import FileError, InputError
-from rpms.core.memory import Kind
+from rpms.core.memory import TOLD, Kind
 from rpms.core.names import nearest
 from rpms.core.prompt import Form, Layout
 from rpms.core.rules import Tier
@@ -81,7 +81,7 @@ class Settings:
         reads.number(0, 1), "θ: how similar a memory's goal must be to this one, from 0 to 1.", "NUMBER"
     )
     k: Mapping[Kind, int] | None = knob(
-        reads.kinds, f"How many memories a prompt shows, for all kinds or by kind: {', '.join(Kind)}.", "KIND=N,…"
+        reads.kinds, f"How many memories a prompt shows, for all kinds or by kind: {', '.join(TOLD)}.", "KIND=N,…"
     )
     schemas: str | None = knob(
         reads.one_of((BY_GOAL, FOR_ANY)),
@@ -129,6 +129,12 @@ class Settings:
     )
     memory: str | Path | None = knob(
         reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
+    )
+    reader: str | None = knob(
+        str,
+        "Who reads goals in people's words: a model, or a control (words, nearest, random); by default the model that "
+        "plays. docs/requests.md.",
+        "MODEL|words|nearest|random",
     )
     overlap: str | None = knob(
         reads.one_of((REFUSE, ALLOW)),
@@ -291,6 +297,7 @@ class Settings:
             sources=self.sources(world, context),
             seed=self.seed or 0,
             method=self.method(world),
+            reader=self.reader or "",
             overlap=self.overlap == ALLOW,
         )
 

@@ -21,6 +21,7 @@ from rpms.core.memory import (
     FailureLesson,
     Kind,
     Origin,
+    RememberedRequest,
     SuccessSnippet,
     VerifiedSchema,
     content_id,
@@ -171,6 +172,23 @@ class _Critical(_Record):
         )
 
 
+class _Request(_Record):
+    type: Literal["request"]
+    goal_signature: Text
+    state_signature: Text = ""
+    request: Text = Field(min_length=1)
+    success_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
+
+    def entry(self) -> Entry:
+        return RememberedRequest(
+            GoalSignature.parse(self.goal_signature),
+            StateSignature.parse(self.state_signature),
+            self.request,
+            self._sources(self.success_count),
+            self.id,
+        )
+
+
 class _Header(BaseModel):
     """The first line that `write_memory` puts; files without it, such as the paper's, are read as well."""
 
@@ -181,11 +199,12 @@ class _Header(BaseModel):
     version: Literal[1] = 1
 
 
-_RECORDS: dict[str, type[_Success | _Failure | _Schema | _Critical]] = {
+_RECORDS: dict[str, type[_Success | _Failure | _Schema | _Critical | _Request]] = {
     Kind.SUCCESS: _Success,
     Kind.FAILURE: _Failure,
     Kind.SCHEMA: _Schema,
     Kind.CRITICAL_FAILURE: _Critical,
+    Kind.REQUEST: _Request,
 }
 
 
@@ -340,6 +359,8 @@ def record(entry: Entry) -> dict[str, Any]:
                 "occurrence_count": entry.occurrence_count,
                 "retrieval_weight": entry.retrieval_weight,
             }
+        case RememberedRequest():
+            body = {"request": entry.request, "success_count": entry.success_count}
     return {**head, **body, **tail}
 
 

@@ -27,6 +27,7 @@ from rpms.play.epochs import run_epochs
 from rpms.play.limits import Meter
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.plan import OpenModel, RunPlan, overlapping, plan_run
+from rpms.play.reading import CONTROLS
 from rpms.play.run import Listener, MakeEngine, check_workers
 from rpms.play.settings import ALLOW, Settings
 from rpms.play.setup import can_play
@@ -218,6 +219,8 @@ def plan_cell(study: Study, case: Case, model: str, means: Means, memory: Episod
         sources=settings.sources(means.world, means.window(model, settings)),
         seed=settings.seed or 0,
         method=method_of(case, means.world),
+        reader=settings.reader or "",
+        open_reader=None if settings.reader in (None, *CONTROLS) else means.open_model(settings.reader),
         overlap=settings.overlap == ALLOW,
     )
 

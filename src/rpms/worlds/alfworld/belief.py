@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.goal import Goal
 from rpms.worlds.alfworld.known import AlfworldKnown
 from rpms.worlds.alfworld.predicates import PREDICATES
 from rpms.worlds.alfworld.wording import belief_lines
@@ -31,6 +32,9 @@ class AlfworldBelief(AlfworldKnown):
             return Truth.UNKNOWN
         arity, ask = answer
         return Truth.of(ask(self, *atom.args)) if len(atom.args) == arity else Truth.UNKNOWN
+
+    def serving(self, goal: Goal) -> AlfworldBelief:
+        return self.but(goal=goal)
 
     def signature(self) -> StateSignature:
         opened = tuple(sorted(place for place, is_open in self.containers.items() if is_open))
