@@ -170,7 +170,8 @@ def in_worlds(names: list[str] | tuple[str, ...], games: int, *, slowest: bool) 
         print(f"| {name} | {len(states)} | {' | '.join(f'{cell:.2f}' for cell in cells)} | {where} |", flush=True)
         if slowest:
             profiled = cProfile.Profile()
-            profiled.runcall(lambda: [decided(minds["strict"], states[worst]) for _ in range(20)])
+            for _ in range(20):
+                profiled.runcall(decided, minds["strict"], states[worst])
             pstats.Stats(profiled).sort_stats("tottime").print_stats(12)
 
 

@@ -126,7 +126,7 @@ class AdaptContext:
         if held:
             return [name for name in known if name in belief.holding]
         if not sought:
-            here, gathered = belief.location, set(map(self.place_of, self._handled))
+            here, gathered = belief.location, self._gathered
             return sorted(known, key=lambda name: (name not in gathered, name != here))
         wanted = [name for name in known if name not in belief.holding and not self._settled(name)]
         return sorted(wanted, key=lambda name: kind_of(self.place_of(name)) == self.situation.goal.destination)
@@ -151,6 +151,11 @@ class AdaptContext:
         """What commands so far have named."""
         return frozenset(name for command in self.done for name in _names(command, self.syntax))
 
+    @cached_property
+    def _gathered(self) -> frozenset[str]:
+        """Where the things are that commands have named."""
+        return frozenset(map(self.place_of, self._handled))
+
     def _settled(self, thing: str) -> bool:
         """Whether a thing was carried to where the goal wants it: it is not to be fetched again."""
         return thing in self._handled and kind_of(self.place_of(thing)) == self.situation.goal.destination
@@ -163,13 +168,16 @@ class AdaptContext:
 
     def place_of(self, thing: str) -> str:
         """Where a thing is believed to be; nothing where nobody knows."""
-        belief = self.situation.belief
-        if thing in belief.holding:
-            return ""
-        known = belief.last_seen.get(thing)
-        if known is not None:
-            return known
-        return next((place for place in self._all_names if self._holds(thing, place) is Truth.TRUE), "")
+        if thing not in self._places:
+            known = "" if thing in self.situation.belief.holding else self.situation.belief.last_seen.get(thing)
+            if known is None:
+                known = next((place for place in self._all_names if self._holds(thing, place) is Truth.TRUE), "")
+            self._places[thing] = known
+        return self._places[thing]
+
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        return {}
 
     def lacks(self, place: str, kind: str) -> bool:
         """Whether a place is known to have nothing of a kind: it was searched."""

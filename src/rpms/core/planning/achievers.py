@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules, Stage
@@ -153,12 +153,17 @@ class Achievers:
         """What ends a stage of the goal, as needs that are never taken for granted."""
         found = self._wanted.get(id(step))
         if found is None:
-            found = self._wanted[id(step)] = wanted(step)
+            found = self._wanted[id(step)] = _wanted(step.until)
         return found
 
     @cached_property
-    def kept(self) -> dict[str, object]:
-        """What planning keeps from one step to the next."""
+    def always(self) -> tuple[tuple[Clause, Need], ...]:
+        """What has to hold before anything else can be done."""
+        return tuple(zip(self.rules.lore.always, _wanted(self.rules.lore.always), strict=True))
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What planning keeps from one step to the next. Needs are kept too: answers are known by their identity."""
         return {}
 
     @cached_property
@@ -246,9 +251,8 @@ def fact_of(literal: Literal) -> Fact:
     return Fact(literal.atom.predicate, literal.atom.args, literal.negated)
 
 
-def wanted(step: Stage) -> list[Need]:
-    """What ends a stage, as needs that are never taken for granted."""
-    return [Need(tuple(map(fact_of, clause.literals)), frozenset(), moving=False, wanted=True) for clause in step.until]
+def _wanted(clauses: Sequence[Clause]) -> list[Need]:
+    return [Need(tuple(map(fact_of, each.literals)), frozenset(), moving=False, wanted=True) for each in clauses]
 
 
 def _choosy(need: Need) -> bool:

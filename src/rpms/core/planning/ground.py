@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
+from operator import itemgetter
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.planning.achievers import Achiever, Achievers, Fact, Level, Need, command_of
+from rpms.core.planning.kept import Judged, answers_of, known_names
 from rpms.core.rules import ANYTHING, ActionSchema
 
 GRANTED = 0.5
@@ -57,29 +58,6 @@ class Edge:
         return tuple(self.binding[name] for name in schema.variables if name not in schema.others) if schema else ()
 
 
-Judged = tuple[bool | None, float, Fact | None]
-"""Whether a need can be had at all, what taking it for granted costs, and what is left to do."""
-
-
-class Vocabulary:
-    """The names that a situation knows, and all that follows from them alone: kept while no name is added."""
-
-    def __init__(self, lasting: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]]) -> None:
-        self.known = dict(known)
-        self.names = {**lasting, **known}
-        self.roles: dict[str, set[str]] = {}
-        for role, names in self.names.items():
-            for name in names:
-                self.roles.setdefault(name, set()).add(role)
-        self.made: dict[tuple[str, tuple[str, ...], bool], bool] = {}
-        """Whether any action gives a fact."""
-        self.judged: dict[tuple[object, ...], Judged] = {}
-        """Needs of facts that never change."""
-        self.possible: dict[tuple[object, ...], set[str]] = {}
-        self.stones: dict[object, Any] = {}
-        """What progress derives of facts and things."""
-
-
 class Ground:
     """What is known in one situation, and which actions lead to a fact there."""
 
@@ -88,22 +66,13 @@ class Ground:
         self._facts = situation
         self._order = order
         self._lore = ways.rules.lore
-        self._vocabulary = self._reused(situation.belief.names)
+        self._vocabulary = known_names(ways, situation.belief.names)
         self._names, self._roles = self._vocabulary.names, self._vocabulary.roles
-        self._known: dict[tuple[str, tuple[str, ...]], bool | None] = {}
-        self._judged: dict[tuple[object, ...], Judged] = {}
-        self._passing: dict[tuple[object, ...], set[str]] = {}
         self._made = self._vocabulary.made
-        self._here: dict[str, list[str]] = {}
+        self._known, self._judged, self._passing, self._here = answers_of(ways, situation)[2:]
+        self._far: dict[tuple[str, ...], float] = {}
         self._ranked: dict[str, tuple[Mapping[str, float], float]] = {}
         self._spent: dict[str, set[tuple[str, ...]]] = {}
-
-    def _reused(self, known: Mapping[str, Sequence[str]]) -> Vocabulary:
-        """The vocabulary of the step before, unless there are other names now."""
-        kept = self._manual.kept.get("vocabulary")
-        if not isinstance(kept, Vocabulary) or kept.known != known:
-            kept = self._manual.kept["vocabulary"] = Vocabulary(self._manual.lasting_names, known)
-        return kept
 
     def _ways(self, fact: Fact) -> Iterator[Edge]:
         """The edges that lead to a fact that does not hold."""
@@ -249,15 +218,18 @@ class Ground:
             return names
         found: list[str] = []
         left: list[tuple[float, str]] = []
+        args = [binding.get(arg, arg) if arg != level.parameter else None for arg in literal.args]
         for name in names:
-            fact = literal.bound({**binding, level.parameter: name})
-            value = self._truth(fact)
+            filled = tuple([name if arg is None else arg for arg in args])
+            value = self._value(literal.predicate, filled)
             if value is None:
-                left.append((self._rank(fact.args), name))
-            elif value:
+                left.append((self._rank(filled), name))
+            elif value is not literal.negated:
                 found.append(name)
         if len(left) > PLACES and not found:
-            needs = level.later
+            left.sort(key=itemgetter(0))
+            last, needs = left[PLACES - 1][0], level.later
+            left = [item for item in left if item[0] <= last]
             left.sort(key=lambda item: (item[0], self._lacking(needs, {**binding, level.parameter: item[1]})))
         return found or [name for _, name in left[:PLACES]]
 
@@ -353,7 +325,12 @@ class Ground:
 
     def _rank(self, args: Sequence[str]) -> float:
         """How unlikely a place is for a thing, by the order in which places are searched."""
-        kinds = [kind_of(arg) for arg in args]
+        kinds = tuple([kind_of(arg) for arg in args])
+        if kinds not in self._far:
+            self._far[kinds] = self._rank_of(kinds)
+        return self._far[kinds]
+
+    def _rank_of(self, kinds: tuple[str, ...]) -> float:
         for thing in kinds:
             known, unlisted = self._ranks(thing)
             if known:

@@ -78,6 +78,7 @@ class Tracker(Purposeful):
 
     def __init__(self, ways: Achievers, situation: Situation) -> None:
         super().__init__(ways, situation, {})
+        self._lacking_before: dict[object, set[Fact]] = {}
         kept = self._vocabulary.stones
         self._needed: dict[object, tuple[dict[str, str], list[tuple[Need, Fact]]]] = kept.setdefault("needed", {})
         self._stones: dict[object, tuple[Milestone, ...]] = kept.setdefault("stones", {})
@@ -86,9 +87,10 @@ class Tracker(Purposeful):
         """Progress towards the goal by the things that are furthest along."""
         for imagined in (False, True):
             bindings = self.bindings(purpose, self._facts.goal, imagined=imagined)
-            possible = [each for each in bindings if self._is_possible(purpose, each)]
-            if possible:
-                return self._staged(purpose, possible) if purpose.staged else self._nearest(purpose, possible)
+            possible = (each for each in bindings if self._is_possible(purpose, each))
+            found = self._staged(purpose, list(possible)) if purpose.staged else self._nearest(purpose, possible)
+            if found is not None:
+                return found
         return GoalStanding()
 
     def _is_possible(self, purpose: Purpose, binding: Mapping[str, str]) -> bool:
@@ -102,8 +104,10 @@ class Tracker(Purposeful):
 
     # A procedure.
 
-    def _staged(self, purpose: Purpose, bindings: Sequence[Mapping[str, str]]) -> GoalStanding:
+    def _staged(self, purpose: Purpose, bindings: Sequence[Mapping[str, str]]) -> GoalStanding | None:
         """The present stage, and the first thing that is lacking."""
+        if not bindings:
+            return None
         best = max(bindings, key=lambda binding: self.reached(purpose, binding))
         done, total = self.reached(purpose, best), len(purpose.steps)
         if done == total:
@@ -117,21 +121,29 @@ class Tracker(Purposeful):
 
     # Facts in any order.
 
-    def _nearest(self, purpose: Purpose, bindings: Sequence[Mapping[str, str]]) -> GoalStanding:
-        way = min((self._way(purpose, binding) for binding in bindings), key=lambda way: way.distance)
+    def _nearest(self, purpose: Purpose, bindings: Iterable[Mapping[str, str]]) -> GoalStanding | None:
+        """Progress by the things with the fewest milestones left, and of those the ones at hand."""
+        needs = [need for step in purpose.steps for need in self._manual.wanted(step)]
+        ways: dict[object, _Way] = {}
+        for binding in bindings:
+            things = tuple([binding[name] for name in purpose.sought])
+            lacking = [self._judge(need, binding)[2] for need in needs]
+            key = (things, *[fact is None for fact in lacking])  # which place a thing goes to makes no difference
+            if key not in ways:
+                bound = [need.literals[0].bound(binding) for need in needs]
+                ways[key] = self._way(bound, things, [fact for fact in lacking if fact is not None])
+        if not ways:
+            return None
+        way = min(ways.values(), key=lambda way: way.distance)
         total, current = way.total, self._next(way)
         if current is None:
             return GoalStanding(Progress("done", "", total, total))
         target = kind_of(current.thing) if current.found else current.thing
         return GoalStanding(Progress(current.name, target, total - len(way.todo), total))
 
-    def _way(self, purpose: Purpose, binding: Mapping[str, str]) -> _Way:
+    def _way(self, wanted: Iterable[Fact], things: tuple[str, ...], lacking: list[Fact]) -> _Way:
         """The milestones of a goal by some things, and those that are left."""
-        things = tuple([binding[name] for name in purpose.sought])
-        needs = [need for step in purpose.steps for need in self._manual.wanted(step)]
-        bound = [need.literals[0].bound(binding) for need in needs]
-        stones = dict.fromkeys(stone for fact in bound for stone in self._milestones(fact, things))
-        lacking = [fact for need in needs if (fact := self._judge(need, binding)[2]) is not None]
+        stones = dict.fromkeys(stone for fact in wanted for stone in self._milestones(fact, things))
         left = {one for fact in lacking for one in self._left(fact, things)}
         todo: list[Milestone] = []
         behind: set[str] = set()  # of one thing, nothing counts before all that comes before it: a cold mug is not home
@@ -172,20 +184,22 @@ class Tracker(Purposeful):
 
     def _left(self, fact: Fact, things: tuple[str, ...]) -> set[Fact]:
         """A fact that does not hold, and all that has to come before it and does not hold either."""
-        left: set[Fact] = set()
-        queue = [fact]
-        while queue:
-            one = queue.pop()
-            if one.predicate == "or":
-                queue += [Fact(*each) for each in one.args]
-            elif (one := Fact(one.predicate, one.args, one.negated)) not in left:
-                left.add(one)
-                binding, needs = self._before(one, things)
-                queue += [bound for need, bound in needs if self._judge(need, binding)[2] is not None]
-        return left
+        fact = Fact(fact.predicate, fact.args, fact.negated)
+        key = (fact, things)
+        if key not in self._lacking_before:
+            left = self._lacking_before[key] = set()  # before its needs: what needs itself adds nothing
+            if fact.predicate == "or":
+                before = [Fact(*each) for each in fact.args]
+            else:
+                left.add(fact)
+                binding, needs = self._before(fact, things)
+                before = [bound for need, bound in needs if self._judge(need, binding)[2] is not None]
+            for one in before:
+                left |= self._left(one, things)
+        return self._lacking_before[key]
 
     def _before(self, fact: Fact, things: tuple[str, ...]) -> tuple[dict[str, str], list[tuple[Need, Fact]]]:
-        """What the usual way to a fact needs first that actions can bring about, with the names of that way."""
+        """What the usual way to a fact needs first of the things, as far as actions can bring it about."""
         key = (fact, things)
         if key not in self._needed:
             ways = self._manual.makers.get((fact.predicate, fact.negated), ())
@@ -194,7 +208,12 @@ class Tracker(Purposeful):
             else:
                 binding = dict(zip(ways[0].fact.args, fact.args, strict=True))
                 needs = [(need, need.literals[0].bound(binding)) for need in ways[0].needs if need.literals[0].makeable]
-                self._needed[key] = binding, [(need, bound) for need, bound in needs if self._can_make(bound)]
+                about = [(need, fact) for need, fact in needs if not set(things).isdisjoint(fact.args)]
+                moving = self._manual.positional
+                self._needed[key] = (
+                    binding,
+                    [(need, fact) for need, fact in about if fact.predicate not in moving and self._can_make(fact)],
+                )
         return self._needed[key]
 
     def _milestones(
