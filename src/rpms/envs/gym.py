@@ -20,6 +20,7 @@ from typing import Any
 
 from rpms.core.errors import InputError
 from rpms.envs.episodes import EnvTurn, Episodes
+from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import Task, World
 from rpms.worlds.registry import world_names
@@ -35,7 +36,6 @@ try:
 except ImportError:
     raise ImportError("rpms.envs.gym needs Gymnasium: pip install 'rpms[gym]'") from None
 
-LONGEST_OBSERVATION = 100_000
 """Characters; the longest opening of ScienceWorld has some thousands."""
 LONGEST_COMMAND = 1_000
 
