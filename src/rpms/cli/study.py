@@ -218,7 +218,8 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
 
     def learn_first(learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
         play = plan_round(study, learning, 1, model, means)
-        plan = LearningPlan(play, learning.rounds, first=learning.condition(1), later=learning.condition(2))
+        first, later = learning.condition(1), learning.condition(2)
+        plan = LearningPlan(play, learning.rounds, first, later, harvest=learning.settings.harvesting)
         rounds = learn(
             plan,
             out,
@@ -262,7 +263,7 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
         return
     try:
         every = [evidence.comparison for evidence in gather([folder])]
-        comparisons = [comparison for comparison in every if comparison.model in models]  # others were printed before
+        comparisons = [each for each in every if not each.model or each.model in models]  # others were printed before
         wide, told = max(console.width, _WIDTH), set[str]()
         for name in (name for name in study.tables if name in TABLES):
             tables = [main_table(comparisons)] if name == "main" else applicable(name, comparisons)

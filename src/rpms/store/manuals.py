@@ -196,6 +196,7 @@ class _Reader(ClauseReader):
             observes=read_each(self._revelation, yaml, (*path, "observes"), read.observes, names),
             plan=read_each(self._clause, yaml, (*path, "plan"), read.plan, names),
             steps=read.steps,
+            told=read.told,
         )
 
     def _revelation(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Revelation:

@@ -38,6 +38,7 @@ class Prompts:
         return replace(
             wording,
             instruction=wording.instruction if self.instruction is None else self.instruction,
+            printed=wording.printed if self.instruction is None else "",
             example=wording.example if self.example is None else self.example,
             choosing=wording.choosing if self.example is None else "",
             headings={**wording.headings, **self.headings},
@@ -47,7 +48,7 @@ class Prompts:
 def prompts_hash(wording: Wording) -> str:
     """The same hash, the same instruction, examples and headings, whoever wrote them."""
     headings = {str(part): text for part, text in wording.headings.items()}
-    texts = [wording.instruction, wording.example, wording.choosing, headings]
+    texts = [wording.instruction, wording.printed, wording.example, wording.choosing, headings]
     return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
 

@@ -218,6 +218,10 @@ class World(ABC):
         """A manual at the paper's scale, where a world has one beside its complete one."""
         return self.manual()
 
+    def procedures(self) -> tuple[tuple[str, str], ...]:
+        """What the planner, and no prompt, knows beyond `paper_manual`: how tasks are solved."""
+        return ()
+
     def variation(self, name: str, number: int) -> Task | None:  # noqa: ARG002
         """One variation of a task, of whatever split; None in a world whose tasks have none."""
         return None
