@@ -81,6 +81,10 @@ def run_file(
         Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
     ] = None,
     world: WorldFolder = None,
+    only: Annotated[
+        str,
+        typer.Option(help="Only conditions of these names; * stands for any text, several with ;", metavar="NAME;…"),
+    ] = "",
     epochs: options.Epochs = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate what it would take.")] = False,
     report: Annotated[bool, typer.Option(help="Write a page at the end, if the extra `report` is installed.")] = True,
@@ -95,7 +99,7 @@ def run_file(
     file = find_study(file)
     if world is not None:
         find_world(world)
-    study = read_study(file).under(settings)
+    study = read_study(file).under(settings).only(only)
     if settings.limit is not None and settings.split is None:
         study = _rehearsed(study, resources.data)
     models = models_of(study, model or ())
