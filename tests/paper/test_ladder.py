@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from itertools import pairwise
 from pathlib import Path
 
 from rpms.core.condition import ABLATION
@@ -31,7 +32,7 @@ def test_each_rung_has_one_setting_more_and_the_ends_are_the_presets():
     rungs = list(dict.fromkeys(case.name.partition(",")[0] for case in STUDY.cases))
     for condition in ABLATION.values():
         found = [settings_of(f"{rung}, {condition}") for rung in rungs]
-        for lower, upper in zip(found, found[1:], strict=False):
+        for lower, upper in pairwise(found):
             assert sum(lower[name] != upper[name] for name in lower) == 1
         assert found[0] == described(Settings(condition=condition))
         assert found[-1] == described(Settings(condition=condition, preset="strict"))
