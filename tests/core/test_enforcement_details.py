@@ -38,6 +38,7 @@ def test_every_part_of_the_paper_is_off():
         "adapt": False,
         "compact": False,
         "recent": 0,
+        "doubt": False,
     }
 
 

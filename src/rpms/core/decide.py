@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rpms.core.acting.advice import Advice, Adviser, Menu, focus, left_out
 from rpms.core.acting.context import StepContext
 from rpms.core.acting.counsel import Counsel, plan_now
+from rpms.core.acting.doubting import open_notice
 from rpms.core.acting.enforcement import PAPER, Calls, Enforcement, Repair
+from rpms.core.acting.surprise import Noticed, notice
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
@@ -17,6 +19,7 @@ from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import Kind
 from rpms.core.planning.reason import Plan
+from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.recall import EpisodicMemory, Retrieval
@@ -75,13 +78,19 @@ class Mind:
     enforcement: Enforcement = PAPER
     """What the caller is to do with the model's answer: guard, re-asks, replacement."""
 
-    def counsel(self, present: StepContext, rules: ActiveRules, memories: Sequence[Candidate]) -> Counsel:
+    def counsel(
+        self, present: StepContext, rules: ActiveRules, memories: Sequence[Candidate], noticed: Noticed
+    ) -> Counsel:
         """What is to be done, what is said of it, and the rules that are shown for it."""
         situation, goal = present.situation, present.situation.goal
         known = self.plans.active(goal.type, goal.object, goal.destination)
-        plan = plan_now(present, known, self.adviser.spell, memories if self.enforcement.adapt else ())
+        experience = memories if self.enforcement.adapt else ()
+        doubts = self.enforcement.doubt and bool(self.manual.actions)
+        plan, found = plan_now(present, known, self.adviser.spell, experience, noticed if doubts else None)
         advice = self.adviser.advise(situation, rules, plan, memories, present.history, present.state, present.room)
-        return Counsel(plan, advice, focus(rules, plan) if self.compact else rules)
+        if notice := open_notice(plan, found.trust):
+            advice = replace(advice, notice=notice)
+        return Counsel(plan, advice, found if doubts else noticed, focus(rules, plan) if self.compact else rules)
 
 
 @dataclass(frozen=True)
@@ -107,6 +116,19 @@ class Decision:
     schemas: ActiveRules
     left_out: tuple[str, ...] = ()
     """The active rules and schemas, by id and name, that the prompt does not show at this sub-goal."""
+    noticed: Noticed = field(default_factory=lambda: Noticed(Trust()))
+    """Where the answer to the last command differs from what was foretold, and how far the manual is trusted."""
+    doubts: bool = False
+    """Whether anything acts on that."""
+
+    def bars(self, command: str) -> bool:
+        """Whether a command is not to be given again: it was refused, and nothing it depends on has changed."""
+        return self.doubts and self.noticed.trust.bars(command, self.schemas, Situation(self.belief, self.goal))
+
+    def ventures(self, command: str) -> bool:
+        """Whether a plan means to do a command against a line of the manual, so that the guard lets it pass."""
+        begun = [option for option in self.plan.options if option.command == command]
+        return any(self.plan.opened or any(link.doubt for link in option.chain[:1]) for option in begun)
 
     @property
     def menu(self) -> Menu:
@@ -130,13 +152,16 @@ def decide(
     observation: str,
     history: Sequence[Turn],
     told: str = "",
+    trust: Trust = UNSHAKEN,
 ) -> Decision:
     """Decide one step: from b_{t-1}, a_{t-1}, o_t, g and H_{1:t-1} to b_t and p_t. Lines as in Algorithm 1.
 
-    `told` is the observation as the model reads it, where advice was added to it.
+    `told` is the observation as the model reads it, where advice was added to it; `trust` what earlier steps have shown
+    of the manual.
     """
     belief = mind.update(prior, action, observation)  # 1
     now = StepContext.of(belief, goal, mind.schemas, history, mind.whereabouts, mind.mask)
+    noticed = notice(trust, now, Situation(prior, goal))  # past the paper; there, it is recorded and nothing more
     state_signature, goal_signature = now.signature, goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
     recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
@@ -144,7 +169,7 @@ def decide(
     adapted = {kind: mind.adapt(filtered[kind], now.room) for kind in Kind}  # past the paper; there, as stored
     judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation, mind.arbitration) for kind in Kind}  # 6
     selection = select(judged, recalled, mind.retrieval, mind.mask, now.progress)  # the best, as there is room
-    counsel = mind.counsel(now, rules, selection.memories)  # past the paper; there, nothing is said
+    counsel = mind.counsel(now, rules, selection.memories, noticed)  # past the paper; there, nothing is said
     blocks = _serialise(mind, rules, now, selection.memories, counsel, told or observation)  # 7
     prompt = build(blocks, mind.layout, mind.budget, mind.count, mind.form)  # 8
     return Decision(
@@ -162,6 +187,8 @@ def decide(
         advice=counsel.advice,
         schemas=now.schemas,
         left_out=left_out(rules, counsel.shown),
+        noticed=counsel.noticed,
+        doubts=mind.enforcement.doubt and bool(mind.manual.actions),
     )
 
 

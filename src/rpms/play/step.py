@@ -10,6 +10,7 @@ from rpms.core.belief import Belief
 from rpms.core.decide import Decision, Mind, decide
 from rpms.core.episode import Step
 from rpms.core.goal import Goal
+from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.prompt import Turn
 from rpms.core.usage import Usage
 from rpms.models.base import Decoding, Model
@@ -31,6 +32,8 @@ class Course:
     """Why it failed, where the guard advises."""
     history: tuple[Turn, ...] = ()
     steps: tuple[Step, ...] = ()
+    trust: Trust = UNSHAKEN
+    """What the steps have shown of the manual."""
 
     def told(self, observation: str) -> str:
         """An observation as the player is told it: with why the last command failed, where the guard advises."""
@@ -72,7 +75,8 @@ class Player:
     def choose(self, course: Course, observation: str, episode: str) -> Move:
         """Lines 1 to 9 of Algorithm 1: decide, and ask the model."""
         mind, told = self.mind, course.told(observation)
-        decision = decide(mind, course.goal, course.belief, course.command, observation, course.history, told)
+        given = (mind, course.goal, course.belief, course.command, observation, course.history, told)
+        decision = decide(*given, trust=course.trust)
         asker = Asker(self.world, self.model, self.decoding, mind.enforcement, mind.repair, mind.calls)
         return Move(decision, asker.ask(decision, episode), observation, told)
 
@@ -100,6 +104,7 @@ class Player:
             infeasible=not command or self.world.infeasible(outcome.observation),
             objection=asked.refusal.text if asked.refusal is not None else "",
             contradictions=drift,
+            surprises=decision.noticed.surprises,
             usage=before.usage + asked.usage,
             refusals=asked.refused,
             forbidden=asked.forbidden,
@@ -118,4 +123,5 @@ class Player:
             step.advice if advises else "",
             (*course.history, turn),
             (*course.steps, step),
+            decision.noticed.trust,
         )

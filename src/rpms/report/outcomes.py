@@ -47,6 +47,7 @@ class Row:
     replaced: int = 0
     shortened: int = 0
     crowded: int = 0
+    surprises: int = 0
 
     @classmethod
     def of(cls, row: EpisodeRow) -> Row:
@@ -71,6 +72,7 @@ class Row:
             row.replaced,
             row.shortened,
             row.crowded,
+            row.surprises,
         )
 
     @property

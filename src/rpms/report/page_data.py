@@ -118,7 +118,7 @@ def episode_data(record: EpisodeRecord) -> dict[str, Any]:
         "won": row.won,
         "score": row.score,
         "error": row.error,
-        "counts": [row.infeasible, row.foreseeable, row.repeated_failures, row.contradictions],
+        "counts": [row.infeasible, row.foreseeable, row.repeated_failures, row.contradictions, row.surprises],
         "tokens": [row.usage.prompt_tokens, row.usage.cached_tokens, row.usage.completion_tokens],
         "rules": {tier: list(ids) for tier, ids in record.rules.items()},
         "steps": [_step(record, step, texts) for step in record.steps],

@@ -94,6 +94,7 @@ class MetricsForm(FilePiece):
     replaced: Count = 0
     shortened: Count = 0
     crowded: Count = 0
+    surprises: Count = 0
     usage: TokensForm
 
 
@@ -191,6 +192,8 @@ class StepForm(FilePiece):
     infeasible: bool = False
     objection: Text = ""
     contradictions: tuple[Text, ...] = ()
+    surprises: tuple[tuple[Text, Text, Text], ...] = ()
+    """Each with its kind, the line of the manual it speaks against, and words for people."""
     usage: TokensForm = TokensForm()
     extras: Annotated[dict[Text, Any], AfterValidator(_shown_extras)] = {}
 

@@ -63,7 +63,7 @@ def _head(episode: Episode) -> dict[str, Any]:
             "contradictions": episode.contradictions,
             "reasks": episode.reasks,
             "replaced": episode.replaced,
-            **_filled(shortened=episode.shortened, crowded=episode.crowded),
+            **_filled(shortened=episode.shortened, crowded=episode.crowded, surprises=episode.surprises),
             "usage": _tokens(episode.usage),
         },
         **_arrangement(episode.steps),

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from rpms.core.acting.surprise import Surprise
 from rpms.core.episode import Ending, Episode, Happening
 from rpms.core.errors import FileError
 from rpms.core.goal import Progress
@@ -53,6 +54,8 @@ class EpisodeRow:
     """Steps whose prompt left out knowledge for want of room."""
     trial: int = 0
     """Which attempt at the task it was."""
+    surprises: int = 0
+    """Where what happened differs from what the manual foretold."""
 
     @property
     def won(self) -> bool:
@@ -83,6 +86,7 @@ def row_of(episode: Episode) -> EpisodeRow:
         episode.shortened,
         episode.crowded,
         episode.trial,
+        episode.surprises,
     )
 
 
@@ -241,6 +245,7 @@ def _row(head: HeadForm) -> EpisodeRow:
         counts.shortened,
         counts.crowded,
         head.trial,
+        counts.surprises,
     )
 
 
@@ -270,6 +275,7 @@ def _step(
     happened = {each.name: getattr(step, each.name) for each in fields(Happening)}
     happened |= {name: texts[happened[name]] for name in TEXTS}
     happened["usage"] = step.usage.usage()
+    happened["surprises"] = tuple(Surprise(*each) for each in step.surprises)
     return StepRecord(
         **happened,
         belief=BeliefRecord(

@@ -155,8 +155,9 @@ class Adviser:
                 yield self.spell(command, belief), why
         elif self.ranked:
             for option in plan.options:
-                if option.regret <= self.slack or not self.slack:
-                    yield option.command, "; ".join(filter(None, (purpose_of(option, rules), option.evidence)))
+                if option.regret <= self.slack or not self.slack or plan.opened:
+                    doubt = next((f"if {link.doubt}" for link in option.chain if link.doubt), "")
+                    yield option.command, "; ".join(filter(None, (purpose_of(option, rules), doubt, option.evidence)))
         else:
             yield from ((self.spell(command, belief), "") for command in feasible_actions(rules, situation))
 

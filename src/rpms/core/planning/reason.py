@@ -39,6 +39,8 @@ class Plan:
     cost: float = inf
     stage: int | None = None
     """How many stages are behind, where the goal has a procedure."""
+    opened: bool = False
+    """Whether no plan is left that trusts the manual, so that the choice is open to more."""
 
     def respelled(self, spell: Callable[[str], str], failed: Container[str]) -> Plan:
         """The same plan with commands as a game wants them written, and what just failed after all else."""
@@ -88,11 +90,16 @@ class Reasoner(Achievers):
         """What to do in a situation; where no plan reaches the goal, and `seek`, what finds out about anything."""
         order = order if order is not None else likely_places(self.rules)
         purpose = self.rules.purpose
-        plan = _Graph(self, situation, order).plan(purpose) if purpose is not None else Plan()
+        wanted = self.rules.purposes or (((purpose, 0.0),) if purpose is not None else ())
+        plan = _Graph(self, situation, order).plan(wanted) if wanted else Plan()
         first = _Graph(self, situation, order).first_things() if self.rules.lore.always else ()
         if first:
             return replace(plan, options=first)
         return plan if plan.options or plan.cost == 0 or not seek else _Graph(self, situation, order).explore()
+
+    def search(self, situation: Situation, order: Order, sought: Sequence[str]) -> Plan:
+        """What to do to find things of which nobody has seen one."""
+        return _Graph(self, situation, order).explore(sought)
 
     def commands(self, situation: Situation) -> Iterator[str]:
         """Every action over the names that are known, whether it can be done or not."""
@@ -124,14 +131,21 @@ class Reasoner(Achievers):
 class _Graph(Priced):
     """The actions that matter in one situation, from the goal down to what can be done now, and how far along it is."""
 
-    def plan(self, purpose: Purpose) -> Plan:
+    def plan(self, purposes: Sequence[tuple[Purpose, float]]) -> Plan:
+        """What to do for one of some purposes, each at its price."""
         for imagined in (False, True):
-            bindings = list(self._bindings(purpose, self._facts.goal, imagined=imagined))
-            ways = [way for binding in bindings if (way := self._goal_edge(purpose, binding)) is not None]
-            furthest = max((stages for stages, _ in ways), default=0)
-            if self._reaches([edge for stages, edge in ways if stages == furthest]):
+            ways = [
+                (*way, purpose)
+                for purpose, price in purposes
+                for binding in self._bindings(purpose, self._facts.goal, imagined=imagined)
+                if (way := self._goal_edge(purpose, binding, price)) is not None
+            ]
+            furthest = max((stages for stages, _, _ in ways), default=0)
+            if self._reaches([edge for stages, edge, _ in ways if stages == furthest]):
+                best = min((edge for edge in self._edges[GOAL] if not edge.waiting), key=lambda edge: edge.total)
+                purpose = next(purpose for _, edge, purpose in ways if edge is best)
                 stage = furthest if purpose.staged else None
-                return Plan(self._options(), self._progress(purpose), self._costs[GOAL], stage)
+                return Plan(self._options(), self._progress(purpose, best), self._costs[GOAL], stage)
         return Plan()
 
     def remedy(self, needs: Sequence[Need], binding: Mapping[str, str]) -> Remedy:
@@ -189,19 +203,19 @@ class _Graph(Priced):
         edge = self._edge_to((need, {}) for need in _wanted(Stage("", tuple(broken)))) if broken else None
         return self._options() if edge is not None and self._reaches([edge]) else ()
 
-    def explore(self) -> Plan:
-        """What to do where nothing is known of how to reach the goal: find out whatever is unknown."""
+    def explore(self, sought: Sequence[str] = (UNSEEN,)) -> Plan:
+        """Find out whatever is unknown of what is sought: for when no way to the goal is known."""
         edges = []
         for ways in self._manual.revealers.values():
             for way in ways:
                 free = [name for name in way.fact.args if name != ANYTHING]
                 for chosen in product(*(self._names.get(name, ()) for name in free)):
                     binding = dict(zip(free, chosen, strict=True))
-                    fact = way.fact._replace(
-                        args=tuple(binding.get(arg, UNSEEN) for arg in way.fact.args), makeable=False
-                    )
-                    if self._truth(fact) is None:
-                        edges.append(Edge(GOAL, (fact,), 0.0))
+                    for thing in sought:
+                        args = tuple(binding.get(arg, thing) for arg in way.fact.args)
+                        fact = way.fact._replace(args=args, makeable=False)
+                        if self._truth(fact) is None and (thing in args or thing == UNSEEN):
+                            edges.append(Edge(GOAL, (fact,), 0.0))
         return Plan(self._options() if self._reaches(edges) else ())
 
     # The goal.
@@ -220,7 +234,7 @@ class _Graph(Priced):
         for chosen in product(*choices):
             yield {name: thing for binding in chosen for name, thing in binding.items()}
 
-    def _goal_edge(self, purpose: Purpose, binding: Mapping[str, str]) -> tuple[int, Edge] | None:
+    def _goal_edge(self, purpose: Purpose, binding: Mapping[str, str], price: float) -> tuple[int, Edge] | None:
         """One way to reach the goal: how many of its stages are behind, and what is left to be done, in order."""
         steps, reached = purpose.steps, 0
         if purpose.staged:
@@ -230,6 +244,7 @@ class _Graph(Priced):
         if edge is None:
             return None
         edge.binding = binding
+        edge.cost += price
         return reached, edge
 
     def _edge_to(self, wanted: Iterable[tuple[Need, Mapping[str, str]]]) -> Edge | None:
@@ -258,8 +273,7 @@ class _Graph(Priced):
 
     # How far along.
 
-    def _progress(self, purpose: Purpose) -> Progress:
-        best = min((edge for edge in self._edges[GOAL] if not edge.waiting), key=lambda edge: edge.total)
+    def _progress(self, purpose: Purpose, best: Edge) -> Progress:
         if purpose.staged:
             return self._stage(purpose, best)
         things = [thing for name, thing in best.binding.items() if self._is_sought(purpose, name)]

@@ -79,6 +79,9 @@ const Step = (() => {
       step.contradictions.length
         ? el("div", { class: "alarm drift" }, el("strong", {}, "The belief was wrong: "), step.contradictions.join("; "))
         : null,
+      ...step.surprises.map(([kind, line, words]) =>
+        el("div", { class: "alarm doubt" }, el("strong", {}, `Surprise (${kind}): `), words, line ? el("span", { class: "dim" }, ` Against: ${line}`) : null),
+      ),
     );
   }
 
