@@ -105,7 +105,9 @@ def remember(
     """What somebody learns on some games."""
     with TemporaryDirectory() as folder:
         out = Path(folder, "memory.jsonl")
-        played = plan_run(world, model.name, lend(model), tasks=tasks, setting=setting, sources=sources)
+        played = plan_run(
+            world, model.name, lend(model), tasks=tasks, setting=setting, sources=sources, memory=EpisodicMemory()
+        )
         learn(LearningPlan(played, rounds=1), out)
         return read_memory(out, world.name)
 
@@ -129,9 +131,10 @@ def judged(mind: Mind, decision: Decision) -> Iterator[Candidate]:
     """Every candidate of a step with its verdict, also those that no prompt has room for."""
     situation = Situation(decision.belief, decision.goal)
     for kind in Kind:
-        recalled = mind.memory.recall(kind, decision.goal_signature, mind.retrieval)
+        known = mind.experience
+        recalled = known.memory.recall(kind, decision.goal_signature, known.retrieval)
         filtered = mind.consistent(recalled, situation, decision.schemas)
-        yield from mind.arbitrate(filtered, decision.rules, situation, mind.arbitration)
+        yield from mind.arbitrate(filtered, decision.rules, situation)
 
 
 def shown(decision: Decision) -> frozenset[str]:

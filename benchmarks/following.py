@@ -18,7 +18,6 @@ from unittest.mock import patch
 from rpms.core.condition import compose
 from rpms.core.episode import Episode
 from rpms.core.errors import RPMSError
-from rpms.core.experience.adapt import adapted
 from rpms.core.experience.atlas import Atlas
 from rpms.core.experience.follow import Following
 from rpms.core.experience.trail import Pathfinder
@@ -45,7 +44,11 @@ def episodes(
 ) -> list[Episode]:
     settings = Settings(condition="memory-only", preset="strict")
     mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), memory)
-    mind, chooses, played = mind if follow else replace(mind, adapt=adapted), NamedModel(model, world.name)(), []
+    mind, chooses, played = (
+        mind if follow else replace(mind, experience=replace(mind.experience, follows=None)),
+        NamedModel(model, world.name)(),
+        [],
+    )
     for task in tasks:
         game, decoding = world.open(task, Setting()), Decoding(world.max_tokens)
         try:

@@ -38,9 +38,9 @@ from rpms.core.facts import Clause, Truth
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import PARAMETER, RuleManual
 from rpms.learn.rules.agenda import Exploring
-from rpms.learn.rules.explore import Explorer
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
+from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.templates import SLOT
 from rpms.learn.rules.verify import table, verify
 from rpms.models.base import Decoding

@@ -120,7 +120,9 @@ def _called(kind: str, belief: Belief) -> Sequence[str]:
 def snippets(world: World, tasks: Sequence[Task], folder: Path) -> list[SuccessSnippet]:
     """What the planner learns on some games, that is an end in itself: the beginning of a search is none."""
     planner = NamedModel("planner", world.name)
-    plan = LearningPlan(plan_run(world, planner.name, planner, split="train", tasks=tasks), rounds=1)
+    plan = LearningPlan(
+        plan_run(world, planner.name, planner, split="train", tasks=tasks, memory=EpisodicMemory()), rounds=1
+    )
     memory = read_memory(learn(plan, folder / "learned.jsonl")[-1].file)
     return [each for each in memory.entries if isinstance(each, SuccessSnippet) and each.sub_goal_type != "find_object"]
 

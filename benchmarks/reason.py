@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 
-from rpms.core.acting.advice import plan_for
 from rpms.core.belief import Belief, Situation
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import Mind, decide
 from rpms.core.errors import RPMSError
 from rpms.core.goal import Goal
+from rpms.core.planning.reason import plan_for
 from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import follow_plan
 from rpms.play.setup import knowledge_of
@@ -78,7 +78,7 @@ def main() -> None:
             for task in tasks[:: max(1, len(tasks) // options.games)]:
                 for goal, prior, action, observation in list(states_of(world, mind, task, setting)):
                     situation = Situation(world.update(prior, action, observation), goal)
-                    rules = mind.plans.active(goal.type, goal.object, goal.destination)
+                    rules = mind.adviser.plans.active(goal.type, goal.object, goal.destination)
                     plans.append(fastest(lambda rules=rules, situation=situation: plan_for(rules, situation)))
                     step = (mind, goal, prior, action, observation, ())
                     decisions.append(fastest(lambda step=step: decide(*step)))

@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rpms.core.condition import CONDITIONS
+from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Request
 from rpms.models.policy import follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
-from rpms.store.episode_form import seal
+from rpms.store.episodes import content_text, packed, unpacked
 from rpms.store.protocol import Protocol
 from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 from rpms.worlds.base import Setting
@@ -58,18 +59,26 @@ def make_runs(folder: Path, episodes: int) -> None:
     for name, condition in CONDITIONS.items():
         model = Wanderer()
         plan = plan_run(
-            world, model.name, lend(model), split="builtin", tasks=tasks, condition=condition, step_budget=40
+            world,
+            model.name,
+            lend(model),
+            split="builtin",
+            tasks=tasks,
+            condition=condition,
+            step_budget=40,
+            memory=EpisodicMemory(),
         )
         run(plan, folder / "played" / name)
         played = RunFolder(folder / "played" / name)
-        bodies = [(task.id, played.file(task.id).read_text().rpartition('"sha256"')[0]) for task in tasks]
+        bodies = [(task.id, json.loads(unpacked(played.file(task.id)))) for task in tasks]
         names = tuple(f"{bodies[number % len(bodies)][0]}/{number}" for number in range(each))
         copied = RunFolder(folder / name)
         (copied.folder / EPISODES).mkdir(parents=True)
         (copied.folder / PROTOCOL).write_text(Protocol(names, played.protocol.settings).text())
         for number, renamed in enumerate(names):
-            task_id, body = bodies[number % len(bodies)]
-            copied.file(renamed).write_text(seal(body.replace(json.dumps(task_id), json.dumps(renamed), 1)))
+            body = bodies[number % len(bodies)][1]
+            body["row"]["task"] = renamed
+            copied.file(renamed).write_bytes(packed(content_text(body)))
 
 
 def report(folder: Path, out: Path) -> None:

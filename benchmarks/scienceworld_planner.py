@@ -12,10 +12,10 @@ import argparse
 import time
 from statistics import median
 
-from rpms.core.acting.advice import plan_for
 from rpms.core.belief import Situation
 from rpms.core.condition import CONDITIONS, compose, named_condition
 from rpms.core.episode import Episode
+from rpms.core.planning.reason import plan_for
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.policy import PolicyModel, follow_plan

@@ -10,7 +10,7 @@ from random import Random
 from attacks.mutate import NASTY_TEXTS
 from attacks.watch import Tally
 from rpms.report.pages import write_report
-from rpms.store.episode_form import seal
+from rpms.store.episodes import content_text, packed, unpacked
 from rpms.store.protocol import Protocol
 from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 
@@ -55,15 +55,12 @@ def poison(source: Path, out: Path, dice: Random) -> None:
     (out / EPISODES).mkdir(parents=True)
     (out / PROTOCOL).write_text(Protocol(names, settings).text())
     for task, name in zip(run.protocol.tasks, names, strict=True):
-        content = json.loads(run.file(task).read_text())
-        del content["sha256"]
-        content["error"] = "an error"
+        content = json.loads(unpacked(run.file(task)))
+        content["row"]["error"] = "an error"
         content = poisoned(content, dice)
         assert isinstance(content, dict)
-        content["task"] = name
-        head = json.dumps({field: content.pop(field) for field in HEAD})[:-1]
-        rest = ",\n".join(f"{json.dumps(field)}:{json.dumps(value)}" for field, value in content.items())
-        copy.file(name).write_text(seal(f"{head},\n{rest},\n"))
+        content["row"]["task"] = name
+        copy.file(name).write_bytes(packed(content_text(content)))
 
 
 def page_campaign(count: int, seed: int, source: Path, folder: Path) -> Tally | None:

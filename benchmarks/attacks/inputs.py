@@ -20,11 +20,12 @@ from pathlib import Path
 from random import Random
 
 from attacks.environments import environment_requests
-from attacks.learned import decisions, evidence, explorations, learned_manuals
+from attacks.learned import evidence, explorations, learned_manuals
 from attacks.mutate import NASTY_TEXTS, as_json, bomb, changed_bytes, changed_tree
 from attacks.tools import guard_logs, guard_manuals, mcp_lines, tool_results
 from rpms.core.errors import InputError
 from rpms.core.memory import merge
+from rpms.core.recall import EpisodicMemory
 from rpms.foreign.records import question_key
 from rpms.learn.inventory import full_text
 from rpms.learn.quarantine import restore
@@ -38,8 +39,7 @@ from rpms.play.spending import spending
 from rpms.report.gather import gather
 from rpms.report.page_data import episode_data
 from rpms.store.answers import FolderOfAnswers
-from rpms.store.episode_form import seal
-from rpms.store.episodes import read_episode, read_row
+from rpms.store.episodes import content_text, packed, read_episode, read_row, unpacked
 from rpms.store.files import read_sealed, sealed
 from rpms.store.manuals import ManualText, find_mistakes, manual_text, read_manual
 from rpms.store.memories import entry_of, memory_hash, read_memory, write_memory
@@ -74,7 +74,7 @@ class Samples:
 def make_samples(folder: Path, root: Path) -> Samples:
     """Play a little, so that there are files to spoil."""
     planner = PolicyModel("planner", follow_plan)
-    run(plan_run(WORLD, planner.name, lend(planner), limit=2), folder / "run")
+    run(plan_run(WORLD, planner.name, lend(planner), limit=2, memory=EpisodicMemory()), folder / "run")
     asked: list[Request] = []
 
     def answer(request: Request) -> str:
@@ -82,7 +82,7 @@ def make_samples(folder: Path, root: Path) -> Samples:
         return "Thought: I look.\nAction: look"
 
     model = RecordedModel(FunctionModel(answer, "m"), FolderOfAnswers(folder / "record"))
-    run(plan_run(WORLD, model.name, lend(model), limit=1, step_budget=3), folder / "recorded")
+    run(plan_run(WORLD, model.name, lend(model), limit=1, step_budget=3, memory=EpisodicMemory()), folder / "recorded")
     worlds = [text.encode() for name in ("alfworld", "scienceworld") for _, text in find_world(name).manual()]
     embedded = Path(WORLD.embedded_memory()).read_bytes()  # type: ignore[attr-defined]
     studies = tuple(path.read_bytes() for path in sorted((root / "studies").glob("*.yaml")))
@@ -194,24 +194,16 @@ def scripts(dice: Random, folder: Path, samples: Samples) -> None:
 
 def episodes(dice: Random, folder: Path, samples: Samples) -> None:
     source = RunFolder(samples.run)
-    sound = source.file(dice.choice(source.protocol.tasks)).read_bytes()
-    file = folder / "episode.json"
+    sound = source.file(dice.choice(source.protocol.tasks))
+    file = folder / "episode.json.gz"
     if dice.random() < 0.2:
-        file.write_bytes(changed_bytes(sound, dice))
+        file.write_bytes(changed_bytes(sound.read_bytes(), dice))
     else:
-        tree = json.loads(sound)
-        tree.pop("sha256")
-        tree = changed_tree(tree, dice)
-        file.write_text(_sealed_episode(tree) if isinstance(tree, dict) else seal(json.dumps(tree)))
+        tree = changed_tree(json.loads(unpacked(sound)), dice)
+        file.write_bytes(packed(content_text(tree) if isinstance(tree, dict) else json.dumps(tree)))
     read_row(file)
     record = read_episode(file)
     json.dumps(episode_data(record))
-
-
-def _sealed_episode(tree: dict[str, object]) -> str:
-    head = json.dumps({name: tree[name] for name in HEAD if name in tree})[:-1]
-    rest = "".join(f"{json.dumps(name)}:{json.dumps(value)},\n" for name, value in tree.items() if name not in HEAD)
-    return seal(f"{head},\n{rest}")
 
 
 def protocols(dice: Random, folder: Path, samples: Samples) -> None:
@@ -304,7 +296,9 @@ def answers(dice: Random, folder: Path, samples: Samples) -> None:
 
     del samples
     model = FunctionModel(answer, "hostile")
-    plan = plan_run(WORLD, model.name, lend(model), limit=1, step_budget=2, decoding=Decoding())
+    plan = plan_run(
+        WORLD, model.name, lend(model), limit=1, step_budget=2, decoding=Decoding(), memory=EpisodicMemory()
+    )
     run(plan, folder / "run")
     record = RunFolder(folder / "run")
     json.dumps(episode_data(record.episode(record.protocol.tasks[0])))
@@ -433,7 +427,6 @@ KINDS: dict[str, Kind] = {
     "environment requests": environment_requests,
     "learned manuals": learned_manuals,
     "evidence": evidence,
-    "decisions": decisions,
     "explorations": explorations,
 }
 """Every kind of input, by the name that the table gives it."""
@@ -448,7 +441,6 @@ SLOW = {
     "guard logs": 0.3,
     "learned manuals": 0.1,
     "evidence": 0.1,
-    "decisions": 0.1,
     "explorations": 0.05,
 }
 """Kinds that take longer, with their share of the tries."""

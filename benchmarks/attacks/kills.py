@@ -88,12 +88,12 @@ def slow_planner() -> FunctionModel:
 
 def play_run(folder: Path) -> None:
     model = slow_planner()
-    run(plan_run(WORLD, model.name, lend(model), limit=6), folder / "run", 2)
+    run(plan_run(WORLD, model.name, lend(model), limit=6, memory=EpisodicMemory()), folder / "run", 2)
 
 
 def play_learning(folder: Path) -> None:
     model = slow_planner()
-    plan = LearningPlan(plan_run(WORLD, model.name, lend(model), limit=3), rounds=2)
+    plan = LearningPlan(plan_run(WORLD, model.name, lend(model), limit=3, memory=EpisodicMemory()), rounds=2)
     learn(plan, folder / "memory.jsonl", 2)
 
 
@@ -120,7 +120,9 @@ def play_study(folder: Path) -> None:
 
     def learn_first(learning: Learning, model: str, out: Path) -> dict[int, Path]:
         tasks = tuple(learning.choice.tasks(WORLD, Setting()))
-        plan = LearningPlan(plan_run(WORLD, model, lend(slow_planner()), tasks=tasks), rounds=learning.rounds)
+        plan = LearningPlan(
+            plan_run(WORLD, model, lend(slow_planner()), tasks=tasks, memory=EpisodicMemory()), rounds=learning.rounds
+        )
         return {result.number: result.file for result in learn(plan, out)}
 
     def read(file: Path, world: str) -> EpisodicMemory:
@@ -134,7 +136,11 @@ def play_strict(folder: Path, url: str) -> None:
     logging.getLogger("rpms").setLevel(logging.ERROR)
     model = open_model("vllm/m", ModelOptions(base_url=url), record=FolderOfAnswers(folder / "record"))
     condition = replace(FULL, enforcement=STRICT)
-    run(plan_run(WORLD, model.name, lend(model), limit=4, condition=condition, step_budget=6), folder / "run", 3)
+    run(
+        plan_run(WORLD, model.name, lend(model), limit=4, condition=condition, step_budget=6, memory=EpisodicMemory()),
+        folder / "run",
+        3,
+    )
     model.close()
 
 
@@ -201,7 +207,7 @@ def _until_done(work: Callable[[], None], place: Path, result: Killed, most: int
         after = dice.uniform(0.0, seconds * 0.9) if result.kills < most and kills < 10 else None
         result.starts += 1
         code = forked(work, after)
-        episodes = {str(file) for file in place.rglob("episodes/*.json")}
+        episodes = {str(file) for file in place.rglob("episodes/*.json.gz")}
         if not finished <= episodes:
             result.found["a finished episode was lost"] += 1
         finished = episodes

@@ -1,10 +1,9 @@
-"""Hostile inputs to the learning of rules: learned manuals, their evidence, what a person decided, explorations."""
+"""Hostile inputs to the learning of rules: learned manuals, their evidence, explorations."""
 
 from __future__ import annotations
 
 import functools
 import json
-import shutil
 import tempfile
 from pathlib import Path
 from random import Random
@@ -17,9 +16,7 @@ from rpms.learn.rules.learn import RulesPlan, learn_rules
 from rpms.learn.rules.review import decide, lines_of
 from rpms.play.setup import manual_of
 from rpms.play.sources import choose_manual
-from rpms.report.review_pages import write_review
-from rpms.store.decisions import decisions_file
-from rpms.store.evidence import evidence_file, evidence_of
+from rpms.store.evidence import evidence_file
 from rpms.store.traces import SUFFIX, sealed_line, traces_file
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -80,7 +77,7 @@ def _sealed_again(rows: list[Any]) -> list[bytes]:
 def learned_manuals(dice: Random, folder: Path, _samples: object) -> None:
     """A learned manual that somebody spoilt: compared with the hand-written one, reviewed, and learned again."""
     manual = _laid_out(folder, folder / "manual.yaml", dice)
-    compare(manual_of(WORLD), manual_of(WORLD, choose_manual(manual)), WORLD.start(WORLD.goal("")))
+    compare(manual_of(WORLD), manual_of(WORLD, choose_manual(manual)))
     _reviewed(manual, dice)
 
 
@@ -88,21 +85,15 @@ def evidence(dice: Random, folder: Path, _samples: object) -> None:
     _reviewed(_laid_out(folder, evidence_file(folder / "manual.yaml"), dice), dice)
 
 
-def decisions(dice: Random, folder: Path, _samples: object) -> None:
-    _reviewed(_laid_out(folder, decisions_file(folder / "manual.yaml"), dice), dice)
-
-
 def explorations(dice: Random, folder: Path, _samples: object) -> None:
     learn_a_little(_laid_out(folder, traces_file(folder / "manual.yaml"), dice))
 
 
 def _reviewed(manual: Path, dice: Random) -> None:
-    """Decide on a line, write the page, and now and then learn again: the manual can be used after each."""
+    """Decide on a line, and now and then learn again: the manual can be used after each."""
     rows = lines_of(manual)
-    write_review(manual, rows, evidence_of(manual), manual.parent / "page")
-    shutil.rmtree(manual.parent / "page")
     if rows:
-        decide(manual, {dice.choice(rows).claim.id: dice.random() < 0.5}, dice.choice(("", "\x1b[2J<b>")))
+        decide(manual, {dice.choice(rows).claim.id: dice.random() < 0.5})
     manual_of(WORLD, choose_manual(manual))
     if dice.random() < 0.1:
         learn_a_little(manual)

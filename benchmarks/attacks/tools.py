@@ -16,7 +16,7 @@ from rpms.guard import mcp_messages as mcp
 from rpms.guard.log import read_guard_log
 from rpms.guard.manuals import manual_texts
 from rpms.guard.replay import replay, tried
-from rpms.learn.rules.tools import learn_tools
+from rpms.learn.tool_rules import learn_tools
 from rpms.report.guard_pages import write_guard_report
 
 logging.getLogger("rpms.guard").setLevel(logging.CRITICAL)  # what it says of each hostile result is not the question

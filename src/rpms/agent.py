@@ -77,7 +77,8 @@ class Agent:
         self._context = window
         self._carried: dict[str, tuple[str, ...]] = {}
         opened = open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
-        self._player = Player(self.world, mind, opened, decoding, self.method)
+        condition = self.condition
+        self._player = Player(self.world, mind, opened, decoding, self.method, condition.repair, condition.calls)
         self._episodes = 0
         self._course: Course | None = None
         self._move: Move | None = None
@@ -201,7 +202,9 @@ class Agent:
         self._course = self._move = None
         self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
         if self.condition.memory:
-            self._player = replace(self._player, mind=replace(self._player.mind, memory=self.memory))
+            mind = self._player.mind
+            mind = replace(mind, experience=mind.experience.learning(self.memory))
+            self._player = replace(self._player, mind=mind)
         if self.method.question and not won:
             self._reflect(episode)
         return found

@@ -8,6 +8,7 @@ import pytest
 
 from rpms.cli.human import UNCERTAIN
 from rpms.core.condition import RULES_ONLY
+from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
@@ -76,7 +77,12 @@ def test_a_person_plays_no_runs(rpms: Rpms, tmp_path):
 def played(tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "one"
     model = PolicyModel("planner", follow_plan)
-    run(plan_run(find_world("alfworld"), model.name, lend(model), limit=2, condition=RULES_ONLY), out)
+    run(
+        plan_run(
+            find_world("alfworld"), model.name, lend(model), limit=2, condition=RULES_ONLY, memory=EpisodicMemory()
+        ),
+        out,
+    )
     return out
 
 

@@ -38,7 +38,7 @@ class TestRun:
         options = ["run", "alfworld", "--preset", "strict", "--model", "menu-first", "--out", str(out)]
         command = [sys.executable, "-c", "from rpms.cli import main; main()", *options]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        while not list(out.glob("episodes/*.json")):
+        while not list(out.glob("episodes/*.json.gz")):
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)

@@ -40,7 +40,11 @@ lessons = st.builds(
     FailureLesson, signatures, states, actions, st.sampled_from(["be there", "Be there"]), origins=origins
 )
 schemas = st.builds(
-    VerifiedSchema, st.sampled_from(["cool {object} with fridge 1", "open {place}"]), st.just("x"), origins=tried
+    VerifiedSchema,
+    st.sampled_from(["cool {object} with fridge 1", "open {place}"]),
+    st.just("x"),
+    origins=tried,
+    goals=st.frozensets(signatures, max_size=3),
 )
 criticals = st.builds(CriticalFailure, signatures, states, actions, st.just("verify"), origins=origins)
 entries = st.one_of(snippets, lessons, schemas, criticals)

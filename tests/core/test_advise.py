@@ -7,26 +7,25 @@ from dataclasses import replace
 import pytest
 
 from rpms.core.acting.advice import (
-    MENU_TOKENS,
+    Advice,
     Adviser,
-    Menu,
-    chain_of,
+    StepContext,
     feasible_actions,
     focus,
     guidance,
-    make_menu,
-    plan_for,
-    purpose_of,
+    turn_state,
     weighed,
 )
+from rpms.core.acting.menu import MENU_TOKENS, Menu, make_menu
+from rpms.core.acting.plan_words import chain_of, purpose_of
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.experience.adapt import AdaptContext
-from rpms.core.goal import Goal
+from rpms.core.goal import Goal, Progress
 from rpms.core.memory import FailureLesson, Origin, SuccessSnippet
 from rpms.core.planning.achievers import Fact
 from rpms.core.planning.prices import Link, Option
-from rpms.core.planning.reason import Plan
+from rpms.core.planning.reason import Plan, plan_for
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
 from rpms.core.rules import ActiveRules
@@ -45,6 +44,10 @@ SEARCHING = Situation(ROOM, COOL_APPLE)
 HOLDING = Situation(replace(ROOM, holding=("apple 1",)), COOL_APPLE)
 
 
+PROGRESS = Progress("find_object", "apple", 0, 4)
+NOW = turn_state(ROOM, PROGRESS)
+
+
 def recalled(*actions: str, id_: str = "s") -> Candidate:
     state = StateSignature.parse("holding=none")
     entry = SuccessSnippet(COOL_APPLE.signature, state, "taken", actions, origins=frozenset({Origin("e", 1)}), id=id_)
@@ -52,8 +55,8 @@ def recalled(*actions: str, id_: str = "s") -> Candidate:
 
 
 def advised(situation: Situation, size: int = 5, rules: ActiveRules = RULES, memories=(), history=(), **options):
-    plan = plan_for(RULES, situation)
-    return Adviser(size=size, **options).advise(situation, rules, plan, memories, history, "now")
+    step = StepContext(situation, RULES, PROGRESS, history)
+    return Advice(Adviser(size=size, plans=manual(), **options), step, rules, memories)
 
 
 CHOICES = [
@@ -81,7 +84,7 @@ class TestMenus:
 
     def test_an_adviser_knows_what_was_tried_by_the_state_of_the_turns(self):
         first = advised(SEARCHING).menu.best
-        here, elsewhere = Turn("o", first, state="now"), Turn("o", first, state="then")
+        here, elsewhere = Turn("o", first, state=NOW), Turn("o", first, state="then")
         assert advised(SEARCHING, history=[here]).menu.best != first
         assert advised(SEARCHING, history=[elsewhere]).menu.best == first
 
@@ -91,15 +94,19 @@ class TestMenus:
         waits = replace(first, chain=(first.chain[0]._replace(waits=True), *first.chain[1:]))
         waiting = replace(plan, options=(waits, *rest))
 
+        class Waiting(Adviser):
+            def plan(self, _step, _memories):
+                return waiting
+
         def best(**turn: object) -> str | None:
-            history = [Turn("o", first.command, state="now", **turn)]
-            return Adviser(size=5).advise(SEARCHING, RULES, waiting, (), history, "now").menu.best
+            step = StepContext(SEARCHING, RULES, PROGRESS, [Turn("o", first.command, state=NOW, **turn)])
+            return Advice(Waiting(size=5), step, RULES).menu.best
 
         assert best() == first.command
         assert best(failed=True) != first.command
 
-        away = [Turn("o", first.command, state="now"), Turn("o", "go back", state="then")]
-        menu = Adviser(size=5).advise(SEARCHING, RULES, waiting, (), away, "now").menu
+        away = [Turn("o", first.command, state=NOW), Turn("o", "go back", state="then")]
+        menu = Advice(Waiting(size=5), StepContext(SEARCHING, RULES, PROGRESS, away), RULES).menu
         assert menu.best != first.command, "it led elsewhere, and that led back"
 
     def test_an_unranked_menu_is_cut_by_name(self):
@@ -210,15 +217,15 @@ class TestGuidance:
         assert line.count("open moon") == 4
 
     def test_a_silent_adviser_says_nothing(self):
-        advice = Adviser().advise(SEARCHING, RULES, plan_for(RULES, SEARCHING), (), (), "now")
-        assert (advice.guidance, advice.menu.items, advice.notice) == ((), (), "")
+        advice = advised(SEARCHING, size=0)
+        assert (advice.guidance, advice.menu.items, advice.notice, advice.shown) == ((), (), "", RULES)
+        assert not advice.has_plan, "and makes no plan"
 
 
 class TestExperience:
     def test_without_rules_the_menu_is_experience_and_nothing_without_it(self):
-        memories, room = [recalled("go to fridge 7", "open fridge 7")], AdaptContext(SEARCHING, RULES)
-        plan = plan_for(RULES, SEARCHING)
-        menu = Adviser(size=5).advise(SEARCHING, ActiveRules(), plan, memories, (), "now", room).menu
+        memories = [recalled("go to fridge 7", "open fridge 7")]
+        menu = advised(SEARCHING, rules=ActiveRules(), memories=memories).menu
         assert [(item.command, item.reason) for item in menu.items] == [
             ("go to fridge 1", "adapted from s: steps 1 to 2 of 2")
         ]

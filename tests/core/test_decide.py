@@ -265,7 +265,9 @@ def test_a_decision_says_where_it_gave_up_looking():
 def test_a_decision_names_what_its_prompt_leaves_out_at_a_sub_goal():
     mind = compose(FULL, KNOWLEDGE, MEMORY)
     searching = KitchenBelief(places=("fridge 1", "countertop 1"))
-    narrow = decide(replace(mind, compact=True), COOL_APPLE, searching, None, OPENING, ())
+    narrow = decide(
+        replace(mind, adviser=replace(mind.adviser, compact=True)), COOL_APPLE, searching, None, OPENING, ()
+    )
     whole = decide(mind, COOL_APPLE, searching, None, OPENING, ())
     assert whole.left_out == ()
     assert narrow.rules == whole.rules

@@ -10,7 +10,6 @@ from rpms.core.acting.action_guard import Refusal, ask_again, review, review_rul
 from rpms.core.acting.advice import guidance
 from rpms.core.acting.enforcement import PAPER, STRICT, Consistency, JudgedBy, preset
 from rpms.core.acting.loops import find_loop
-from rpms.core.arbitration import Arbitration
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.condition import COMPACT, FULL, compose
 from rpms.core.consistency import degree_of_match, executable_from_here
@@ -197,7 +196,6 @@ def test_the_strict_preset_shows_menu_and_notice():
     assert f"{heading}\n  1. open fridge 1 (look for apple)" in decision.prompt.text
     assert "  Now: open fridge 1 to look for apple" in decision.prompt.text
     assert "has failed twice in a row" in decision.prompt.text
-    assert mind.arbitration is Arbitration.HARD_SOFT
 
 
 def test_with_a_menu_the_goal_stands_beside_it_and_the_example_is_one_of_choosing():

@@ -255,9 +255,9 @@ class TestWhenNotToFollow:
         knowledge = Knowledge(lambda belief, _action, _text: belief, Wording("", ""), MANUAL, by_room)
         alone = compose(replace(MEMORY_ONLY, enforcement=STRICT), knowledge, EpisodicMemory([WAYS]))
         both = compose(replace(FULL, enforcement=STRICT), knowledge, EpisodicMemory([WAYS]))
-        assert isinstance(alone.adapt, Following)
-        assert both.adapt is adapted
-        assert not isinstance(compose(MEMORY_ONLY, knowledge, EpisodicMemory([WAYS])).adapt, Following)
+        assert isinstance(alone.experience.adapt, Following)
+        assert both.experience.adapt is adapted
+        assert not isinstance(compose(MEMORY_ONLY, knowledge, EpisodicMemory([WAYS])).experience.adapt, Following)
 
 
 class Hiding(Mask):

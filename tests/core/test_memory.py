@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from rpms.core.belief import StateSignature
 from rpms.core.errors import InputError
@@ -71,9 +72,9 @@ def test_a_schemas_confidence_follows_its_successes_and_failures():
     assert (schema.success_count, schema.failure_count, schema.confidence) == (3, 1, 0.75)
 
 
-@given(stores, signatures)
-def test_recall_is_what_a_scan_of_everything_would_find(store, goal):
-    memory, retrieval = EpisodicMemory(merge(store)), Retrieval()
+@given(stores, signatures, st.booleans())
+def test_recall_is_what_a_scan_of_everything_would_find(store, goal, by_goal):
+    memory, retrieval = EpisodicMemory(merge(store)), Retrieval(schemas_by_goal=by_goal)
     for kind in Kind:
         found, expected = list(memory.recall(kind, goal, retrieval)), candidates(memory.entries, kind, goal, retrieval)
         assert [candidate.rank for candidate in found] == [pytest.approx(candidate.rank) for candidate in expected]

@@ -55,7 +55,7 @@ def test_a_replay_says_what_the_log_does_not_tell(rpms, tmp_path):
     assert guard.check(CANCEL).word == "allow"
     guard.tell("returned(W1)")
     done = rpms("guard", "check", "--manual", SHOP, file)
-    assert "0 allow, 0 warn, 0 modify, 1 refuse; 1 differ from the log" in done.out
+    assert "0 allow, 0 warn, 0 modify, 0 ask, 1 refuse; 1 differ from the log" in done.out
     assert "2 calls could not be read, as when they were made" in done.out
     assert "1 results were not kept: what followed from them is unknown" in done.out
     other = tmp_path / "other.yaml"

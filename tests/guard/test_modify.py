@@ -161,7 +161,7 @@ def test_the_log_the_replay_and_the_page_show_it(tmp_path, rpms):
     assert (first.ruling, first.arguments["limit"], first.made["limit"]) == ("modify", 5000, 100)
     assert (second.ruling, second.made) == ("refuse", None)
     replayed = rpms("guard", "check", "--manual", manual, log)
-    assert "0 allow, 0 warn, 1 modify, 1 refuse; 0 differ from the log" in replayed.out
+    assert "0 allow, 0 warn, 1 modify, 0 ask, 1 refuse; 0 differ from the log" in replayed.out
     assert rpms("report", log).code == 0
     page = (tmp_path / "log.report" / "index.html").read_text()
     assert "1 changed, 1 refused" in page

@@ -15,6 +15,7 @@ import pytest
 
 from rpms.core.acting.enforcement import STRICT
 from rpms.core.condition import FULL
+from rpms.core.recall import EpisodicMemory
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.recorded import RecordedModel
 from rpms.models.scripted import FunctionModel
@@ -48,7 +49,9 @@ def play_strict(server, folder: Path, workers: int, record: Path | None = None) 
     store = FolderOfAnswers(record) if record else None
     model = open_model("vllm/m", ModelOptions(base_url=server.url + "/v1"), record=store)
     condition = replace(FULL, enforcement=STRICT)
-    plan = plan_run(WORLD, model.name, lend(model), limit=4, condition=condition, step_budget=6)
+    plan = plan_run(
+        WORLD, model.name, lend(model), limit=4, condition=condition, step_budget=6, memory=EpisodicMemory()
+    )
     run(plan, folder, workers)
     model.close()
     return contents(folder / "episodes")
@@ -129,7 +132,7 @@ def test_reports_written_at_once_leave_one_whole_report(rpms: Rpms, tmp_path):
     pytest.importorskip("matplotlib")
     folder = tmp_path / "run"
     model = FunctionModel(lambda _: "Action: look", "m")
-    run(plan_run(WORLD, model.name, lend(model), limit=1, step_budget=3), folder)
+    run(plan_run(WORLD, model.name, lend(model), limit=1, step_budget=3, memory=EpisodicMemory()), folder)
     program = "import sys; from rpms.cli import main; main()"
     words = [sys.executable, "-c", program, "report", str(folder), "--out", str(tmp_path / "report")]
     assert rpms(*words[3:]).code == 0

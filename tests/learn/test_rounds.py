@@ -14,13 +14,14 @@ from rpms.cli.app import app
 from rpms.core.condition import RULES_ONLY
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
+from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
 from rpms.learn.rounds import Harvester, LearningPlan, continued, learn, learned, round_folder, snapshot_file
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.recorded import RecordedModel, ReplayModel
 from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend, plan_run
-from rpms.play.sources import Recalling, Sources
+from rpms.play.sources import ManualChoice, Recalling, Sources
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import memory_hash, read_memory
 from rpms.store.quarantine import read_quarantine
@@ -29,13 +30,23 @@ from rpms.worlds.registry import find_world
 from tests.learn.episodes import planned
 
 WORLD = find_world("alfworld")
+COMPLETE = Sources(ManualChoice("complete"))
 
 
 def plan(model=None, **options) -> LearningPlan:
     model = model or PolicyModel("planner", follow_plan)
     rounds = {name: options.pop(name) for name in ("first", "later", "start", "audit", "words") if name in options}
     rounds["rounds"] = options.pop("rounds", 2)
-    return LearningPlan(plan_run(WORLD, model.name, lend(model), split="builtin", **{"limit": 4, **options}), **rounds)
+    return LearningPlan(
+        plan_run(
+            WORLD,
+            model.name,
+            lend(model),
+            split="builtin",
+            **{"limit": 4, "memory": EpisodicMemory(), "sources": COMPLETE, **options},
+        ),
+        **rounds,
+    )
 
 
 def test_rounds_leave_frozen_snapshots_and_a_frozen_memory(tmp_path):
@@ -252,7 +263,7 @@ def test_the_command_learns_and_a_run_refuses_a_changed_memory(tmp_path):
     done = rpms("learn", "alfworld", "--split", "builtin", "--limit", 2, "--rounds", 1, "--out", out)
     assert done.exit_code == 0, done.output
     assert "round 1: 2 of 2 won" in done.output
-    ran = rpms("run", "alfworld", "--limit", 1, "--memory", out, "--out", tmp_path / "run")
+    ran = rpms("run", "alfworld", "--split", "builtin_large", "--limit", 1, "--memory", out, "--out", tmp_path / "run")
     assert ran.exit_code == 0, ran.output
     recorded = json.loads((tmp_path / "run" / "protocol.json").read_text())["memory"]
     assert recorded["hash"] == memory_hash(read_memory(out))
@@ -324,7 +335,7 @@ def test_learning_continues_from_its_own_frozen_memory(tmp_path, monkeypatch):
     assert "round 2: 2 of 2 won" in more.output
     assert snapshot_file(out, 2).read_bytes() == out.read_bytes()
     protocol = RunFolder(round_folder(out, 2)).protocol.settings
-    assert protocol["memory"] == {"hash": memory_hash(first), "entries": len(first)}
+    assert protocol["memory"] == {"hash": memory_hash(first), "entries": len(first), "overlap": 2}
     assert {entry.id for entry in first.entries} <= {entry.id for entry in read_frozen(out).entries}
     again = CliRunner().invoke(app, [*command, "--rounds", "1", "--continue"]).output
     assert "round 3 of 3" in again

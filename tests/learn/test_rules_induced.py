@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rpms.core.facts import Atom, Literal
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
-from rpms.learn.rules.explore import Explorer
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
+from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.verify import verify
 from rpms.learn.rules.write import claims_of, manual_tree, manual_yaml
 from rpms.play.sources import universal_tier

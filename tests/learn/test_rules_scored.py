@@ -13,12 +13,12 @@ from rpms.core.condition import RULES_ONLY, compose
 from rpms.core.facts import Atom
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import Predicate
+from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
-from rpms.learn.rules.explore import Exploring
+from rpms.learn.rules.conditions import conditions
 from rpms.learn.rules.learn import RulesPlan, learn_rules
-from rpms.learn.rules.tables import by_kinds
+from rpms.learn.rules.scores import by_kinds
 from rpms.learn.rules.templates import Names, fill
-from rpms.learn.rules.views import conditions
 from rpms.models.base import Decoding
 from rpms.models.catalogue import open_model
 from rpms.play.episode import Play, play

@@ -9,15 +9,13 @@ from hypothesis import strategies as st
 
 from rpms.core.facts import Atom
 from rpms.core.rules import Predicate
-from rpms.learn.rules.agenda import Agenda
+from rpms.learn.rules.agenda import Agenda, promise
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
-from rpms.learn.rules.circumstances import InHand
-from rpms.learn.rules.deeds import deeds_of
-from rpms.learn.rules.ledger import Ledger, vocabulary_of
-from rpms.learn.rules.standing import Standing
+from rpms.learn.rules.conditions import conditions
+from rpms.learn.rules.ledger import InHand, Ledger, vocabulary_of
+from rpms.learn.rules.looking import Standing
+from rpms.learn.rules.scores import deeds_of
 from rpms.learn.rules.templates import Names
-from rpms.learn.rules.venture import promise
-from rpms.learn.rules.views import conditions
 from rpms.store.evidence import Witness
 from rpms.store.traces import Spoken
 from rpms.worlds.registry import find_world

@@ -6,6 +6,7 @@ import pytest
 
 from rpms.core.episode import Ending
 from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet, VerifiedSchema
+from rpms.core.recall import EpisodicMemory
 from rpms.learn.rounds import LearningPlan, learn
 from rpms.models.scripted import ScriptedModel
 from rpms.play.plan import lend, plan_run
@@ -25,7 +26,9 @@ def test_the_wrong_focus_is_a_critical_failure_and_the_right_one_a_success(tmp_p
     setting = Setting(options={"per_task": "1", "tasks": "find-animal,find-non-living-thing"})
     actions = (*WAY, "fly home", "focus on dove egg", "pick up dove egg", "inventory")
     script = ScriptedModel("script", [f"Action: {action}" for action in actions])
-    play = plan_run(world, "script", lend(script), split="train", setting=setting, step_budget=len(actions))
+    play = plan_run(
+        world, "script", lend(script), split="train", setting=setting, step_budget=len(actions), memory=EpisodicMemory()
+    )
     (result,) = learn(LearningPlan(play, 1), tmp_path / "memory.jsonl")
     assert Ending.LOST in {row.ending for row in result.summary.rows}
     entries = read_memory(result.file, "scienceworld").entries
@@ -52,9 +55,11 @@ def test_a_question_is_no_lesson_and_its_answer_by_number_no_advice(tmp_path):
     world = find_world("scienceworld")
     setting = Setting(options={"per_task": "1", "tasks": "chemistry-mix-paint-secondary-color"})
     script = ScriptedModel("script", [f"Action: {action}" for action in (*STUDIO, *ASK, *PAINT)])
-    plan = LearningPlan(plan_run(world, "script", lend(script), split="train", setting=setting), 1)
+    plan = LearningPlan(
+        plan_run(world, "script", lend(script), split="train", setting=setting, memory=EpisodicMemory()), 1
+    )
     (result,) = learn(plan, tmp_path / "memory.jsonl")
-    (episode,) = (read_episode(file) for file in tmp_path.glob("**/episodes/*.json"))
+    (episode,) = (read_episode(file) for file in tmp_path.glob("**/episodes/*.json.gz"))
     asked = [step.command for step in episode.steps if step.result.startswith("Ambiguous request")]
     assert asked == ["pick up cup"]
     entries = read_memory(result.file, "scienceworld").entries

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from rpms.core.acting.advice import Menu, MenuItem
+from rpms.core.acting.menu import Menu, MenuItem
 from rpms.core.errors import InputError, ModelError
 from rpms.models.catalogue import open_model
 from rpms.models.parsing import parse_answer

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from rpms.core.errors import InputError, ModelError, ModelUnavailable
+from rpms.core.recall import EpisodicMemory
 from rpms.foreign.limits import MOST_RECEIVED
 from rpms.models import wire
 from rpms.models.catalogue import ModelOptions, open_model
@@ -18,6 +19,7 @@ from rpms.models.windows import context_window
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
 from rpms.store.answers import FolderOfAnswers
+from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 from tests.models.prompts import request
 from tests.models.raw_server import raw, response
@@ -273,8 +275,8 @@ def test_no_codec_that_a_server_names_is_used(charset, status, monkeypatch):
 
 def test_a_run_goes_on_after_an_episode_that_met_a_bad_response(monkeypatch, tmp_path):
     world = find_world("alfworld")
-    tasks = world.tasks("builtin", plan_run(world, "m", lambda: None, limit=1).setting)[:3]  # type: ignore[arg-type]
-    bad = world.open(tasks[1], plan_run(world, "m", lambda: None, limit=1).setting).reset().observation  # type: ignore[arg-type]
+    tasks = world.tasks("builtin", Setting())[:3]
+    bad = world.open(tasks[1], Setting()).reset().observation
     goal = bad.strip().splitlines()[-1].encode()
 
     def say(sent):
@@ -282,7 +284,7 @@ def test_a_run_goes_on_after_an_episode_that_met_a_bad_response(monkeypatch, tmp
 
     with raw(say) as server:
         model = connect("openai/gpt-x", server.url, monkeypatch)
-        plan = plan_run(world, model.name, lend(model), tasks=tasks, step_budget=3)
+        plan = plan_run(world, model.name, lend(model), tasks=tasks, step_budget=3, memory=EpisodicMemory())
         summary = run(plan, tmp_path / "run", 2)
         model.close()
     assert summary.done == 3

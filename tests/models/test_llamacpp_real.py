@@ -22,6 +22,7 @@ import pytest
 
 from rpms.core.acting.enforcement import Constrained, Enforcement
 from rpms.core.condition import FULL
+from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.constraint import begins, fits, shapes_of
@@ -108,6 +109,7 @@ def played(model: str, url: str | None, record, out, enforcement: Enforcement, s
         condition=replace(FULL, enforcement=enforcement),
         decoding=DECODING,
         step_budget=steps,
+        memory=EpisodicMemory(),
     )
     run(plan, out, 1)
     (episode,) = [file.read_text() for file in (out / "episodes").iterdir()]

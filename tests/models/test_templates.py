@@ -275,7 +275,9 @@ def test_a_run_that_insists_stops_with_one_message_where_the_server_refuses(serv
         )
     )
     model = connect(server, "llamacpp")
-    plan = plan_run(WORLD, model.name, lend(model), limit=1, condition=replace(FULL, enforcement=ON))
+    plan = plan_run(
+        WORLD, model.name, lend(model), limit=1, condition=replace(FULL, enforcement=ON), memory=EpisodicMemory()
+    )
     with pytest.raises(InputError) as stopped:
         run(plan, tmp_path / "run")
     model.close()

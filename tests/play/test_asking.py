@@ -106,7 +106,8 @@ def test_advice_follows_the_worlds_bare_refusal():
 def test_off_is_the_paper():
     result, asked = episode(PAPER, ["Action: open drawer 1"], steps=2)
     assert len(asked) == 2
-    assert asked[1].prompt.text.count("Obs: Nothing happens.\n") == 1
+    assert "Obs: Nothing happens." in asked[1].prompt.text
+    assert "drawer 1 is" not in asked[1].prompt.text.split("Obs: Nothing happens.")[1]
     assert result.steps[0].objection, "what would have been refused is recorded all the same"
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Decoding
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
@@ -63,7 +64,15 @@ def fickle(tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "fickle"
     model = FunctionModel(answer, "fickle")
     decoding = Decoding(temperature=1.0, seed=5)
-    plan = plan_run(find_world("alfworld"), "fickle", lend(model), split="builtin", limit=4, decoding=decoding)
+    plan = plan_run(
+        find_world("alfworld"),
+        "fickle",
+        lend(model),
+        split="builtin",
+        limit=4,
+        decoding=decoding,
+        memory=EpisodicMemory(),
+    )
     run_epochs(plan, out, 3, run)
     return out
 
@@ -89,7 +98,7 @@ def test_tables_and_exports_know_epochs(fickle, tmp_path):
 
 def test_epochs_share_no_record(tmp_path):
     named = NamedModel("openai/m", "alfworld", record=tmp_path)
-    plan = plan_run(find_world("alfworld"), "openai/m", named, split="builtin", limit=1)
+    plan = plan_run(find_world("alfworld"), "openai/m", named, split="builtin", limit=1, memory=EpisodicMemory())
     assert epoch_plan(plan, 1) is plan
     assert epoch_plan(plan, 2).open_model.record == tmp_path / "epoch-2"
     assert epoch_plan(plan, 2).decoding == plan.decoding  # greedy: there is no seed to change

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
@@ -27,6 +28,7 @@ from rpms.models.scripted import FunctionModel
 from rpms.models.policy import follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.run import run
+from rpms.core.recall import EpisodicMemory
 from rpms.worlds.registry import find_world
 
 world = find_world("alfworld")
@@ -37,7 +39,8 @@ def answer(request):
     return f"Thought: {thought}\\nAction: {action}"
 
 print("begin", flush=True)
-summary = run(plan_run(world, "planner", lend(FunctionModel(answer, "planner")), split="builtin"), Path(sys.argv[1]), 2)
+plan = plan_run(world, "planner", lend(FunctionModel(answer, "planner")), split="builtin", memory=EpisodicMemory())
+summary = run(plan, Path(sys.argv[1]), 2)
 print(summary.done, summary.won, flush=True)
 """
 
@@ -45,7 +48,7 @@ print(summary.done, summary.won, flush=True)
 def test_killed_runs_lose_nothing_and_count_nothing_twice(tmp_path):
     world = find_world("alfworld")
     model = PolicyModel("planner", follow_plan)
-    whole = run(plan_run(world, "planner", lend(model), split="builtin"), tmp_path / "whole")
+    whole = run(plan_run(world, "planner", lend(model), split="builtin", memory=EpisodicMemory()), tmp_path / "whole")
     dice, kills = random.Random(SEED), 0
     while kills < KILLS:
         folder = tmp_path / f"killed after {kills}"

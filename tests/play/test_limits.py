@@ -8,6 +8,7 @@ import time
 import pytest
 
 from rpms.core.errors import InputError
+from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.accounting import Price
 from rpms.models.base import Answer
@@ -43,7 +44,7 @@ class Counting:
 
 def plan(answer: Counting):
     model = FunctionModel(answer, "walker")
-    return plan_run(world, model.name, lend(model))
+    return plan_run(world, model.name, lend(model), memory=EpisodicMemory())
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def test_answers_from_a_record_count_for_nothing(tmp_path, whole):
     for start in range(total):
         answer = Counting()
         model = RecordedModel(FunctionModel(answer, "walker"), store)
-        planned = plan_run(world, model.name, lend(model))
+        planned = plan_run(world, model.name, lend(model), memory=EpisodicMemory())
         try:
             summary = run(planned, tmp_path / "out", 2, meter=Meter(Limits(requests=limit)))
         except LimitReached:

@@ -15,6 +15,7 @@ from rpms.agent import Agent
 from rpms.core.condition import BASELINE, RULES_ONLY
 from rpms.core.errors import FileError, InputError, ModelError, ModelUnavailable
 from rpms.core.prompt import SHARED, Part, Turn
+from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.foreign.shown import unseen
 from rpms.learn.insights import changed, gather_experience
@@ -75,7 +76,7 @@ def learner(name: str, seen: list | None = None, asked: Counter | None = None, w
 def plan(name: str, model, **options):
     method = replace(LEARNED[name], trials=options.pop("trials", LEARNED[name].trials))
     usual = {"split": "builtin", "limit": 3, "condition": BASELINE, "step_budget": 12, "method": method}
-    return plan_run(WORLD, model.name, lend(model), **{**usual, **options})
+    return plan_run(WORLD, model.name, lend(model), **{"memory": EpisodicMemory(), **usual, **options})
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from rpms.core.episode import Ending
 from rpms.core.proportion import wilson
+from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.accounting import Price
 from rpms.models.policy import PolicyModel, follow_plan
@@ -21,7 +22,7 @@ from rpms.play.run import run
 from rpms.store.episodes import EpisodeRow
 from tests.play.corridor import world
 
-PLAN = plan_run(world, "[red]model[/]", lend(PolicyModel("[red]model[/]", follow_plan)))
+PLAN = plan_run(world, "[red]model[/]", lend(PolicyModel("[red]model[/]", follow_plan)), memory=EpisodicMemory())
 
 
 def row(ending: Ending = Ending.WON, prompt: int = 0) -> EpisodeRow:

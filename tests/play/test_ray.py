@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from rpms.core.errors import FileError, InputError, ModelUnavailable
+from rpms.core.recall import EpisodicMemory
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.ray_engine import OnRay, _Parcel, _play
@@ -56,16 +57,20 @@ def test_a_cluster_that_is_stopped_and_loses_a_node_gives_the_same_episodes(tmp_
 @pytest.mark.skipif(find_spec("ray") is not None, reason="Ray is installed")
 def test_without_ray_the_line_says_what_to_install(tmp_path):
     with pytest.raises(InputError, match=r"rpms\[ray\]"):
-        run(plan_run(world, "m", lend(PolicyModel("m", follow_plan))), tmp_path, engine=OnRay())
+        run(
+            plan_run(world, "m", lend(PolicyModel("m", follow_plan)), memory=EpisodicMemory()), tmp_path, engine=OnRay()
+        )
 
 
 def test_an_installed_world_travels_by_name_and_any_other_as_it_is():
     alfworld = find_world("alfworld")
-    plan = plan_run(alfworld, "planner", lend(PolicyModel("planner", follow_plan)), split="builtin")
+    plan = plan_run(
+        alfworld, "planner", lend(PolicyModel("planner", follow_plan)), split="builtin", memory=EpisodicMemory()
+    )
     parcel = _Parcel.of(plan)
     assert parcel.world == "alfworld"
     assert parcel.open() == plan
-    strange = plan_run(world, "m", lend(PolicyModel("m", follow_plan)))
+    strange = plan_run(world, "m", lend(PolicyModel("m", follow_plan)), memory=EpisodicMemory())
     assert _Parcel.of(strange).open() is strange
 
 

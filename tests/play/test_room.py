@@ -13,9 +13,7 @@ from rpms.play.episode import Play, play
 from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
 from rpms.report.page_data import episode_data
-from rpms.store.episode_form import file_name
-from rpms.store.episode_text import episode_text
-from rpms.store.episodes import read_episode
+from rpms.store.episodes import episode_text, file_name, packed, read_episode
 from rpms.store.files import write_whole
 from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
@@ -77,7 +75,7 @@ def test_a_window_too_small_for_the_rules_is_said_on_the_page_and_in_the_row(tmp
     history = next(block for block in last.blocks if block.part is Part.HISTORY)
     assert len(history.items) == 1, "all of the history but the opening goes before any rule does"
     file = tmp_path / file_name(episode.task)
-    write_whole(file, episode_text(episode))
+    write_whole(file, packed(episode_text(episode)))
     record = read_episode(file)
     assert (record.row.crowded, record.row.shortened) == (6, episode.shortened)
     assert episode_data(record)["steps"][-1]["extras"]["no_room"]["rules.domain"] > 0

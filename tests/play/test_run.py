@@ -49,7 +49,7 @@ def planner(slow: float = 0.0, asked: Counter | None = None):
 
 def plan(model=None, **options):
     model = model or planner()
-    return plan_run(options.pop("on", world), model.name, lend(model), **options)
+    return plan_run(options.pop("on", world), model.name, lend(model), **{"memory": EpisodicMemory(), **options})
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -216,7 +216,7 @@ def test_a_damaged_episode_is_named_and_played_again(tmp_path):
 
 def test_what_else_is_kept_of_an_episode_has_its_name(tmp_path):
     run(plan(keep={"commands": lambda episode: "\n".join(step.command for step in episode.steps)}), tmp_path)
-    assert {file.name for file in (tmp_path / "commands").iterdir()} == set(files(tmp_path))
+    assert {f"{file.name}.gz" for file in (tmp_path / "commands").iterdir()} == set(files(tmp_path))
     assert RunFolder(tmp_path).beside("corridor 1", "commands") == "go to room 1\ngo to room 2"
 
 
@@ -261,7 +261,7 @@ def test_timings_live_apart(tmp_path):
 def test_the_protocol_says_everything_that_decides_the_results(tmp_path):
     condition = plan().protocol().settings["condition"]
     assert condition.keys() == FULL.__dataclass_fields__.keys()
-    assert (condition["arbitration"], condition["layout"]) == ("hard+soft", "cached")
+    assert (condition["arbitration"], condition["layout"]) == ("hard+soft", "paper")
     base = plan().protocol()
     changes = {
         "condition.rules": {"condition": replace(FULL, rules=False)},
@@ -317,7 +317,7 @@ def test_ctrl_c_stops_within_moments_and_says_how_to_go_on(tmp_path, seconds):
     )
     finished = tmp_path / "run" / "episodes"
     wanted = 4 if seconds == "0.02" else 0
-    while wanted and (not finished.is_dir() or len(list(finished.glob("*.json"))) < wanted):
+    while wanted and (not finished.is_dir() or len(list(finished.glob("*.json.gz"))) < wanted):
         time.sleep(0.01)
     while not (tmp_path / "run" / "timings.jsonl").exists():
         time.sleep(0.01)
@@ -341,7 +341,7 @@ from tests.play.test_run import plan
 class Fill(Listener):
     def finished(self, row, usages, file):
         if row.task == "corridor 4":
-            resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (800, 800))
 try:
     run(plan(), Path(sys.argv[1]), 1, Fill())
 except InputError as error:

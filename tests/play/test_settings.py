@@ -12,6 +12,7 @@ from rpms.core.condition import CONDITIONS, BeliefShown
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
 from rpms.core.prompt import Form, Layout, Part
+from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import Tier
 from rpms.play.plan import plan_run
 from rpms.play.settings import KNOBS, PRESETS, SettingError, Settings
@@ -35,6 +36,7 @@ def plan(settings: Settings, world=ALFWORLD):
         setting=setting,
         decoding=settings.decoding(world),
         sources=settings.sources(world, settings.context or 0),
+        memory=EpisodicMemory(),
     )
 
 
@@ -170,7 +172,7 @@ def test_a_condition_with_memory_wants_one(condition):
 @pytest.mark.parametrize(
     ("world", "played", "learned"),
     [
-        (ALFWORLD, "valid_unseen", "valid_seen"),
+        (ALFWORLD, "valid_unseen", "train"),
         (ALFWORLD, "valid_seen", "train"),
         (SCIENCE, "test", "train"),
         (SCIENCE, None, "train"),

@@ -8,6 +8,7 @@ import pytest
 
 from rpms.cli.run import spending_lines
 from rpms.core.errors import FileError, ModelUnavailable
+from rpms.core.recall import EpisodicMemory
 from rpms.core.usage import Usage
 from rpms.models.accounting import Price
 from rpms.models.base import Answer
@@ -34,7 +35,7 @@ def plan(fails_at: int | None = None, tokens: int = 1000):
         paid = int(request.decision.belief.location.split()[1]) % 3 != 1
         return Answer(f"Thought: {thought}\nAction: {action}", Usage(tokens, tokens // 2, tokens // 10, paid, 0.5))
 
-    return plan_run(world, "walker", lend(FunctionModel(answer, "walker")))
+    return plan_run(world, "walker", lend(FunctionModel(answer, "walker")), memory=EpisodicMemory())
 
 
 @pytest.mark.parametrize("fails_at", [0, 1, 7, 20, 33])

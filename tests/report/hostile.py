@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rpms.store.episode_form import seal
+from rpms.store.episodes import content_text, packed, unpacked
 from rpms.store.protocol import Protocol
 from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 
 ATTACK = (
     "</script><script>window.ran=1</script>\"><img src=x onerror='window.ran=1'>{{7*7}}\u2028\ud800javascript:ran=1"
 )
-HEAD = ("version", "task", "type", "goal", "goal_signature", "ending", "score", "won", "error", "metrics")
-KEPT = {"ending", "part", "fate", "kind"}
+KEPT = {"ending", "part", "fate", "kind", "layout", "form"}
 """What has to stay what it is for the file to be an episode at all."""
 
 
@@ -23,7 +22,7 @@ def poisoned(value, key=""):
         case str():
             return value if key in KEPT else value + ATTACK
         case list() if key == "cut":
-            return [[part, place] for part, place in value]
+            return [[part, text + ATTACK] for part, text in value]
         case list():
             return [poisoned(item, key) for item in value]
         case dict() if key in ("containers", "last_seen", "rules", "extras"):
@@ -42,18 +41,14 @@ def poison(folder: Path, out: Path) -> Path:
     (out / EPISODES).mkdir(parents=True)
     (out / PROTOCOL).write_text(Protocol(names, settings).text())
     for task, name in zip(run.protocol.tasks, names, strict=True):
-        content = json.loads(run.file(task).read_text())
+        content = json.loads(unpacked(run.file(task)))
         del content["sha256"]
         content["steps"][0]["extras"] = {"menu": ["go"], "refused": [{"command": "x", "reason": "y"}], "note": "z"}
         content["steps"][0]["objection"] = content["steps"][0].get("objection") or "no"
         content["steps"][0]["infeasible"] = True
         content["steps"][0]["contradictions"] = ["drift"]
-        content["error"] = "an error"
+        content["row"]["error"] = "an error"
         if content["rules"]["universal"]:
-            content["steps"][0]["left_out"] = len(content["texts"])
-            content["texts"].append(content["rules"]["universal"][0])
-        content = poisoned(content)
-        head = json.dumps({field: content.pop(field) for field in HEAD})[:-1]
-        rest = ",\n".join(f"{json.dumps(field)}:{json.dumps(value)}" for field, value in content.items())
-        copy.file(name).write_text(seal(f"{head},\n{rest},\n"))
+            content["steps"][0]["left_out"] = content["rules"]["universal"][:1]
+        copy.file(name).write_bytes(packed(content_text(poisoned(content))))
     return out

@@ -275,7 +275,7 @@ def test_the_reader_may_choose_colours_and_they_stay(page, folder):
 
 
 def test_a_missing_episode_and_a_wrong_address_say_so(page, copied, tmp_path):
-    for file in (copied["full"] / "episodes").glob("*.json"):
+    for file in (copied["full"] / "episodes").glob("*.json.gz"):
         file.unlink()
     report = write_report([copied["baseline"], copied["full"]], tmp_path / "report")
     page.goto(url(report.folder, "tasks.html"))

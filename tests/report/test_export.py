@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from rpms.core.errors import InputError
+from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer, Usage
 from rpms.models.scripted import FunctionModel
 from rpms.play.plan import lend, plan_run
@@ -30,7 +31,7 @@ def played(tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "one"
     model = FunctionModel(lambda _: Answer(HOSTILE, Usage(100, 20, 10, 1, 0.5)), "hostile")
     world = find_world("alfworld")
-    run(plan_run(world, model.name, lend(model), split="builtin", limit=2, step_budget=3), out)
+    run(plan_run(world, model.name, lend(model), split="builtin", limit=2, step_budget=3, memory=EpisodicMemory()), out)
     return out
 
 

@@ -80,7 +80,7 @@ def test_different_tasks_are_refused(copied):
 
 
 def test_a_damaged_file_is_named_and_counted_as_lost(copied):
-    file = next((copied["full"] / "episodes").glob("*.json"))
+    file = next((copied["full"] / "episodes").glob("*.json.gz"))
     file.write_bytes(file.read_bytes()[:-100])
     (evidence,) = gather(list(copied.values()))
     results = evidence.comparison["full"]
@@ -90,31 +90,31 @@ def test_a_damaged_file_is_named_and_counted_as_lost(copied):
 
 
 def test_a_file_under_a_wrong_name_is_damaged(copied):
-    one, two, *_ = sorted((copied["full"] / "episodes").glob("*.json"))
+    one, two, *_ = sorted((copied["full"] / "episodes").glob("*.json.gz"))
     two.write_bytes(one.read_bytes())
     (evidence,) = gather([copied["full"]])
     assert "under the name of" in evidence.comparison["full"].damaged[two.name]
 
 
 def test_files_of_other_tasks_count_for_nothing(copied):
-    file = next((copied["full"] / "episodes").glob("*.json"))
-    (copied["full"] / "episodes" / "other-000000000000.json").write_bytes(file.read_bytes())
+    file = next((copied["full"] / "episodes").glob("*.json.gz"))
+    (copied["full"] / "episodes" / "other-000000000000.json.gz").write_bytes(file.read_bytes())
     (evidence,) = gather([copied["full"]])
-    assert evidence.comparison["full"].stray == ("other-000000000000.json",)
+    assert evidence.comparison["full"].stray == ("other-000000000000.json.gz",)
     assert len(evidence.comparison["full"]) == 6
 
 
 def test_a_broken_file_of_no_task_is_damaged(copied):
-    (copied["full"] / "episodes" / "zzz.json").write_text("junk")
+    (copied["full"] / "episodes" / "zzz.json.gz").write_text("junk")
     (evidence,) = gather([copied["full"]])
     results = evidence.comparison["full"]
-    assert (list(results.damaged), results.stray) == (["zzz.json"], ())
-    assert omissions(evidence.comparison) == ("full: 1 damaged file skipped: zzz.json",)
+    assert (list(results.damaged), results.stray) == (["zzz.json.gz"], ())
+    assert omissions(evidence.comparison) == ("full: 1 damaged file skipped: zzz.json.gz",)
 
 
 def test_a_run_is_named_by_its_folder_where_its_label_is_another(copied, tmp_path):
     moved = copied["full"].rename(tmp_path / "tuesday")
-    next((moved / "episodes").glob("*.json")).unlink()
+    next((moved / "episodes").glob("*.json.gz")).unlink()
     (evidence,) = gather([moved])
     (note,) = omissions(evidence.comparison)
     assert note.startswith(f"full ({moved}): 1 of 6 episodes missing")
@@ -134,7 +134,7 @@ def test_a_run_tells_its_seconds_and_what_it_cost(copied):
 
 
 def test_a_missing_task_takes_its_type_from_another_condition(copied):
-    file = next((copied["full"] / "episodes").glob("*.json"))
+    file = next((copied["full"] / "episodes").glob("*.json.gz"))
     file.unlink()
     (evidence,) = gather(list(copied.values()))
     (missing,) = evidence.comparison["full"].missing
@@ -143,7 +143,7 @@ def test_a_missing_task_takes_its_type_from_another_condition(copied):
 
 def test_a_run_whose_process_lives_is_going(copied):
     folder = copied["full"]
-    next((folder / "episodes").glob("*.json")).unlink()
+    next((folder / "episodes").glob("*.json.gz")).unlink()
     assert not is_going(folder)
     (folder / "lock").write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}))
     assert is_going(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Answer
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
@@ -21,13 +22,13 @@ __all__ = ["rpms"]
 def play(out, name: str, able: int, limit: int = 4):
     """A model that wins the first few tasks and only looks about in the others."""
     world = find_world("alfworld")
-    plan = plan_run(world, name, lambda: None, split="builtin", limit=limit, step_budget=12)
+    plan = plan_run(world, name, lambda: None, split="builtin", limit=limit, step_budget=12, memory=EpisodicMemory())
     known = {task.id for task in plan.tasks[:able]}
     model = FunctionModel(
         lambda request: Answer(f"Action: {follow_plan(request.decision)[1] if request.episode in known else 'look'}"),
         name,
     )
-    run(plan_run(world, name, lend(model), split="builtin", limit=limit, step_budget=12), out)
+    run(plan_run(world, name, lend(model), split="builtin", limit=limit, step_budget=12, memory=EpisodicMemory()), out)
     return out
 
 

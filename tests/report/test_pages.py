@@ -123,7 +123,7 @@ def test_a_refused_comparison_leaves_the_older_report(copied, tmp_path):
 
 
 def test_partial_and_damaged_runs_are_shown_and_marked(copied, tmp_path):
-    one, two, *_ = sorted((copied["full"] / "episodes").glob("*.json"))
+    one, two, *_ = sorted((copied["full"] / "episodes").glob("*.json.gz"))
     one.unlink()
     two.write_bytes(two.read_bytes()[:-50])
     report = write_report(list(copied.values()), tmp_path / "report")

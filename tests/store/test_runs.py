@@ -15,9 +15,7 @@ import pytest
 from rpms.core.episode import Ending, Episode
 from rpms.core.errors import FileError, InputError
 from rpms.store import lock
-from rpms.store.episode_form import file_name
-from rpms.store.episode_text import episode_text
-from rpms.store.episodes import EpisodeRow, row_of
+from rpms.store.episodes import EpisodeRow, episode_text, file_name, packed, row_of
 from rpms.store.protocol import Protocol, read_protocol
 from rpms.store.runs import RunFolder, Timing, open_run
 
@@ -79,7 +77,7 @@ def test_going_on_finds_what_is_finished_and_nothing_else(tmp_path):
         keep(folder, "a")
         keep(folder, "b", Ending.MODEL_ERROR)
     _, text = text_of("stranger")
-    (tmp_path / "episodes" / file_name("stranger")).write_text(text)
+    RunFolder(tmp_path).file("stranger").write_bytes(packed(text))
     (tmp_path / "episodes" / f".{file_name('c')}.x1.part").write_text("half an epis")
     with open_run(tmp_path, PROTOCOL) as folder:
         assert list(folder.finished) == ["a", "b"]
@@ -95,8 +93,8 @@ def test_a_damaged_episode_counts_as_not_played_and_is_named(tmp_path):
         keep(folder, "a")
         keep(folder, "b")
     run = RunFolder(tmp_path)
-    run.file("a").write_text(run.file("a").read_text()[:-20])
-    run.file("b").write_text(text_of("c")[1])
+    run.file("a").write_bytes(run.file("a").read_bytes()[:-20])
+    run.file("b").write_bytes(packed(text_of("c")[1]))
     with open_run(tmp_path, PROTOCOL) as folder:
         assert folder.finished == {}
         assert [Path(error.file) for error in folder.damaged] == [run.file("a"), run.file("b")]
@@ -185,7 +183,7 @@ with open_run(Path(sys.argv[1]), PROTOCOL) as folder:
 """
 
 
-@pytest.mark.parametrize("room", [40, 250])
+@pytest.mark.parametrize("room", [40, 150])
 def test_a_full_disk_is_one_line_and_leaves_what_was_there(tmp_path, room):
     done = subprocess.run(
         [sys.executable, "-c", FULL_DISK, str(tmp_path / "run"), str(room)],

@@ -190,7 +190,10 @@ def test_paths_are_relative_to_the_file(tmp_path):
         "memory: m.jsonl\nconditions: {full: , other: {condition: full, memory: sub/o.jsonl}}",
         "title: A\nworld: alfworld\n",
     )
-    assert [case.memory for case in found.cases] == [tmp_path / "m.jsonl", tmp_path / "sub" / "o.jsonl"]
+    assert [case.memory_file(find_world("alfworld")) for case in found.cases] == [
+        tmp_path / "m.jsonl",
+        tmp_path / "sub" / "o.jsonl",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.settings import Settings
+from rpms.play.sources import ManualChoice, Sources
 from rpms.play.spending import price_kept
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
@@ -35,6 +36,7 @@ from rpms.worlds.base import Setting
 from rpms.worlds.registry import find_world
 
 WORLD = find_world("alfworld")
+COMPLETE = Sources(ManualChoice("complete"))
 PRICE = Price(1.0, 2.0)
 
 STUDY = """
@@ -86,7 +88,15 @@ class Bench:
         self.learned += 1
         tasks = tuple(learning.choice.tasks(WORLD, Setting()))
         conditions = {"first": learning.condition(1), "later": learning.condition(2)}
-        played = plan_run(WORLD, model, self.open(model), split=learning.choice.split, tasks=tasks)
+        played = plan_run(
+            WORLD,
+            model,
+            self.open(model),
+            split=learning.choice.split,
+            tasks=tasks,
+            memory=EpisodicMemory(),
+            sources=COMPLETE,
+        )
         plan = LearningPlan(played, learning.rounds, **conditions)
         return {result.number: result.file for result in learn(plan, out)}
 

@@ -1,4 +1,4 @@
-"""`rpms export`: runs as tables for other programs."""
+"""`rpms export`: runs as tables for other programs; `rpms convert`: run folders of earlier versions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from rpms.cli.screen import complain, say
 from rpms.report.export import FORMS, TABLES, export
+from rpms.store.old_episodes import convert_run
 
 
 def export_runs(
@@ -26,3 +27,11 @@ def export_runs(
         complain(f"note: {note}")
     for name, lines in written.files.items():
         say(f"{written.folder / name}: {lines:,} lines")
+
+
+def convert(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders that an earlier version wrote.", show_default=False)],
+) -> None:
+    """Write the episodes of run folders anew in the present form; what was converted already stays as it is."""
+    for folder in runs:
+        say(f"{folder}: {convert_run(folder):,} episodes converted")

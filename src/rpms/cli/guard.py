@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 from typing import Annotated
@@ -14,9 +15,9 @@ from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.foreign.shown import excerpt
 from rpms.guard.guard import Guard
-from rpms.guard.loading import load_python
 from rpms.guard.manuals import find_tool_doubts, find_tool_mistakes, manual_texts, open_tool_manual
 from rpms.guard.mcp_proxy import Proxy
+from rpms.guard.python_facts import load_python
 from rpms.guard.replay import LeftOut, replay
 
 app = typer.Typer(help="Check the tool calls of agents against a manual.", no_args_is_help=True)
@@ -53,7 +54,7 @@ def check(
     table = Table("")
     for title in ("call", "ruling", "rule", "fact", "what to do"):
         table.add_column(title, overflow="fold")
-    counts = dict.fromkeys(("allow", "warn", "modify", "refuse"), 0)
+    counts = dict.fromkeys(("allow", "warn", "modify", "ask", "refuse"), 0)
     changed, left_out = 0, LeftOut()
     for number, step in enumerate(replay(_guard(manual, python), log, left_out), start=1):
         counts[step.now.word] += 1
@@ -65,6 +66,8 @@ def check(
     say(", ".join(f"{count} {word}" for word, count in counts.items()) + f"; {changed} differ from the log")
     if str(left_out):
         say(str(left_out))
+    if changed:
+        raise typer.Exit(1)
 
 
 @app.command("mcp", context_settings={"allow_extra_args": False})
@@ -80,10 +83,12 @@ def mcp(
     """Run an MCP server behind the guard, over stdio: calls are checked, everything else passes unchanged."""
     if not command:
         raise InputError("name the server after `--`: `rpms guard mcp --manual FILE -- your-server`")
+    client = os.dup(1)
+    os.dup2(2, 1)  # from here on only the session writes to the client: what functions in Python print goes to stderr
     proxy = Proxy(_guard(manual, python, log), lambda text: complain(f"rpms guard: {text}"), patience=timeout)
     before = signal.signal(signal.SIGHUP, signal.default_int_handler)  # a closed terminal is as Ctrl-C: the server ends
     try:
-        code = proxy.run(command)
+        code = proxy.run(command, client_out=client)
     finally:
         signal.signal(signal.SIGHUP, before)
     raise typer.Exit(min(abs(code), 255))

@@ -13,11 +13,11 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from rpms.core.acting.advice import reasoner_of
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Situation
 from rpms.core.decide import Decision
 from rpms.core.errors import ModelError
+from rpms.core.planning.reason import reasoner_of
 from rpms.core.prompt import Part
 from rpms.foreign.shown import one_line
 from rpms.models.base import Answer, Request

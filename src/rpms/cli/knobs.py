@@ -30,8 +30,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         *("record", "price"),
     ),
     "Rules, memory and method": (
-        *("condition", "preset", "memory", "manual", "tiers", "arbitration", "state_filter"),
-        *("theta", "k", "weights", "mask", "agent", "trials", "insights"),
+        *("condition", "preset", "memory", "overlap", "manual", "tiers", "arbitration", "state_filter"),
+        *("theta", "k", "schemas", "memory_tokens", "warnings", "examined", "weights", "mask"),
+        *("agent", "trials", "insights"),
     ),
     "The prompt, and what is done about actions": ("prompts", "layout", "form", "belief", "enforce", "repair"),
     "Learning": ("rounds", "later", "go_on", "audit", "lessons"),

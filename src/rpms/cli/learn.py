@@ -85,6 +85,7 @@ def learn_split(
     known = resources.price_of(model)
     meter = resources.meter({model: known})
     terms = options.terms_of(settings, found, model, resources.base_url)
+    terms["condition"] = first
     plan = LearningPlan(
         plan_run(found, model, named, split=settings.split, tasks=tasks, setting=setting, **terms),
         rounds,

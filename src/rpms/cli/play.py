@@ -91,6 +91,8 @@ def play_one(
                     seed=settings.seed or 0,
                     method=method,
                     brought=brought,
+                    repair=condition.repair,
+                    calls=condition.calls,
                 )
                 result = _attempt(console, episode, person, prompt=prompt, rules=rules, verbose=verbose)
             _show_end(console, result)

@@ -18,9 +18,9 @@ from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.answering import NamedModel
 from rpms.play.limits import Limits, Meter, parse_duration
+from rpms.play.processes import InProcesses
 from rpms.play.run import MakeEngine
 from rpms.play.settings import Settings
-from rpms.play.threads import Threads
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,10 @@ class Resources:
     base_url: options.BaseUrl = None
     workers: Annotated[
         int | None,
-        typer.Option(help="Episodes played at once; by default 1, on a cluster one for each CPU.", min=1),
+        typer.Option(help="Episodes played at once; by default one for each process, or CPU of a cluster.", min=1),
+    ] = None
+    processes: Annotated[
+        int | None, typer.Option(help="Processes that play; by default one for each core. 1: threads.", min=1)
     ] = None
     ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False
     record: Annotated[
@@ -52,9 +55,9 @@ class Resources:
     ] = None
 
     def player(self) -> MakeEngine:
-        """What plays the episodes: threads of this process, or a cluster; what a cluster lacks here is an error."""
+        """Player of the episodes: processes on this machine, or a cluster; what a cluster lacks here is an error."""
         if not self.ray:
-            return Threads
+            return InProcesses(self.processes)
         try:
             from rpms.play.ray_engine import OnRay  # noqa: PLC0415  needs the extra
         except ImportError:

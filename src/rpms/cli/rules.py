@@ -13,7 +13,7 @@ from rpms.cli import options, rules_audit, rules_learn
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
-from rpms.core.rules import ActionSchema, Lore, Purpose, Rule, RuleManual, Tier
+from rpms.core.rules import ActionSchema, Lore, Purpose, Rule, RuleManual, Tier, overlapping
 from rpms.core.tokens import estimate_tokens
 from rpms.core.wording import rule_line, schema_lines
 from rpms.play.setup import manual_of, weakness_of_guard
@@ -174,3 +174,5 @@ def check(
     )
     if weak := weakness_of_guard(manual):
         say(f"note: {weak}")
+    for meant, other in overlapping(manual.actions):
+        say(f"note: every `{meant}` is also a `{other}`; it is read as `{meant}`, which is more specific")

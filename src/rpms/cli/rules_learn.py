@@ -13,15 +13,12 @@ from rpms.cli.rules_tools import learn_from_logs
 from rpms.cli.screen import complain, make_console
 from rpms.core.errors import InputError
 from rpms.guard.log import is_guard_log
+from rpms.learn.exploration_memory import write_experience
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
-from rpms.learn.rules.memory import write_experience
-from rpms.learn.rules.rewording import wording_by
 from rpms.learn.rules.verify import Verification, table, verify
-from rpms.models.catalogue import ModelOptions, open_model
 from rpms.play.setup import manual_of
 from rpms.play.sources import choose_manual, universal_tier
-from rpms.store.answers import FolderOfAnswers
 from rpms.store.evidence import Label, evidence_file
 from rpms.store.manuals import manual_text, read_manual
 from rpms.store.traces import traces_file
@@ -59,10 +56,6 @@ def learn(
     memory: Annotated[
         Path | None, typer.Option(help="Also write a memory of these episodes: snippets, lessons, schemas.")
     ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="A model that words the rules. It decides nothing and cannot change a name.")
-    ] = None,
-    base_url: options.BaseUrl = None,
     seed: Annotated[int, typer.Option(help="The seed of all random choices.")] = 0,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
@@ -95,7 +88,6 @@ def learn(
         chosen if tasks else "",
         Exploring(steps=wanted, seed=seed),
         runs,
-        wording_by(open_model(model, ModelOptions(base_url=base_url), open_answers=FolderOfAnswers)) if model else None,
     )
     console = make_console(soft_wrap=True)
     try:
@@ -145,7 +137,12 @@ def _report(result: RulesLearned, out: Path) -> list[str]:
     lines += [
         f"edited: {'/'.join((*claim.at, claim.key))}: {claim.text or 'it'} {claim.note}" for claim in result.edits
     ]
-    lines += [f"decided by a person: {line}" for line in result.decisions]
+    lines += [
+        f"NO GOAL for {goal.type}: {' and '.join(map(str, goal.state))} held in {len(goal.refuted)} states in which "
+        f"the game went on, such as {goal.refuted[0].episode} step {goal.refuted[0].step}"
+        for goal in learned.refuted
+    ]
+    lines += result.played
     lines += [
         f"kept although wrong: {each.clause} blocks `{each.command}`, which the world allowed"
         for each in result.verification.blocked[:_MOST_SAID]

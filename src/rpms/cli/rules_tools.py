@@ -8,10 +8,10 @@ from pathlib import Path
 from rpms.cli.screen import say
 from rpms.core.errors import InputError
 from rpms.guard.guard import Guard
-from rpms.guard.loading import load_python
 from rpms.guard.log import is_guard_log
+from rpms.guard.python_facts import load_python
 from rpms.guard.replay import tried
-from rpms.learn.rules.tools import learn_tools
+from rpms.learn.tool_rules import learn_tools
 from rpms.store.evidence import counts_of, evidence_file
 
 
@@ -32,8 +32,6 @@ def learn_from_logs(manual: Path, logs: Sequence[Path], out: Path, python: Path 
         say(f"nothing is known about tools that always worked or never did: {', '.join(result.silent)}")
     if not result.needs and not result.possible:
         say("no fact of the manual separates failures from successes; declare more facts or log more calls")
-    for line in result.decisions:
-        say(f"decided by a person: {line}")
     for edit in result.edits:
         say(f"edited: {'/'.join((*edit.at, edit.key))}: {edit.text or 'it'} {edit.note}")
     say(f"evidence: {evidence_file(out)}")

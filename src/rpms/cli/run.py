@@ -108,6 +108,9 @@ def run_split(
         raise typer.Exit(130) from None
     if agreed := agreement([{row.task: row.won for row in summary.rows} for summary in summaries]):
         console.print(agreed.text(), markup=False, soft_wrap=True)
+    if plan.overlap:
+        shared = f"{len(plan.overlap)} of {len(plan.tasks)} tasks"
+        console.print(f"WARNING: the memory was learned from {shared} that were played", markup=False, soft_wrap=True)
     console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
     if any(summary.rows and all(row.failed for row in summary.rows) for summary in summaries):
         raise typer.Exit(1)

@@ -243,7 +243,8 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
 def _report(console: Console, folder: Path, study: Study, models: Sequence[str]) -> None:
     """Write the page; without what it needs, say so in one line."""
     try:
-        from rpms.report.gather import gather  # noqa: PLC0415  needs the extra
+        from rpms.report.contrasts import omissions  # noqa: PLC0415  needs the extra
+        from rpms.report.gather import gather  # noqa: PLC0415
         from rpms.report.pages import write_report  # noqa: PLC0415
         from rpms.report.table import terminal, without_notes  # noqa: PLC0415
         from rpms.report.tables import TABLES, applicable, left_out, main_table  # noqa: PLC0415
@@ -262,7 +263,8 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
                 if shown:
                     console.print()
                     console.print(Text(shown), soft_wrap=name not in _SHOWN_ALREADY)
-        for line in dict.fromkeys(line for comparison in comparisons for line in left_out(comparison)):
+        notes = [note for comparison in comparisons for note in omissions(comparison) if note not in told]
+        for line in dict.fromkeys((*notes, *(line for comparison in comparisons for line in left_out(comparison)))):
             console.print()
             console.print(line, markup=False, soft_wrap=True)
         written = write_report([folder], folder / "report", title=study.title)

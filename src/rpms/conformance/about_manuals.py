@@ -5,9 +5,9 @@ from __future__ import annotations
 from rpms.conformance.claim import Skipped, require
 from rpms.conformance.walk import REPLAYS, Subject
 from rpms.core.acting.action_guard import review
-from rpms.core.acting.advice import plan_for
 from rpms.core.belief import Situation
 from rpms.core.facts import Truth
+from rpms.core.planning.reason import plan_for, reasoner_of
 
 
 def manual(subject: Subject) -> str:
@@ -80,7 +80,7 @@ def progress(subject: Subject) -> str:
     states = [(walk.goal, moment.belief) for walk, moment in subject.moments()]
     states += [(goal, belief) for goal, belief, _ in subject.strange_beliefs]
     for goal, belief in states:
-        found = plan_for(subject.rules(goal), Situation(belief, goal)).progress
+        found = reasoner_of(subject.rules(goal)).standing(Situation(belief, goal)).progress
         require(bool(found.sub_goal) and 0 <= found.done <= found.total, f"{found} is no progress")
     return f"{len(states)} states"
 

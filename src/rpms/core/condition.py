@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from math import inf
 
 from rpms.core.acting.advice import Adviser, Spell, as_written, no_notice
@@ -11,17 +12,14 @@ from rpms.core.acting.enforcement import PAPER, Calls, Consistency, Enforcement,
 from rpms.core.acting.loops import find_loop
 from rpms.core.arbitration import Arbitration, arbitrate, arbitrate_by_action, arbitrate_here
 from rpms.core.consistency import Compat, CompatibilityFilter, accept_everything, executable_from_here, same_occupancy
-from rpms.core.decide import Arbitrate, Mind, Update
+from rpms.core.decide import Mind, Update
 from rpms.core.errors import InputError
-from rpms.core.experience.adapt import Adapt, adapted, as_stored
-from rpms.core.experience.follow import Following
+from rpms.core.experience.recollection import Recollection
 from rpms.core.names import nearest
-from rpms.core.planning.reason import likely_places
-from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Budget, Form, Layout
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual, Tier
-from rpms.core.wording import Wording
+from rpms.core.wording import PromptStyle, Wording
 
 
 class BeliefShown(StrEnum):
@@ -38,16 +36,16 @@ ALL_TIERS = tuple(Tier)
 
 @dataclass(frozen=True)
 class Condition:
-    """What of RPMS is switched on."""
+    """What of RPMS is switched on. The defaults are the paper's."""
 
     rules: bool = True
     memory: bool = True
     arbitration: Arbitration = Arbitration.HARD_SOFT
     state_filter: bool = True
-    layout: Layout = Layout.CACHED
-    form: Form = Form.SINGLE
-    belief: BeliefShown = BeliefShown.EXTENDED
-    repair: Repair = Repair.BELIEF
+    layout: Layout = Layout.PAPER
+    form: Form = Form.CHAT
+    belief: BeliefShown = BeliefShown.PAPER
+    repair: Repair = Repair.FORM
     calls: Calls = Calls.TEXT
     tiers: tuple[Tier, ...] = ALL_TIERS
     """The tiers of the manual that the prompt and arbitration have, in the manual's order."""
@@ -68,15 +66,17 @@ FULL = Condition()
 COMPACT = 250
 """Tokens that all injected blocks may have together where rules and memories act and are hardly told."""
 
+ABLATION = {"A": "baseline", "B": "rules-only", "C": "memory-only", "D": "full"}
+"""The 2x2 ablation, by the paper's letters."""
 CONDITIONS = {"baseline": BASELINE, "rules-only": RULES_ONLY, "memory-only": MEMORY_ONLY, "full": FULL}
-"""The 2x2 ablation: (A), (B), (C) and (D)."""
+"""By name: those of the ablation, and any that are added to them."""
 LATER = ("full", "rules-only")
 """The conditions that rounds of learning after the first may have."""
 
 
 def named_condition(name: str) -> Condition:
     """Find a condition by its name or the paper's letter."""
-    found = CONDITIONS.get(name) or dict(zip("ABCD", CONDITIONS.values(), strict=True)).get(name)
+    found = CONDITIONS.get(ABLATION.get(name, name))
     if found is None:
         raise InputError(f"unknown condition {name!r}; {nearest(name, CONDITIONS)}")
     return found
@@ -96,7 +96,7 @@ class Knowledge:
     """How a command is written in the game at hand."""
 
 
-_JUDGEMENTS: dict[JudgedBy, Arbitrate] = {
+_JUDGEMENTS = {
     JudgedBy.ENTRY: arbitrate,
     JudgedBy.HERE: arbitrate_here,
     JudgedBy.ACTION: arbitrate_by_action,
@@ -114,28 +114,26 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
     manual = knowledge.manual.of_tiers(condition.tiers) if condition.rules else RuleManual()
     acts = bool(manual.actions)
     finer = beyond.consistency is Consistency.PRECONDITION and acts
-    consistent = executable_from_here if finer else CompatibilityFilter(knowledge.compat)
+    compat = knowledge.compat if condition.state_filter else accept_everything
+    alone = beyond.adapt and condition.memory and not condition.rules
+    mode = condition.arbitration if condition.rules else Arbitration.NONE
+    budget = replace(knowledge.budget, turns=beyond.recent, injected=COMPACT if beyond.compact else 0)
     return Mind(
         update=knowledge.update,
-        wording=_voice(knowledge.wording, condition),
+        style=PromptStyle(_voice(knowledge.wording, condition), condition.layout, condition.form, budget),
         manual=manual,
-        memory=memory if condition.memory else EpisodicMemory(),
-        consistent=consistent if condition.state_filter else CompatibilityFilter(accept_everything),
-        adapt=_adapting(condition, knowledge, memory),
-        arbitrate=_JUDGEMENTS[beyond.judged_by],
-        arbitration=condition.arbitration if condition.rules else Arbitration.NONE,
-        retrieval=knowledge.retrieval,
-        layout=condition.layout,
-        form=condition.form,
-        budget=replace(knowledge.budget, turns=beyond.recent, injected=COMPACT if beyond.compact else 0),
         schemas=knowledge.manual,
-        plans=manual if acts else knowledge.manual.bare(),
-        whereabouts=Whereabouts(
-            memory.entries if condition.memory else (),
-            knowledge.manual.active(""),
-            knowledge.retrieval.similarity.category,
-            likely_places(manual.active("")) if condition.memory else {},
+        experience=Recollection(
+            memory=memory if condition.memory else EpisodicMemory(),
+            retrieval=knowledge.retrieval,
+            syntax=knowledge.manual,
+            rules=manual,
+            adapts=beyond.adapt,
+            follows=compat if alone else None,
+            slack=beyond.slack or inf,
         ),
+        consistent=executable_from_here if finer and condition.state_filter else CompatibilityFilter(compat),
+        arbitrate=partial(_JUDGEMENTS[beyond.judged_by], mode=mode),
         adviser=Adviser(
             guides=beyond.guidance and acts,
             size=beyond.menu if condition.informed else 0,
@@ -143,23 +141,13 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
             ranked=beyond.ranked,
             notice=find_loop if beyond.loops else no_notice,
             spell=knowledge.spell,
+            plans=manual if acts else knowledge.manual.bare(),
+            weighs=beyond.adapt,
+            compact=beyond.compact,
+            doubts=beyond.doubt and acts,
         ),
-        compact=beyond.compact,
-        repair=condition.repair,
-        calls=condition.calls,
         enforcement=beyond,
     )
-
-
-def _adapting(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) -> Adapt:
-    """How memories are bound to the present: where they act alone, they are also followed from place to place."""
-    if not condition.enforcement.adapt:
-        return as_stored
-    if condition.rules or not condition.memory:
-        return adapted
-    compat = knowledge.compat if condition.state_filter else accept_everything
-    syntax, slack = knowledge.manual.active(""), condition.enforcement.slack or inf
-    return Following(compat, knowledge.retrieval.similarity, memory.entries, syntax, slack)
 
 
 def _voice(wording: Wording, condition: Condition) -> Wording:

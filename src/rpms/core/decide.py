@@ -3,41 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 
-from rpms.core.acting.advice import Advice, Adviser, Menu, focus, left_out
-from rpms.core.acting.context import StepContext
-from rpms.core.acting.counsel import Counsel, plan_now
-from rpms.core.acting.doubting import open_notice
-from rpms.core.acting.enforcement import PAPER, Calls, Enforcement, Repair
+from rpms.core.acting.advice import Advice, Adviser, StepContext, left_out
+from rpms.core.acting.enforcement import PAPER, Enforcement
+from rpms.core.acting.menu import Menu
 from rpms.core.acting.surprise import Noticed, notice
 from rpms.core.arbitration import Arbitration, arbitrate
-from rpms.core.belief import Belief, Situation, StateSignature
+from rpms.core.belief import Belief, Done, Situation, StateSignature
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
-from rpms.core.experience.adapt import Adapt, as_stored
+from rpms.core.experience.recollection import Recollection
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import Kind
-from rpms.core.planning.reason import Plan
+from rpms.core.planning.reason import Plan, reasoner_of
 from rpms.core.planning.trust import UNSHAKEN, Trust
-from rpms.core.planning.whereabouts import Whereabouts
-from rpms.core.prompt import Block, Budget, Form, Layout, Part, Prompt, Turn, build, make_block, transcript
-from rpms.core.recall import EpisodicMemory, Retrieval
+from rpms.core.prompt import Block, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.selection import note_crowded_out, select
-from rpms.core.tokens import TokenCounter, estimate_tokens
 from rpms.core.verdict import Candidate
-from rpms.core.wording import HEADINGS, Wording, memory_line, situation_lines, standing_blocks
+from rpms.core.wording import HEADINGS, PromptStyle, memory_line, situation_lines, standing_blocks, untagged_line
 
 Consistent = Callable[[Iterable[Candidate], Situation, ActiveRules], Iterator[Candidate]]
 """M_filt: marks the candidates that do not suit the situation."""
-Arbitrate = Callable[[Iterable[Candidate], ActiveRules, Situation, Arbitration], Iterator[Candidate]]
+Arbitrate = Callable[[Iterable[Candidate], ActiveRules, Situation], Iterator[Candidate]]
 """M_arb: judges the candidates that are left against the active rules."""
 Update = Callable[[Belief, str | None, str], Belief]
 """f_UPD of Eq. 1: the belief before, the action (None at the start) and the observation give the belief after."""
 
 
 _SAME_OCCUPANCY = CompatibilityFilter(same_occupancy)
+_HARD_SOFT = partial(arbitrate, mode=Arbitration.HARD_SOFT)
 
 
 @dataclass(frozen=True)
@@ -45,52 +42,28 @@ class Mind:
     """All that a step is decided with. A condition is a Mind with neutral elements in some places."""
 
     update: Update
-    wording: Wording
+    style: PromptStyle
     manual: RuleManual = field(default_factory=RuleManual)
-    memory: EpisodicMemory = field(default_factory=EpisodicMemory)
+    schemas: RuleManual = field(default_factory=RuleManual)
+    """What progress and mistakes are measured by, the same in every condition: the world's whole manual."""
+    experience: Recollection = field(default_factory=Recollection)
     consistent: Consistent = _SAME_OCCUPANCY
-    adapt: Adapt = as_stored
-    """Binds memories to the present room before they are judged; in the paper they stay as they are stored."""
-    arbitrate: Arbitrate = arbitrate
-    arbitration: Arbitration = Arbitration.HARD_SOFT
-    retrieval: Retrieval = field(default_factory=Retrieval)
+    arbitrate: Arbitrate = _HARD_SOFT
+    adviser: Adviser = field(default_factory=Adviser)
+    enforcement: Enforcement = PAPER
+    """What the caller is to do with the model's answer: guard, re-asks, replacement."""
     mask: Mask = NO_MASK
     """Which memories are hidden by chance in the episode at hand."""
     carried: tuple[str, ...] = ()
     """What a method brings along from earlier attempts, for the episode at hand."""
-    layout: Layout = Layout.CACHED
-    form: Form = Form.SINGLE
-    budget: Budget = field(default_factory=Budget)
-    count: TokenCounter = estimate_tokens
-    schemas: RuleManual = field(default_factory=RuleManual)
-    """What progress and mistakes are measured by, the same in every condition: the world's whole manual."""
-    plans: RuleManual = field(default_factory=RuleManual)
-    """What plans are made with: the manual, or what every player has read of it where rules are off."""
-    whereabouts: Whereabouts = field(default_factory=Whereabouts)
-    """Where the memory's experience found things."""
-    adviser: Adviser = field(default_factory=Adviser)
-    compact: bool = False
-    """Whether only the rules that matter to what is to be done now are shown."""
-    repair: Repair = Repair.BELIEF
-    """What the caller is to forgive in an action."""
-    calls: Calls = Calls.TEXT
-    """How the caller is to have tools called."""
-    enforcement: Enforcement = PAPER
-    """What the caller is to do with the model's answer: guard, re-asks, replacement."""
 
-    def counsel(
-        self, present: StepContext, rules: ActiveRules, memories: Sequence[Candidate], noticed: Noticed
-    ) -> Counsel:
-        """What is to be done, what is said of it, and the rules that are shown for it."""
-        situation, goal = present.situation, present.situation.goal
-        known = self.plans.active(goal.type, goal.object, goal.destination)
-        experience = memories if self.enforcement.adapt else ()
-        doubts = self.enforcement.doubt and bool(self.manual.actions)
-        plan, found = plan_now(present, known, self.adviser.spell, experience, noticed if doubts else None)
-        advice = self.adviser.advise(situation, rules, plan, memories, present.history, present.state, present.room)
-        if notice := open_notice(plan, found.trust):
-            advice = replace(advice, notice=notice)
-        return Counsel(plan, advice, found if doubts else noticed, focus(rules, plan) if self.compact else rules)
+    def context(self, belief: Belief, goal: Goal, history: Sequence[Turn]) -> StepContext:
+        """The step at hand, with its progress by the goal's facts. This is the one place that measures progress."""
+        schemas = self.schemas.active(goal.type, goal.object, goal.destination)
+        past = tuple(Done(turn.action, turn.gained) for turn in history if turn.action and not turn.failed)
+        progress, stage = reasoner_of(schemas).standing(Situation(belief, goal, past=past))
+        situation = Situation(belief, goal, stage, past)
+        return StepContext(situation, schemas, progress, history, self.experience.whereabouts, self.mask)
 
 
 @dataclass(frozen=True)
@@ -110,25 +83,32 @@ class Decision:
     gave_up: tuple[Kind, ...]
     """The kinds of which `Retrieval.examined` candidates were judged without finding enough; more may be sound."""
     prompt: Prompt
-    plan: Plan
-    """What is to be done as far as the condition knows, for a model that is no LLM."""
     advice: Advice
     schemas: ActiveRules
     left_out: tuple[str, ...] = ()
     """The active rules and schemas, by id and name, that the prompt does not show at this sub-goal."""
-    noticed: Noticed = field(default_factory=lambda: Noticed(Trust()))
-    """Where the answer to the last command differs from what was foretold, and how far the manual is trusted."""
-    doubts: bool = False
-    """Whether anything acts on that."""
+
+    @property
+    def noticed(self) -> Noticed:
+        """Where the answer to the last command differs from what was foretold, and how far the manual is trusted."""
+        return self.advice.noticed
 
     def bars(self, command: str) -> bool:
         """Whether a command is not to be given again: it was refused, and nothing it depends on has changed."""
-        return self.doubts and self.noticed.trust.bars(command, self.schemas, Situation(self.belief, self.goal))
+        trust, situation = self.noticed.trust, Situation(self.belief, self.goal)
+        return self.advice.adviser.doubts and trust.bars(command, self.schemas, situation)
 
     def ventures(self, command: str) -> bool:
         """Whether a plan means to do a command against a line of the manual, so that the guard lets it pass."""
+        if not self.advice.adviser.doubts:
+            return False
         begun = [option for option in self.plan.options if option.command == command]
         return any(self.plan.opened or any(link.doubt for link in option.chain[:1]) for option in begun)
+
+    @property
+    def plan(self) -> Plan:
+        """What is to be done as far as the condition knows; made here where nothing needed it before."""
+        return self.advice.plan
 
     @property
     def menu(self) -> Menu:
@@ -160,18 +140,20 @@ def decide(
     of the manual.
     """
     belief = mind.update(prior, action, observation)  # 1
-    now = StepContext.of(belief, goal, mind.schemas, history, mind.whereabouts, mind.mask)
-    noticed = notice(trust, now, Situation(prior, goal))  # past the paper; there, it is recorded and nothing more
+    now, known = mind.context(belief, goal, history), mind.experience
     state_signature, goal_signature = now.signature, goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
-    recalled = {kind: mind.memory.recall(kind, goal_signature, mind.retrieval) for kind in Kind}  # 4
+    recalled = {kind: known.memory.recall(kind, goal_signature, known.retrieval) for kind in Kind}  # 4
     filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in Kind}  # 5
-    adapted = {kind: mind.adapt(filtered[kind], now.room) for kind in Kind}  # past the paper; there, as stored
-    judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation, mind.arbitration) for kind in Kind}  # 6
-    selection = select(judged, recalled, mind.retrieval, mind.mask, now.progress)  # the best, as there is room
-    counsel = mind.counsel(now, rules, selection.memories, noticed)  # past the paper; there, nothing is said
-    blocks = _serialise(mind, rules, now, selection.memories, counsel, told or observation)  # 7
-    prompt = build(blocks, mind.layout, mind.budget, mind.count, mind.form)  # 8
+    adapted = {kind: known.adapt(filtered[kind], now.adapting) for kind in Kind}  # past the paper; there, as stored
+    judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation) for kind in Kind}  # 6
+    selection = select(judged, recalled, known.retrieval, mind.mask, now.progress)  # the best, as there is room
+    noticed = notice(trust, now, Situation(prior, goal))  # past the paper; there, it is recorded and nothing more
+    advice = Advice(mind.adviser, now, rules, selection.memories, noticed)  # past the paper; there, nothing is said
+    blocks = _serialise(mind, advice, told or observation)  # 7
+    untagged = {memory_line(each): untagged_line(each) for each in selection.memories}
+    style = mind.style
+    prompt = build(blocks, style.layout, style.budget, style.count, style.form, untagged)  # 8
     return Decision(
         goal=goal,
         belief=belief,
@@ -183,30 +165,26 @@ def decide(
         unlisted=selection.unlisted,
         gave_up=selection.gave_up,
         prompt=prompt,
-        plan=counsel.plan,
-        advice=counsel.advice,
+        advice=advice,
         schemas=now.schemas,
-        left_out=left_out(rules, counsel.shown),
-        noticed=counsel.noticed,
-        doubts=mind.enforcement.doubt and bool(mind.manual.actions),
+        left_out=left_out(rules, advice.shown),
     )
 
 
-def _serialise(
-    mind: Mind, rules: ActiveRules, now: StepContext, memories: Sequence[Candidate], counsel: Counsel, observation: str
-) -> Iterator[Block]:
+def _serialise(mind: Mind, advice: Advice, observation: str) -> Iterator[Block]:
     """SER of Eq. 7, for each of its terms, and what goes past the paper beside them."""
-    goal, belief, progress, advice = now.situation.goal, now.situation.belief, counsel.plan.progress, counsel.advice
-    yield from standing_blocks(mind.wording, counsel.shown, mind.count)
+    now, style, wording = advice.step, mind.style, mind.style.wording
+    goal, belief, progress = now.situation.goal, now.situation.belief, advice.progress
+    yield from standing_blocks(wording, advice.shown, style.count)
     lines: dict[Part, Sequence[str]] = {
-        Part.SITUATION: situation_lines(rules, now.situation),
-        Part.GOAL: (*mind.wording.goal(goal, progress), *advice.guidance),
-        Part.BELIEF: mind.wording.belief(belief, progress),
-        Part.MEMORY: [memory_line(candidate) for candidate in memories],
+        Part.SITUATION: situation_lines(advice.rules, now.situation),
+        Part.GOAL: (*wording.goal(goal, progress), *advice.guidance),
+        Part.BELIEF: wording.belief(belief, progress),
+        Part.MEMORY: [memory_line(candidate) for candidate in advice.memories],
         Part.CARRIED: mind.carried,
         Part.NOTICE: [advice.notice] if advice.notice else [],
         Part.MENU: advice.menu.lines(),
     }
     for part, items in lines.items():
-        yield make_block(part, mind.wording.headings.get(part, HEADINGS.get(part, "")), items, mind.count)
-    yield from transcript(now.history, observation, mind.count, thoughts=not mind.enforcement.recent)
+        yield make_block(part, wording.headings.get(part, HEADINGS.get(part, "")), items, style.count)
+    yield from transcript(now.history, observation, style.count, thoughts=not mind.enforcement.recent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from rpms.core.acting.advice import chain_of
+from rpms.core.acting.plan_words import chain_of
 from rpms.core.acting.surprise import Surprise
 from rpms.core.decide import Decision
 from rpms.core.prompt import Part
@@ -78,10 +78,12 @@ class Step(Happening):
 
     @property
     def plan(self) -> tuple[str, ...]:
-        """The plan that the command begins, from the goal back to it; nothing without rules to plan by."""
-        rules = self.decision.rules
-        begun = [option for option in self.decision.plan.options if option.command == self.command]
-        return chain_of(begun[0], rules) if begun and rules.environment else ()
+        """The plan that the command begins, from the goal back to it; nothing where rules made none."""
+        rules, advice = self.decision.rules, self.decision.advice
+        if not (rules.environment and advice.has_plan):
+            return ()
+        begun = [option for option in advice.plan.options if option.command == self.command]
+        return chain_of(begun[0], rules) if begun else ()
 
     @property
     def extras(self) -> dict[str, object]:

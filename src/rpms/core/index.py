@@ -46,27 +46,37 @@ class Index:
 
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._roots: dict[Kind, _Branch] = {kind: _Branch() for kind in Kind}
+        self._schemas = _Branch()
+        """Schemas by the goals they were tried for, each under all of them."""
         for entry in entries:
-            self._place(entry)
-        for root in self._roots.values():
+            if isinstance(entry, VerifiedSchema):
+                _place(entry, _NO_GOAL, self._roots[entry.kind])
+                for goal in entry.goals:
+                    _place(entry, goal, self._schemas)
+            else:
+                _place(entry, entry.goal_signature, self._roots[entry.kind])
+        for root in (*self._roots.values(), self._schemas):
             for branch in root.below.values():
                 for leaf in branch.below.values():
                     for group in leaf.groups.values():
                         group.entries.sort(key=lambda entry: (-entry.strength, entry.id))
 
-    def _place(self, entry: Entry) -> None:
-        signature = _NO_GOAL if isinstance(entry, VerifiedSchema) else entry.goal_signature
-        root = self._roots[entry.kind]
-        branch = root.below.setdefault(signature.type, _Branch(signature.type))
-        leaf = branch.below.setdefault(signature.object, _Branch(signature.object))
-        group = leaf.groups.setdefault((signature.state, signature.destination), _Group())
-        group.entries.append(entry)
-        for node in (root, branch, leaf, group):
-            node.best = max(node.best, entry.strength)
-
     def ranking(self, kind: Kind, goal: GoalSignature, similarity: Similarity, threshold: float) -> Ranking:
-        """The entries of one kind, best first, as far as the caller asks for them."""
+        """The entries of one kind, best first, as far as the caller asks for them; schemas are alike to all goals."""
         return Ranking(self._roots[kind], goal, similarity, threshold)
+
+    def schemas_by_goal(self, goal: GoalSignature, similarity: Similarity, threshold: float) -> Ranking:
+        """The schemas, best first, each by the most similar goal that it was tried for."""
+        return Ranking(self._schemas, goal, similarity, threshold)
+
+
+def _place(entry: Entry, signature: GoalSignature, root: _Branch) -> None:
+    branch = root.below.setdefault(signature.type, _Branch(signature.type))
+    leaf = branch.below.setdefault(signature.object, _Branch(signature.object))
+    group = leaf.groups.setdefault((signature.state, signature.destination), _Group())
+    group.entries.append(entry)
+    for node in (root, branch, leaf, group):
+        node.best = max(node.best, entry.strength)
 
 
 _Waiting = tuple[float, int, str, int, "_Branch | _Group", float, int]
@@ -106,6 +116,8 @@ class Ranking(Iterator[Candidate]):
         self._threshold = threshold
         self._heap: list[_Waiting] = []
         self._order = count()
+        self._schemas: set[str] = set()
+        """Schemas that came already: one may stand under several goals."""
         self._missed: list[tuple[float, _Branch | _Group, float]] = []
         for name, branch in root.below.items():
             if name and UNKNOWN_GOAL in (name, goal.type):
@@ -134,7 +146,12 @@ class Ranking(Iterator[Candidate]):
             negative_rank, _, _, _, place, score, index = heappop(self._heap)
             if isinstance(place, _Group):
                 self._push_entry(place, score, index + 1)
-                return Candidate(place.entries[index], score, -negative_rank, _CAME_TO_MIND)
+                entry = place.entries[index]
+                if isinstance(entry, VerifiedSchema):
+                    if entry.id in self._schemas:
+                        continue
+                    self._schemas.add(entry.id)
+                return Candidate(entry, score, -negative_rank, _CAME_TO_MIND)
             self._push(self._open(place, score))
         raise StopIteration
 
@@ -162,6 +179,8 @@ class Ranking(Iterator[Candidate]):
             while isinstance(place, _Branch):
                 place, score, _ = max(self._open(place, score), key=itemgetter(2))  # noqa: PLW2901  going down
             entry = place.entries[0]
+            if entry.id in self._schemas:
+                continue
             reason = f"its goal is alike by {score:.2f}, less than {self._threshold:.2f}"
             found.append(Candidate(entry, score, score * entry.strength, Verdict(Fate.BELOW, reason)))
         return tuple(found)

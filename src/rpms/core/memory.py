@@ -117,6 +117,8 @@ class VerifiedSchema:
     effects: tuple[str, ...] = ()
     origins: frozenset[Origin] = frozenset()
     id: str = ""
+    goals: frozenset[GoalSignature] = frozenset()
+    """The goals of the episodes it was tried in; none are recorded in the paper's listing."""
 
     kind = Kind.SCHEMA
     prefix = "schema"
@@ -179,6 +181,15 @@ class CriticalFailure:
 Entry = SuccessSnippet | FailureLesson | VerifiedSchema | CriticalFailure
 
 
+_ROUND = re.compile(r"round\d+/")
+
+
+def learned_from(entries: Iterable[Entry]) -> frozenset[str]:
+    """The episodes that entries name as their origins, by task: without the round in which they were played."""
+    episodes = {origin.episode for entry in entries for origin in entry.origins}
+    return frozenset(_ROUND.sub("", episode, count=1) for episode in episodes)
+
+
 def content_id(entry: Entry) -> str:
     """An id that follows from what an entry says, the same on every machine."""
     digest = hashlib.blake2b(json.dumps((entry.kind, *entry.key())).encode(), digest_size=5)
@@ -187,7 +198,7 @@ def content_id(entry: Entry) -> str:
 
 def _wording(entry: Entry) -> str:
     """An entry's content in full, by which one of several near-duplicates is chosen."""
-    fields = [getattr(entry, name) for name in entry.__slots__ if name not in ("origins", "id")]
+    fields = [getattr(entry, name) for name in entry.__slots__ if name not in ("origins", "id", "goals")]
     return json.dumps([value if isinstance(value, Mapping) else str(value) for value in fields], sort_keys=True)
 
 
@@ -203,8 +214,12 @@ def merge(*stores: Iterable[Entry]) -> tuple[Entry, ...]:
             key = (entry.kind, *entry.key())
             known = merged.get(key)
             if known is not None:
-                chosen = min(known, entry, key=_wording)
-                merged[key] = replace(chosen, origins=known.origins | entry.origins)
+                origins = known.origins | entry.origins
+                if isinstance(known, VerifiedSchema) and isinstance(entry, VerifiedSchema):
+                    schema = min(known, entry, key=_wording)
+                    merged[key] = replace(schema, origins=origins, goals=known.goals | entry.goals)
+                else:
+                    merged[key] = replace(min(known, entry, key=_wording), origins=origins)
             else:
                 merged[key] = entry
     return tuple(replace(merged[key], id=content_id(merged[key])) for key in sorted(merged))

@@ -156,7 +156,8 @@ class Budget:
     """What of it history never takes, in any condition: with the same room, all of them show the same turns. The
     paper's blocks have 800 to 1200 tokens; more than a quarter of the prompt is never kept."""
     memory: int = 280
-    """The memory block alone, which keeps the injected blocks within the paper's 800 to 1200 tokens."""
+    """The memory block alone, which keeps the injected blocks within the paper's 800 to 1200 tokens. Warnings tagged to
+    memories do not count: with and without them, a prompt shows the same memories."""
     turns: int = 0
     """Past turns after the opening one, of which the last are kept; 0 for all of them."""
     injected: int = 0
@@ -290,10 +291,12 @@ def build(
     budget: Budget,
     count: TokenCounter = estimate_tokens,
     form: Form = Form.SINGLE,
+    untagged: Mapping[str, str] | None = None,
 ) -> Prompt:
     """BUILD of Algorithm 1: order the blocks, leave out the empty ones, and cut to the budget.
 
-    Of the memories, those that do not fit their own limit are left out one by one, in order. Where the whole does not
+    Of the memories, those that do not fit their own limit are left out one by one, in order; `untagged` gives items
+    without what does not count towards it. Where the whole does not
     fit, the oldest turns after the opening one go first. Only if all of them are gone and it still does not fit do
     memories go, then rules, last item first, and the prompt says so. A prompt that is too long even then is the model's
     to refuse.
@@ -301,7 +304,7 @@ def build(
     parts = {block.part: block for block in blocks if block.items}
     cut: list[tuple[Part, str]] = []
     if Part.MEMORY in parts:
-        parts[Part.MEMORY] = _fill(parts[Part.MEMORY], budget.memory, cut, count)
+        parts[Part.MEMORY] = _fill(parts[Part.MEMORY], budget.memory, cut, count, untagged or {})
     if Part.HISTORY in parts and budget.turns:
         parts[Part.HISTORY] = _keep_last(parts[Part.HISTORY], budget.turns, cut, count)
     for part in (Part.MEMORY, Part.DOMAIN) if budget.injected else ():
@@ -334,13 +337,15 @@ def _in_order(parts: Mapping[Part, Block], layout: Layout) -> tuple[Block, ...]:
     return tuple(parts[part] for part in order)
 
 
-def _fill(block: Block, limit: int, cut: list[tuple[Part, str]], count: TokenCounter) -> Block:
+def _fill(
+    block: Block, limit: int, cut: list[tuple[Part, str]], count: TokenCounter, untagged: Mapping[str, str]
+) -> Block:
     """Keep the items that fit a limit, in order: one that is too long does not push out those behind it."""
     left = limit - count(block.heading)
     kept: list[str] = []
     for item in block.items:
-        if count(item) <= left:
-            left -= count(item)
+        if (tokens := count(untagged.get(item, item))) <= left:
+            left -= tokens
             kept.append(item)
         else:
             cut.append((block.part, item))

@@ -24,6 +24,8 @@ class Retrieval:
         default_factory=lambda: {Kind.CRITICAL_FAILURE: 2, Kind.SUCCESS: 3, Kind.FAILURE: 3, Kind.SCHEMA: 2}
     )
     """How many of each kind enter a prompt: together they fit the memory budget."""
+    schemas_by_goal: bool = False
+    """Whether schemas are recalled by the goals they were tried for, like all other entries; otherwise for any goal."""
     warnings: int = 3
     """How many critical failures and lessons enter a prompt together. The highest in rank do: a critical failure's
     weight of 2 puts it before lessons with as much evidence."""
@@ -38,11 +40,15 @@ class Retrieval:
 def candidates(memory: Iterable[Entry], kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> list[Candidate]:
     """Eq. 4 as it is written, for one kind of entry: M_cand = {m ∈ ℳ | d_γ(γ(g), γ(m)) ≥ θ}, best rank first.
 
-    An entry that is bound to no goal, a schema, is alike to all. The rank is d_γ times the entry's strength.
+    A schema has the goals it was tried for, or is alike to all. The rank is d_γ times the entry's strength.
     """
 
     def score(entry: Entry) -> float:
-        return 1.0 if isinstance(entry, VerifiedSchema) else retrieval.similarity(goal, entry.goal_signature)
+        if not isinstance(entry, VerifiedSchema):
+            return retrieval.similarity(goal, entry.goal_signature)
+        if not retrieval.schemas_by_goal:
+            return 1.0
+        return max((retrieval.similarity(goal, each) for each in entry.goals), default=0.0)
 
     scored = ((entry, score(entry)) for entry in memory if entry.kind is kind)
     recalled = [Candidate(m, d, d * m.strength, Verdict(Fate.KEPT)) for m, d in scored if d >= retrieval.threshold]
@@ -62,4 +68,6 @@ class EpisodicMemory:
 
     def recall(self, kind: Kind, goal: GoalSignature, retrieval: Retrieval) -> Ranking:
         """What `candidates` gives, from the index: worked out as far as the caller asks for it."""
+        if kind is Kind.SCHEMA and retrieval.schemas_by_goal:
+            return self._index.schemas_by_goal(goal, retrieval.similarity, retrieval.threshold)
         return self._index.ranking(kind, goal, retrieval.similarity, retrieval.threshold)

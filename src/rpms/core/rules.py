@@ -160,6 +160,11 @@ def _pattern(syntax: str) -> re.Pattern[str]:
     )
 
 
+def fixed_words(syntax: str) -> int:
+    """The number of words that a syntax fixes; of two that fit a command, the one with more is meant."""
+    return len(PARAMETER.sub(" ", syntax).split())
+
+
 @dataclass(frozen=True)
 class ActionSchema:
     """An action of the environment tier: how to write it, what it needs, what it does."""
@@ -184,11 +189,11 @@ class ActionSchema:
     without that is not done again in just the same way."""
     doubt: str = ""
     """The line that it goes against, where it is a doubt (`planning.trust`)."""
-    _patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
+    patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", self.id or f"E-{self.name.upper()}")
-        object.__setattr__(self, "_patterns", tuple(map(_pattern, self.syntax)))
+        object.__setattr__(self, "patterns", tuple(map(_pattern, self.syntax)))
 
     @property
     def parameters(self) -> frozenset[str]:
@@ -201,7 +206,7 @@ class ActionSchema:
 
     def match(self, command: str) -> dict[str, str] | None:
         """The names a command puts in place of the parameters; None if it is another action."""
-        for pattern in self._patterns:
+        for pattern in self.patterns:
             match = pattern.fullmatch(command)
             if match is not None:
                 return match.groupdict()
@@ -249,6 +254,23 @@ class Lore:
     """What is told of kinds of things, by predicate: what was never tried is unknown."""
     doubts: tuple[ActionSchema, ...] = ()
     """Actions against lines of the manual, at a price (`planning.trust`); only plans use them."""
+
+
+def overlapping(actions: Iterable[ActionSchema]) -> list[tuple[str, str]]:
+    """Pairs of syntaxes of different actions: every command of the first fits the second too, and means the first."""
+    ways = [
+        (syntax, pattern, schema)
+        for schema in actions
+        for syntax, pattern in zip(schema.syntax, schema.patterns, strict=True)
+    ]
+    return [
+        (meant, other)
+        for meant, _, schema in ways
+        for other, pattern, another in ways
+        if schema is not another
+        and fixed_words(meant) > fixed_words(other)
+        and pattern.fullmatch(PARAMETER.sub("something", meant))
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,11 +350,20 @@ class ActiveRules:
         return found
 
     def _read(self, command: str) -> Instance | None:
-        for schema in self.environment:
-            binding = schema.match(command)
-            if binding is not None:
-                return Instance(schema, binding)
+        for pattern, schema in self._ways:
+            if (match := pattern.fullmatch(command)) is not None:
+                return Instance(schema, match.groupdict())
         return None
+
+    @cached_property
+    def _ways(self) -> list[tuple[re.Pattern[str], ActionSchema]]:
+        """Every way to write an action, the more specific first: `take <x> from <y>` before `take <x>`."""
+        ways = [
+            (syntax, pattern, schema)
+            for schema in self.environment
+            for syntax, pattern in zip(schema.syntax, schema.patterns, strict=True)
+        ]
+        return [(pattern, schema) for _, pattern, schema in sorted(ways, key=lambda way: -fixed_words(way[0]))]
 
     def say(self, atom: Atom, value: Truth) -> str:
         """One fact in the manual's words."""

@@ -10,9 +10,9 @@ from rpms.core.belief import Belief
 from rpms.core.facts import Facts, Truth
 from rpms.core.goal import Goal, Progress
 from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet
-from rpms.core.prompt import Block, Part, make_block
+from rpms.core.prompt import Block, Budget, Form, Layout, Part, make_block
 from rpms.core.rules import ActionSchema, ActiveRules, Rule
-from rpms.core.tokens import TokenCounter
+from rpms.core.tokens import TokenCounter, estimate_tokens
 from rpms.core.verdict import Candidate, Fate
 
 HEADINGS: Mapping[Part, str] = {
@@ -68,6 +68,17 @@ class Wording:
         return replace(self, goal=lambda _goal, _progress: (), belief=lambda _belief, _progress: ())
 
 
+@dataclass(frozen=True)
+class PromptStyle:
+    """How a prompt is worded, ordered, sent and cut."""
+
+    wording: Wording
+    layout: Layout = Layout.CACHED
+    form: Form = Form.SINGLE
+    budget: Budget = field(default_factory=Budget)
+    count: TokenCounter = estimate_tokens
+
+
 def rule_line(rule: Rule) -> str:
     """One rule, as the paper prints it."""
     return f"  [{rule.id}] {rule.text}"
@@ -111,6 +122,12 @@ def situation_lines(rules: ActiveRules, facts: Facts) -> tuple[str, ...]:
 
 def memory_line(candidate: Candidate) -> str:
     """One experience, with its warning if it has one."""
+    text, verdict = untagged_line(candidate), candidate.verdict
+    return f"{text}\n    [WARNING: {verdict.reason}]" if verdict.fate is Fate.WARNED else text
+
+
+def untagged_line(candidate: Candidate) -> str:
+    """One experience, without the warning of the soft layer."""
     entry, verdict = candidate.entry, candidate.verdict
     match entry:
         case SuccessSnippet() if candidate.adapted and not entry.actions:
@@ -125,6 +142,4 @@ def memory_line(candidate: Candidate) -> str:
         case _:
             needs, gives = "; ".join(entry.preconditions) or "nothing", "; ".join(entry.effects) or "nothing"
             text = f"  VERIFIED ({entry.confidence:.2f}): {entry.action_template} | needs: {needs} | effects: {gives}"
-    if verdict.fate is Fate.WARNED:
-        return f"{text}\n    [WARNING: {verdict.reason}]"
     return f"{text}\n    [{verdict.reason}]" if verdict.fate is Fate.CUT else text

@@ -116,7 +116,8 @@ def player(
     async def solve(state: TaskState, generate: Generate) -> TaskState:  # noqa: ARG001
         chosen = episodes.choose(str(state.sample_id))
         own = replace(knowledge, manual=replace(knowledge.manual))  # samples are played at once
-        mind = compose(given.condition_value(), own, memory)
+        condition = given.condition_value()
+        mind = compose(condition, own, memory)
         game = await to_thread.run_sync(found.open, chosen, episodes.setting)
         try:
             model = ShorteningModel(_Asked(get_model()))
@@ -125,6 +126,8 @@ def player(
                     *(found, game, chosen, mind, model, decoding, episodes.max_steps),
                     episode_id=chosen.id,
                     method=method,
+                    repair=condition.repair,
+                    calls=condition.calls,
                 )
             )
             while play.ending is None:

@@ -19,6 +19,10 @@ class NotJson(ValueError):
     """A text is not JSON that anything here would write; its words say why, and are fit to be shown."""
 
 
+class NameTwice(NotJson):
+    """A name stands twice in one object, of which readers take the first or the last."""
+
+
 def _whole(digits: str) -> int:
     if len(digits) > _DIGITS or abs(int(digits)) > LONGEST_NUMBER:
         raise NotJson("a number is too long")
@@ -40,10 +44,13 @@ DECODER = json.JSONDecoder(strict=False, parse_int=_whole, parse_float=_decimal,
 """The same limits for texts that hold several values; depth is for the caller to check."""
 
 
-def loads(text: str | bytes) -> Any:
-    """Read JSON; NotJson says in a few words what is wrong."""
+def loads(text: str | bytes, *, once: bool = False) -> Any:
+    """Read JSON; NotJson says in a few words what is wrong. With `once`, a name may stand once in an object."""
+    hook = each_once if once else None
     try:
-        value = json.loads(text, parse_int=_whole, parse_float=_decimal, parse_constant=_constant)
+        value = json.loads(
+            text, parse_int=_whole, parse_float=_decimal, parse_constant=_constant, object_pairs_hook=hook
+        )
     except NotJson:
         raise
     except UnicodeDecodeError:
@@ -60,16 +67,14 @@ def loads(text: str | bytes) -> Any:
 
 def loads_once(text: str | bytes) -> Any:
     """Read JSON in which a name that stands twice in an object is refused: readers differ on which of them counts."""
-    value = loads(text)
-    json.loads(text, object_pairs_hook=each_once)
-    return value
+    return loads(text, once=True)
 
 
 def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object of a JSON text, whose names must differ."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise NotJson("a name stands twice in one object")
+        raise NameTwice("a name stands twice in one object")
     return found
 
 

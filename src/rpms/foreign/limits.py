@@ -79,6 +79,8 @@ LARGEST_RESULT: Final = 8 * MEGABYTE
 """Characters of a result that is read for facts; what is larger tells nothing."""
 LARGEST_MESSAGE: Final = 16 * MEGABYTE
 """Bytes of one MCP message, of which a result is a part."""
+LONGEST_FACT: Final = 2.0
+"""Seconds that a fact in Python may take: a model waits for the call."""
 MOST_WAITING: Final = 64 * MEGABYTE
 """Bytes of messages that wait for a reader."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,28 +13,26 @@ from types import ModuleType
 from typing import Any, Final
 from uuid import uuid4
 
-from rpms.core.acting.loops import find_circle
 from rpms.core.belief import FactBelief
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
 from rpms.core.names import nearest
-from rpms.core.prompt import Turn
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import Absent, Call, CallFacts, OnUnknown, PythonFact, ToolBelief, ToolManual
-from rpms.guard.json_calls import as_call, as_result, records_in, tool_of
+from rpms.guard.call_facts import Absent, CallFacts, PythonFact, ToolBelief
+from rpms.guard.calls import Call, ToolManual
+from rpms.guard.comparisons import MISSING, moment_of, text_of
+from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import Rulebook, judge
 from rpms.guard.log import CheckLine, GuardLog, ResultLine, ToldLine, kept
 from rpms.guard.manuals import open_tool_manual
-from rpms.guard.readings import MISSING, moment_of, text_of
-from rpms.guard.rulings import CIRCLE, ERROR, FORM, REPEAT, Modify, Refuse, Ruling, Warn
+from rpms.guard.python_facts import PythonFacts
+from rpms.guard.repeats import Repeats
+from rpms.guard.rulings import ERROR, FORM, Ask, Modify, Refuse, Ruling, Warn
+from rpms.guard.under_way import UnderWay
 
 USER: Final = "user_says"
 """The name under which what the user says is observed, with its `text`: a manual may declare it like a tool."""
-_MOST_TURNS = 50
-_MOST_PENDING = 1_000
-_MOST_FAILURES = 2
-"""How often a call may fail before it is not made again, as long as nothing is learned."""
 _MOST_ASKED = 6
 """Arguments of a call that a learner is told about."""
 _LOUD = logging.getLogger("rpms.guard")
@@ -49,7 +46,7 @@ class Guard:
         manual: ToolManual | Path | str | Sequence[Path | str],
         belief: FactBelief | None = None,
         *,
-        python: Mapping[str, PythonFact] | ModuleType | None = None,
+        python: Mapping[str, PythonFact] | ModuleType | PythonFacts | None = None,
         now: datetime | None = None,
         log: Path | str | None = None,
         session: str = "",
@@ -65,15 +62,13 @@ class Guard:
         known = belief or FactBelief()
         self.belief = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
         self._start = self.belief
-        self._python = _functions(self.manual, python)
+        self._python = python if isinstance(python, PythonFacts) else PythonFacts(self.manual, python)
         self._rules = Rulebook(self.manual)
         self._now = now
         self._clock: datetime | None = None
-        self._history: list[Turn] = []
-        self._seen: set[int] = set()
         self._heard = 0
-        self._failures: Counter[str] = Counter()
-        self._pending: dict[str, tuple[tuple[Atom, bool], ...]] = {}
+        self._repeats = Repeats()
+        self._under_way = UnderWay()
         self._last: tuple[Call, CallFacts | None, Ruling] | None = None
         self._lock = RLock()
         self._log = GuardLog(Path(log)) if log is not None else None
@@ -92,11 +87,19 @@ class Guard:
         """Judge as of a moment, in ISO 8601, unless the manual or the host names one."""
         self._clock = moment_of(moment)
 
-    def check(self, call: Call | Mapping[str, Any], *, can_modify: bool = False) -> Ruling:
+    def check(
+        self,
+        call: Call | Mapping[str, Any],
+        *,
+        can_modify: bool = False,
+        can_ask: bool = False,
+        approved: bool | None = None,
+    ) -> Ruling:
         """Allow, Warn or Refuse; a call that is refused is not to be made. Never raises for what a call holds.
 
-        With `can_modify`, which a host says that will make another call in its place, also Modify: its `call` is the
-        one to make and to observe. Without, such a call is refused, and what to call instead is the remedy.
+        A host that `can_modify` may be told Modify: its `call` is the one to make and to observe. One that `can_ask` a
+        person may be told Ask, and checks the call again with what was decided as `approved`. Otherwise such calls are
+        refused, and what to do about it is the remedy.
         """
         with self._lock:
             facts: CallFacts | None = None
@@ -104,32 +107,31 @@ class Guard:
                 read = as_call(call)
             except NotJson as error:
                 read = Call(tool_of(call))
-                ruling: Ruling = Refuse(
-                    f"the call cannot be read: {error}", FORM, "", "write arguments as a JSON object"
-                )
+                smaller = "send less at once" if isinstance(error, TooLarge) else "write arguments as a JSON object"
+                ruling: Ruling = Refuse(f"the call cannot be read: {error}", FORM, "", smaller)
             else:
                 try:
-                    facts, ruling = self._check(read, can_modify=can_modify)
+                    facts, ruling = self._check(read, can_modify=can_modify, can_ask=can_ask, approved=approved)
                 except Exception as error:  # noqa: BLE001  whatever the guard does wrong is no reason to go on unseen
                     ruling = self._failed(read, error)
-            ruling = self._written(read, ruling)
+            ruling = self._written(read, ruling, approved=approved)
             self._last = (facts.call if facts else read, facts, ruling)
             return ruling
 
-    def _written(self, call: Call, ruling: Ruling) -> Ruling:
+    def _written(self, call: Call, ruling: Ruling, *, approved: bool | None) -> Ruling:
         """Put a ruling into the log. Where that fails, the guard has failed."""
         if self._log is None:
             return ruling
         said: dict[str, Any] = {name: getattr(ruling, name) for name in ("rule", "reason", "fact", "remedy")}
         said |= {"ruling": ruling.word, "made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None}
         try:
-            self._log.add(CheckLine(**self._place(), **_named(call), **said))
+            self._log.add(CheckLine(**self._place(), **_named(call), **said, approved=approved))
         except (FileError, OSError, ValueError) as error:
-            if isinstance(ruling, Refuse):
+            if not ruling.goes_on:
                 return ruling
             failed = self._failed(call, error)
             if isinstance(failed, Refuse):
-                self._pending.pop(call.id or call.text, None)
+                self._under_way.end(call)
             return ruling if isinstance(ruling, Modify) and failed.goes_on else failed
         return ruling
 
@@ -144,16 +146,19 @@ class Guard:
         except (FileError, OSError, ValueError) as error:
             _LOUD.error("the log cannot be written: %s", excerpt(error))
 
-    def _check(self, call: Call, *, can_modify: bool) -> tuple[CallFacts, Ruling]:
-        facts, ruling = judge(self._facts(call), self._rules, can_modify=can_modify)
-        if not isinstance(ruling, Refuse):
-            ruling = self._circling(facts.call, ruling)
-        if not isinstance(ruling, Refuse):
-            self._expect(facts.call, facts)
+    def _check(self, call: Call, *, can_modify: bool, can_ask: bool, approved: bool | None) -> tuple[CallFacts, Ruling]:
+        facts, ruling = judge(self._facts(call), self._rules, can_modify=can_modify, approved=approved is True)
+        if isinstance(ruling, Ask) and (approved is False or not can_ask):
+            remedy = "a person said no" if approved is False else ruling.remedy or "ask a person to approve it"
+            ruling = Refuse(ruling.reason, ruling.rule, ruling.fact, remedy)
+        if ruling.goes_on:
+            ruling = self._repeats.judge(facts.call, ruling, self.manual)
+        if ruling.goes_on:
+            self._under_way.add(facts.call, tuple(self._changes(facts, MISSING)))
         return facts, ruling
 
     def _failed(self, call: Call, error: Exception) -> Ruling:
-        """What to say when the guard itself broke: as the manual wants it, and never quietly."""
+        """The ruling when the guard itself broke: as the manual wants it, and never quietly."""
         what = f"the guard failed on {excerpt(call.tool)}: {type(error).__name__}: {excerpt(error)}"
         if self.manual.closed:
             _LOUD.error("%s; the call is refused", what)
@@ -178,48 +183,18 @@ class Guard:
             return found
 
     def _facts(self, call: Call) -> CallFacts:
-        pending = {atom: value for key, each in self._pending.items() if key != call.id for atom, value in each}
         now = self._now or self.manual.now or self._clock or datetime.now(UTC)
-        return CallFacts(call, self.manual, self.belief, now, self._python, pending)
+        return CallFacts(call, self.manual, self.belief, now, self._python, self._under_way.coming())
 
-    def _circling(self, call: Call, ruling: Ruling) -> Ruling:
-        """The ruling, unless the agent repeats what failed or goes in circles."""
-        again = self._failures[call.text]
-        if again >= _MOST_FAILURES and self.manual.repeats is not OnUnknown.PASS:
-            rule = REPEAT
-            found = f"`{excerpt(call.text)}` has failed {again} times, and nothing was learned since it first did"
-        elif sum(turn.action == call.text for turn in self._history) >= 2:
-            rule, found = CIRCLE, find_circle(self._history, self._state)
-        else:
-            return ruling  # to read several known things anew, once each, is no circle
-        kind = self.manual.repeats if rule == REPEAT else self.manual.circles
-        if not found or kind is OnUnknown.PASS or (isinstance(ruling, Warn | Modify) and kind is OnUnknown.WARN):
-            return ruling
-        return (Refuse if kind is OnUnknown.REFUSE else Warn)(found, rule, "", "do something else, or ask the user")
+    def withdraw(self, call: Call) -> None:
+        """Forget a call that was let through and then not made."""
+        with self._lock:
+            self._under_way.end(call)
 
-    def _count(self, call: Call, *, failed: bool, news: bool) -> None:
-        """Count the failures of each call since anything was learned, which may be what it wanted."""
-        if not failed:
-            self._failures.pop(call.text, None)
-            if news:
-                self._failures.clear()
-            return
-        if len(self._failures) >= _MOST_PENDING and call.text not in self._failures:
-            del self._failures[next(iter(self._failures))]
-        self._failures[call.text] += 1
-
-    @property
-    def _state(self) -> str:
-        """What was learned so far: as long as it is the same, nothing new came of any call."""
-        return str(len(self._seen))
-
-    def _expect(self, call: Call, facts: CallFacts) -> None:
-        """Keep what a call that is about to be made will change: until it returns, nobody knows whether it did."""
-        changes = tuple(self._changes(facts, MISSING))
-        if changes:
-            while len(self._pending) >= _MOST_PENDING:
-                del self._pending[next(iter(self._pending))]
-            self._pending[call.id or call.text] = changes
+    def abandon(self, call: Call) -> None:
+        """Note that nobody waits for a call any more: what it changes is unknown until it is found out, or told."""
+        with self._lock:
+            self._under_way.lose(call)
 
     def observe(self, call: Call | Mapping[str, Any], result: object, *, failed: bool | None = None) -> None:
         """Learn from what a call returned. Text that is JSON is read as such; `failed` overrides the manual's `fails`.
@@ -231,26 +206,24 @@ class Guard:
                 read = as_call(call)
             except NotJson:
                 return
-            self._pending.pop(read.id or read.text, None)
             try:
                 value = MISSING if result is MISSING else as_result(result)
             except NotJson as error:
                 _LOUD.warning("the result of %s tells nothing: %s", excerpt(read.tool), error)
                 value = MISSING
-            wrong = self._is_failure(value) if failed is None else failed
-            state, known, seen = self._state, self.belief.known, len(self._seen)
+            wrong = self.manual.failed(value) if failed is None else failed
+            known = self.belief.known
+            self._under_way.end(read)
             try:
-                if not wrong:
-                    self._learn(read, value)
+                self._under_way.settle(self._learn(read, value, failed=wrong))
             except Exception as error:  # noqa: BLE001  see check
                 _LOUD.error("the guard failed on the result of %s: %s", excerpt(read.tool), excerpt(error))
             shown, unread = (None, True) if value is MISSING else kept(value)
             self._note(ResultLine(**self._place(), **_named(read), failed=wrong, result=shown, unread=unread))
             self._heard += read.tool == USER
             news = self._heard if read.tool == USER else 0  # what a user says is news, though it be the same words
-            self._seen.add(hash((news, read.text, wrong, "" if value is MISSING else text_of(value))))
-            self._count(read, failed=wrong, news=len(self._seen) > seen or self.belief.known != known)
-            self._history = [*self._history, Turn("", read.text, state=state, failed=wrong)][-_MOST_TURNS:]
+            said = (news, "" if value is MISSING else text_of(value))
+            self._repeats.add(read, said, failed=wrong, learned=self.belief.known != known)
 
     def hear(self, text: str) -> None:
         """Observe what the user said: a manual reads it from the tool `user_says`."""
@@ -266,38 +239,34 @@ class Guard:
             for literal in told:
                 _check_tellable(literal.atom, self.manual)
             before, self.belief = self.belief, self.belief.learn(*told)
+            self._under_way.settle({literal.atom for literal in told})
             if self.belief.known != before.known:  # what is told is news, and what was known is none
                 self._heard += 1
-                self._seen.add(hash(("told", self._heard)))
-                self._failures.clear()
+                self._repeats.news(self._heard)
             self._note(ToldLine(**self._place(), facts=tuple(map(str, told))))
 
-    def _is_failure(self, value: object) -> bool:
-        return isinstance(value, str) and value.lstrip().startswith(self.manual.fails)
-
-    def _learn(self, call: Call, result: object) -> None:
+    def _learn(self, call: Call, result: object, *, failed: bool) -> list[Atom]:
+        """Learn from a result; the facts that it settles."""
         facts = self._facts(call)
-        changes = [Literal(atom, not value) for atom, value in self._changes(facts, result)]
+        changes = [Literal(atom, not value) for atom, value in self._changes(facts, result, failed=failed)]
         belief = self.belief.learn(*changes) if changes else self.belief
-        settled = {change.atom for change in changes}
-        for key, coming in list(self._pending.items()):
-            self._pending[key] = tuple(each for each in coming if each[0] not in settled)
         tool = self.manual.tools.get(call.tool)
-        for pattern in tool.forgets if tool is not None else ():
+        for pattern in tool.forgets if tool is not None and not failed else ():
             for atom in facts.bind(pattern, result):
                 belief = belief.without_record((atom.predicate, *atom.args))
-        if result is not MISSING:
+        if result is not MISSING and not failed:
             found: dict[tuple[str, ...], Any] = {}
             for kind in self.manual.readers(call.tool):
                 found.update(records_in(kind, call, result))
             belief = belief.with_records(found) if found else belief
         self.belief = belief
+        return [change.atom for change in changes]
 
-    def _changes(self, facts: CallFacts, result: object) -> list[tuple[Atom, bool]]:
-        """What a call that succeeds makes true or false; what only its result names is left out until it is there."""
+    def _changes(self, facts: CallFacts, result: object, *, failed: bool = False) -> list[tuple[Atom, bool]]:
+        """What a call makes true or false; what only its result names is left out until it is there."""
         tool = self.manual.tools.get(facts.call.tool)
         changes = []
-        for effect in tool.effects if tool is not None else ():
+        for effect in (tool.failing if failed else tool.effects) if tool is not None else ():
             given = (_bound(clause, facts, result) for clause in effect.given)
             if not all(clause.truth(facts) is Truth.TRUE for clause in given):
                 continue
@@ -363,21 +332,6 @@ def _check_tellable(atom: Atom, manual: ToolManual) -> None:
         way = f"{kind.ask} with {kind.tools[0]}, and observe what it returns"
         raise InputError(f"the fact {name} cannot be told: it is read from the record {kind.name}; {way}")
     raise InputError(f"the fact {name} cannot be told: it is read from what a call is made with")
-
-
-def _functions(manual: ToolManual, python: Mapping[str, PythonFact] | ModuleType | None) -> dict[str, PythonFact]:
-    """The functions that a manual names, found in what the host gave."""
-    given = vars(python) if isinstance(python, ModuleType) else python or {}
-    found = {}
-    for fact in manual.facts.values():
-        if not fact.python:
-            continue
-        function = given.get(fact.python)
-        if not callable(function):
-            name = fact.predicate.name
-            raise InputError(f"the fact {name} is read by a function {fact.python!r}, which was not given as `python`")
-        found[fact.python] = function
-    return found
 
 
 def _named(call: Call) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from rpms.core.errors import InputError
 from rpms.guard.calls import Call
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.guard import Guard
-from rpms.guard.loading import load_python
+from rpms.guard.python_facts import load_python
 from rpms.guard.rulings import Modify, Refuse, Warn
 
 try:

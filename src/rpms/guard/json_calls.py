@@ -6,13 +6,18 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from rpms.foreign.json_text import NotJson, loads, loads_once
+from rpms.foreign.json_text import NameTwice, NotJson, loads_once
 from rpms.foreign.limits import DEEPEST_JSON, LARGEST_CALL, LARGEST_RESULT
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call, RecordKind
-from rpms.guard.readings import MISSING, Path, text_of
+from rpms.guard.comparisons import MISSING, text_of
+from rpms.guard.readings import Path
 
 _HOLDERS = (dict, list, tuple)
+
+
+class TooLarge(NotJson):
+    """A call is larger than the guard reads."""
 
 
 def tool_of(call: object) -> str:
@@ -32,7 +37,7 @@ def as_call(call: Call | Mapping[str, Any]) -> Call:
         arguments: Any = next((inner[key] for key in ("arguments", "args", "input") if key in inner), {})
         if isinstance(arguments, str):
             if len(arguments) > LARGEST_CALL:
-                raise NotJson(f"its arguments have more than {LARGEST_CALL:,} characters")
+                raise TooLarge(f"its arguments have more than {LARGEST_CALL:,} characters")
             arguments = loads_once(arguments) if arguments.strip() else {}
         id_ = call.get("id", "")
         call = Call(name, arguments, id_ if isinstance(id_, str) else text_of(id_))
@@ -40,14 +45,20 @@ def as_call(call: Call | Mapping[str, Any]) -> Call:
         raise NotJson("it names no tool")
     if not isinstance(call.arguments, Mapping) or not all(isinstance(name, str) for name in call.arguments):
         raise NotJson("its arguments are not an object")
-    _check_size(dict(call.arguments), LARGEST_CALL)
+    _check_size(call.arguments, LARGEST_CALL)
     try:
-        size = len(json.dumps(dict(call.arguments), allow_nan=False))
+        size = len(json.dumps(call.arguments, allow_nan=False, ensure_ascii=False, default=_mapping))
     except (TypeError, ValueError):
         raise NotJson("its arguments are not JSON") from None
     if size > LARGEST_CALL or len(call.tool) > 1_000:
-        raise NotJson(f"it has more than {LARGEST_CALL:,} characters")
+        raise TooLarge(f"it has more than {LARGEST_CALL:,} characters")
     return call
+
+
+def _mapping(value: object) -> dict[Any, Any]:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError
 
 
 def as_result(result: object) -> object:
@@ -59,8 +70,10 @@ def as_result(result: object) -> object:
             raise NotJson(f"it has more than {LARGEST_RESULT:,} characters")
         if result.lstrip()[:1] in ("{", "["):
             try:
-                return loads(result)
-            except NotJson:
+                return loads_once(result)
+            except NotJson as error:
+                if isinstance(error, NameTwice):
+                    raise
                 return result
         return result
     _check_size(result, LARGEST_RESULT)
@@ -88,7 +101,7 @@ def _check_size(value: object, most: int) -> None:
                 if isinstance(inner, _HOLDERS):
                     below[id(inner)] = (inner, times + below.get(id(inner), (None, 0))[1])
         if total > most:
-            raise NotJson(f"it has more than {most:,} characters")
+            raise TooLarge(f"it has more than {most:,} characters")
         if not below:
             return
         level = below
@@ -105,6 +118,8 @@ def records_in(kind: RecordKind, call: Call, result: object) -> dict[tuple[str, 
         keys = [_only(way, here) for way in kind.key]
         record = _only(kind.at, here) if kind.at is not None else result if kind.each is None else item
         if MISSING in (*keys, record) or None in keys:
+            continue
+        if kind.asked is not None and text_of(_only(kind.asked, here)) not in map(text_of, keys):
             continue
         found[kind.name, *map(text_of, keys)] = record
     return found

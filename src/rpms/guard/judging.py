@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, Final
 
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.guard.calls import Absent, CallFacts, OnUnknown, Policy, ToolFact, ToolManual, ToolSchema
-from rpms.guard.readings import MISSING, Path, text_of
-from rpms.guard.rulings import CALL_IT_WITH, OTHER, Allow, Modify, Refuse, Ruling, Warn
+from rpms.foreign.shown import excerpt
+from rpms.guard.call_facts import Absent, CallFacts
+from rpms.guard.calls import OnUnknown, Policy, ToolFact, ToolManual, ToolSchema
+from rpms.guard.comparisons import MISSING, loosened, text_of
+from rpms.guard.readings import Path
+from rpms.guard.rulings import CALL_IT_WITH, OTHER, Allow, Ask, Modify, Refuse, Ruling, Warn
 
 _SHOWN = 4
 """Facts that are named in a reason."""
@@ -27,7 +31,8 @@ class RuleFinding:
     """What decides it, or is not known."""
     unknown: OnUnknown = OnUnknown.REFUSE
     instead: str = ""
-    warns: bool = False
+    otherwise: type[Ruling] = Refuse
+    """The ruling where it is broken."""
     sets: Mapping[str, Any] = field(default_factory=dict)
     """What the call is to be made with instead."""
 
@@ -152,7 +157,8 @@ class _Case:
     def ask(self, asked: _Asked) -> tuple[Atom, Truth]:
         """A fact with its arguments, and its truth."""
         value = self.truth(asked)
-        return Atom(asked.atom.predicate, self._answers_to(asked)[asked][0]), value
+        args = asked.atom.args if asked.fact is None else self._answers_to(asked)[asked][0]
+        return Atom(asked.atom.predicate, args), value
 
     def truth(self, asked: _Asked) -> Truth:
         """The truth of a fact, which is asked for once."""
@@ -239,7 +245,8 @@ def _found(checked: _Checked, wanted: _Any | None, broken: Truth, case: _Case) -
     atoms = doubtful if broken is Truth.UNKNOWN else known
     by = checked.by
     if isinstance(by, Policy):
-        return RuleFinding(by.rule.id, by.rule.text, broken, atoms, by.unknown, by.instead, by.warns, by.sets)
+        otherwise = Warn if by.warns else Ask if by.asks else Refuse
+        return RuleFinding(by.rule.id, by.rule.text, broken, atoms, by.unknown, by.instead, otherwise, by.sets)
     wants = " or ".join(_wanted(Literal(case.ask(each)[0], negated), case.facts) for each, negated in required)
     return RuleFinding(by.id, f"{by.name} needs that {wants}", broken, atoms, by.unknown)
 
@@ -248,11 +255,13 @@ def _wanted(literal: Literal, facts: CallFacts) -> str:
     return facts.manual.say(literal.atom, Truth.of(not literal.negated))
 
 
-def judge(facts: CallFacts, rules: Rulebook, *, can_modify: bool = False) -> tuple[CallFacts, Ruling]:
+def judge(
+    facts: CallFacts, rules: Rulebook, *, can_modify: bool = False, approved: bool = False
+) -> tuple[CallFacts, Ruling]:
     """The ruling on a call, and the facts of the call that it is about: that one, or the one to make in its place.
 
     Calls are changed first, one rule after another, and what comes of that is judged as any call is. A rule that is
-    broken again after it had its way refuses.
+    broken again after it had its way refuses. What a person decides is not asked again of a call that was `approved`.
     """
     mended: dict[str, RuleFinding] = {}
     changed = facts
@@ -263,8 +272,8 @@ def judge(facts: CallFacts, rules: Rulebook, *, can_modify: bool = False) -> tup
             break
         mended[found.rule] = found
         changed = changed.about(replace(changed.call, arguments={**changed.call.arguments, **found.sets}))
-    ruling = _judge(changed, rules)
-    if not mended or isinstance(ruling, Refuse):
+    ruling = _judge(changed, rules, approved=approved)
+    if not mended or not ruling.goes_on:
         return changed, ruling
     first = next(iter(mended.values()))
     others = (f"{rule}: {each.text.rstrip('.')}" for rule, each in mended.items() if each is not first)
@@ -283,30 +292,48 @@ def _said(found: RuleFinding, facts: CallFacts) -> str:
     return "; ".join(dict.fromkeys(facts.manual.say(atom, facts.truth(atom)) for atom in found.facts[:_SHOWN]))
 
 
-def _judge(facts: CallFacts, rules: Rulebook) -> Ruling:
-    """The ruling on a call: a rule that is known to be broken outweighs one of which that is not known."""
-    if facts.call.tool not in facts.manual.tools and facts.manual.others is not OnUnknown.PASS:
-        reason = f"the manual does not declare the tool {facts.call.tool}"
-        return _ruling(facts.manual.others)(reason, OTHER, "", "use one of the declared tools")
-    doubt: Ruling | None = None
+def _judge(facts: CallFacts, rules: Rulebook, *, approved: bool) -> Ruling:
+    """The gravest ruling of all rules: known to be broken, then unknown, then for a person to decide."""
+    if facts.call.tool not in facts.manual.tools and (other := _undeclared(facts)) is not None:
+        return other
+    gravest: Ruling = Allow()
     for found in rules.violations(facts):
         known = found.broken is Truth.TRUE
-        kind: type[Ruling] = (Warn if found.warns else Refuse) if known else _ruling(found.unknown, warns=found.warns)
-        if kind is Allow:
+        kind = found.otherwise if known else _ruling(found.unknown, found.otherwise)
+        if kind is Allow or (kind is Ask and approved):
             continue
         remedy = (found.instead or _way_to(found, facts)) if known else _lookup(found, facts) or found.instead
         ruling = kind(found.text, found.rule, _said(found, facts), remedy)
-        if known and isinstance(ruling, Refuse):
+        if known and kind is Refuse:
             return ruling
-        if doubt is None or (isinstance(ruling, Refuse) and not isinstance(doubt, Refuse)):
-            doubt = ruling
-    return doubt or Allow()
+        if _GRAVITY.index(kind) > _GRAVITY.index(type(gravest)):
+            gravest = ruling
+    return gravest
 
 
-def _ruling(unknown: OnUnknown, *, warns: bool = False) -> type[Ruling]:
-    if unknown is OnUnknown.PASS:
-        return Allow
-    return Warn if warns or unknown is OnUnknown.WARN else Refuse
+_GRAVITY: Final[tuple[type[Ruling], ...]] = (Allow, Warn, Ask, Refuse)
+_SEPARATED = re.compile(r"[\W_]+")
+
+
+def _undeclared(facts: CallFacts) -> Ruling | None:
+    """The ruling on a tool that is not declared. One that only seems to be another is never let through unseen."""
+    manual, name = facts.manual, facts.call.tool
+    words = _SEPARATED.sub("_", loosened(name)).strip("_")
+    for declared in manual.tools:
+        known = _SEPARATED.sub("_", loosened(declared)).strip("_")
+        if words == known or words.endswith(f"_{known}"):
+            reason = f"the manual declares {declared}, not {name}: no rule would be asked"
+            return Refuse(reason, OTHER, "", f"call {declared}; or declare {name} in the manual")
+    if manual.others is OnUnknown.PASS:
+        return None
+    reason = f"the manual does not declare the tool {name}"
+    return _ruling(manual.others, Refuse)(reason, OTHER, "", "use one of the declared tools")
+
+
+def _ruling(unknown: OnUnknown, otherwise: type[Ruling]) -> type[Ruling]:
+    """The ruling where a fact is unknown; a rule that only warns when broken does no more then."""
+    kind = {OnUnknown.PASS: Allow, OnUnknown.WARN: Warn, OnUnknown.ASK: Ask, OnUnknown.REFUSE: Refuse}[unknown]
+    return Warn if otherwise is Warn and kind is not Allow else kind
 
 
 def _lookup(found: RuleFinding, facts: CallFacts) -> str:
@@ -320,8 +347,11 @@ def _lookup(found: RuleFinding, facts: CallFacts) -> str:
             ways.append(f"{kind.ask} first, with {kind.tools[0]}: {', '.join(record[1:])}")
         elif absent:
             ways.append(f"give the argument {absent[0].replace('<', '').replace('>', '')}")
-        elif atom in facts.under_way:
-            ways.append("wait for the result of the call that is under way")
+        elif atom in facts.near:
+            ways.append(f"write {excerpt(', '.join(facts.near[atom].args))} as it was written before")
+        elif (coming := facts.under_way.get(atom)) is not None:
+            lost = "an earlier call did not return: find out whether it was done, or ask a person"
+            ways.append(lost if coming.lost else "wait for the result of the call that is under way")
         else:
             ways.append(_way_to(found, facts))
     return "; ".join(dict.fromkeys(way for way in ways if way))

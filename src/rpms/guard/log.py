@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from rpms.core.errors import FileError
 from rpms.foreign.files import is_there, open_regular, text_lines
 from rpms.foreign.json_text import NotJson, Text, first_mistake, loads
-from rpms.guard.readings import text_of
+from rpms.guard.comparisons import text_of
 
 VERSION: Final = 1
 _BLOCK = 1 << 16
@@ -52,13 +52,15 @@ class CheckLine(_OfCall):
     """A call that was checked, and the ruling."""
 
     type: Literal["check"] = "check"
-    ruling: Literal["allow", "warn", "modify", "refuse"]
+    ruling: Literal["allow", "warn", "modify", "ask", "refuse"]
     rule: Text = ""
     reason: Text = ""
     fact: Text = ""
     remedy: Text = ""
     made: dict[Text, Any] | None = None
     """The arguments that a modified call was made with."""
+    approved: bool | None = None
+    """What a person decided who was asked about it."""
 
 
 class ResultLine(_OfCall):

@@ -12,11 +12,11 @@ from rpms.store.sections import Strict, listed
 
 
 def _word(value: object) -> object:
-    """What a rule does where a fact is unknown, as strict forms take it."""
+    """The fate of a call where a fact is unknown, as strict forms take it."""
     try:
         return OnUnknown(value) if isinstance(value, str) else value
     except ValueError:
-        raise ValueError(f"{excerpt(value)!r} is none of pass, warn, refuse") from None
+        raise ValueError(f"{excerpt(value)!r} is none of {', '.join(OnUnknown)}") from None
 
 
 class ToolSettingsForm(Strict):
@@ -29,7 +29,7 @@ class ToolSettingsForm(Strict):
     others: OnUnknown = OnUnknown.PASS
     repeats: OnUnknown = OnUnknown.REFUSE
     circles: OnUnknown = OnUnknown.WARN
-    fails: list[str] = Field(default_factory=lambda: ["Error"])
+    fails: list[str | dict[str, Any]] = Field(default_factory=list)
 
     _lists = field_validator("fails", mode="before")(listed)
     _words = field_validator("unknown", "others", "repeats", "circles", mode="before")(_word)
@@ -43,6 +43,7 @@ class ToolRecordForm(Strict):
     each: str = ""
     at: str = ""
     ask: str = ""
+    asked: str = ""
 
     _lists = field_validator("tools", "key", mode="before")(listed)
 
@@ -58,9 +59,9 @@ class ToolFactForm(Strict):
     count: str = ""
     sum: str = ""
     which: str = "any"
+    alike: str = Field(default="", alias="as", pattern="^(path|words)$")
     python: str = ""
     initially: bool | None = None
-    compared: dict[str, Any] = Field(default_factory=dict)
 
 
 class ToolForm(Strict):
@@ -69,10 +70,11 @@ class ToolForm(Strict):
     args: list[str] = Field(default_factory=list)
     needs: list[str] = Field(default_factory=list)
     effects: list[str] = Field(default_factory=list)
+    failing: list[str] = Field(default_factory=list, alias="on_failure")
     forgets: list[str] = Field(default_factory=list)
     unknown: OnUnknown | None = None
 
-    _lists = field_validator("needs", "effects", "forgets", mode="before")(listed)
+    _lists = field_validator("needs", "effects", "failing", "forgets", mode="before")(listed)
     _words = field_validator("unknown", mode="before")(_word)
 
 
@@ -87,6 +89,7 @@ class ToolPolicyForm(Strict):
     unknown: OnUnknown | None = None
     instead: str = ""
     warns: bool = False
+    asks: bool = False
     sets: dict[str, Any] = Field(default_factory=dict)
 
     _lists = field_validator("tools", "when", "requires", mode="before")(listed)

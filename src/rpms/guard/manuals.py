@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path as FilePath
 from typing import Any
@@ -15,19 +15,10 @@ from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
 from rpms.core.rules import Predicate, Rule, Tier
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import (
-    GIVEN,
-    RESULT,
-    OnUnknown,
-    Policy,
-    RecordKind,
-    ToolEffect,
-    ToolFact,
-    ToolManual,
-    ToolSchema,
-)
+from rpms.guard.calls import GIVEN, RESULT, OnUnknown, Policy, RecordKind, ToolEffect, ToolFact, ToolManual, ToolSchema
+from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, pattern_mistake
 from rpms.guard.manual_forms import ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
-from rpms.guard.readings import COMPARISONS, Path, Reading, Take, Which, moment_of, now_and
+from rpms.guard.readings import Path, Reading, Take, Which
 from rpms.store.files import read_text
 from rpms.store.manuals import ID, NAME
 from rpms.store.sections import SectionReader, validate
@@ -51,6 +42,7 @@ class _Reader(SectionReader):
     tools: dict[str, ToolSchema] = field(default_factory=dict)
     policies: list[Policy] = field(default_factory=list)
     settings: ToolSettingsForm = field(default_factory=ToolSettingsForm)
+    fails: tuple[str | Reading, ...] = ToolManual.fails
     doubts: list[FileError] = field(default_factory=list)
     """What may be meant, and more likely is a mistake."""
 
@@ -82,7 +74,7 @@ class _Reader(SectionReader):
             self.tools,
             tuple(self.policies),
             now,
-            tuple(chosen.fails),
+            self.fails,
             closed=chosen.errors == "closed",
             others=chosen.others,
             repeats=chosen.repeats,
@@ -99,10 +91,22 @@ class _Reader(SectionReader):
             given["now"] = given["now"].isoformat()
         mine = validate(yaml, ToolSettingsForm, given, ("settings",))
         self.settings = self.settings.model_copy(update={name: getattr(mine, name) for name in given})
+        if "fails" in given:
+            self.fails = tuple(self._failure(yaml, place, each) for place, each in enumerate(mine.fails))
         now = moment_of(mine.now)
         if mine.now and now is None:
             raise yaml.error(("now",), f"{excerpt(mine.now)!r} is no moment; write it like 2024-05-15T15:00:00")
         return now
+
+    def _failure(self, yaml: YamlFile, place: int, value: str | Mapping[str, Any]) -> str | Reading:
+        """How a failed result begins, or what its JSON says: `{path: ok, is: false}`."""
+        if isinstance(value, str):
+            return value
+        path = ("fails", place)
+        form, compared = self._fact_form(yaml, path, {**value, "of": RESULT})
+        reading = self._reading(yaml, path, form, compared)
+        assert reading is not None  # a form with `of` that names no reading is a mistake
+        return reading
 
     # --- where facts are from ---
 
@@ -116,7 +120,9 @@ class _Reader(SectionReader):
         key = tuple(self._from(yaml, (*path, "key", place), text, heads) for place, text in enumerate(read.key))
         each = self._from(yaml, (*path, "each"), read.each, heads - {"item"}) if read.each else None
         at = self._from(yaml, (*path, "at"), read.at, heads) if read.at else None
-        self.records[name] = RecordKind(name, tuple(read.tools), key, each, at, read.ask or f"look up the {name}")
+        asked = self._from(yaml, (*path, "asked"), read.asked, frozenset({"arguments"})) if read.asked else None
+        ask = read.ask or f"look up the {name}"
+        self.records[name] = RecordKind(name, tuple(read.tools), key, each, at, ask, asked)
 
     def _doubt(self, yaml: YamlFile, name: str) -> None:
         """Note where a record is from a tool that is not declared, though others are."""
@@ -138,12 +144,7 @@ class _Reader(SectionReader):
 
     def _fact(self, yaml: YamlFile, name: str, value: object) -> None:
         path = ("facts", name)
-        given = dict(value) if isinstance(value, Mapping) else value
-        compared = {}
-        if isinstance(given, dict):
-            compared = {key: plain(given.pop(key)) for key in COMPARISONS if key in given}
-            given["compared"] = compared
-        read = validate(yaml, ToolFactForm, given if given is not None else {}, path)
+        read, compared = self._fact_form(yaml, path, {} if value is None else value)
         if not NAME.fullmatch(name) or name == GIVEN:
             raise yaml.error(path, f"{name!r} cannot name a fact; use small letters and `_`")
         self.claim(yaml, path, name)
@@ -157,7 +158,17 @@ class _Reader(SectionReader):
         reading = self._reading(yaml, path, read, compared)
         if read.python and (reading or read.initially is not None):
             raise yaml.error(path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one")
-        self.facts[name] = ToolFact(predicate, reading, read.of, read.python, read.initially)
+        alike = ALIKE[read.alike] if read.alike else None
+        self.facts[name] = ToolFact(predicate, reading, read.of, read.python, read.initially, alike)
+
+    def _fact_form(
+        self, yaml: YamlFile, path: tuple[object, ...], value: object
+    ) -> tuple[ToolFactForm, dict[str, Any]]:
+        """A fact as it is written, and its comparisons, each of which is a key of its own."""
+        if not isinstance(value, Mapping):
+            return validate(yaml, ToolFactForm, value, path), {}
+        compared = {key: plain(value[key]) for key in COMPARISONS if key in value}
+        return validate(yaml, ToolFactForm, {key: value[key] for key in value if key not in compared}, path), compared
 
     def _reading(
         self, yaml: YamlFile, path: tuple[object, ...], read: ToolFactForm, compared: Mapping[str, Any]
@@ -184,7 +195,7 @@ class _Reader(SectionReader):
         used = way.parameters | (other.parameters if isinstance(other, Path) else frozenset())
         for name in sorted(used - set(read.args)):
             raise yaml.error(path, f"<{name}> is none of the `args` of this fact")
-        return Reading(way, compare, other, which, take, read.of)
+        return Reading(way, compare, other, which, take, read.of, ALIKE[read.alike] if read.alike else None)
 
     def _other(self, yaml: YamlFile, path: tuple[object, ...], compare: str, other: Any) -> Any:
         """What is compared with, checked for what the comparison can use."""
@@ -197,6 +208,10 @@ class _Reader(SectionReader):
             wrong = "a number or an argument, `<limit>`"
         elif compare == "exists" and not isinstance(other, bool):
             wrong = "true or false"
+        elif compare == "matches":
+            wrong = "a regular expression" if not isinstance(other, str) else ""
+            if not wrong and (mistake := pattern_mistake(other)):
+                raise yaml.error(path, f"the pattern {mistake}")
         elif compare == "in" and not isinstance(other, list):
             wrong = "a list"
         elif compare in ("before", "after"):
@@ -217,10 +232,13 @@ class _Reader(SectionReader):
                 raise yaml.error((*path, "args", place), f"{excerpt(argument)!r} cannot be spoken of as an argument")
         names = frozenset(read.args)
         needs = [self._clause(yaml, (*path, "needs", at), text, names) for at, text in enumerate(read.needs)]
-        effects = [self._effect(yaml, (*path, "effects", at), text, names) for at, text in enumerate(read.effects)]
+        effects, failing = (
+            tuple(self._effect(yaml, (*path, key, at), text, names) for at, text in enumerate(texts))
+            for key, texts in (("effects", read.effects), ("on_failure", read.failing))
+        )
         forgets = [self._forgotten(yaml, (*path, "forgets", at), text, names) for at, text in enumerate(read.forgets)]
         unknown = read.unknown or self.settings.unknown
-        self.tools[name] = ToolSchema(name, names, tuple(needs), tuple(effects), tuple(forgets), unknown)
+        self.tools[name] = ToolSchema(name, names, tuple(needs), effects, failing, tuple(forgets), unknown)
 
     def _effect(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> ToolEffect:
         """Read `exchanged(order_id)`, or with a condition: `confirmed if agrees(text)`."""
@@ -268,18 +286,16 @@ class _Reader(SectionReader):
         requires = [self._clause(yaml, (*path, "requires", at), text, bound) for at, text in enumerate(read.requires)]
         rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
         unknown = read.unknown or self.settings.unknown
-        conditions = (tuple(when), tuple(requires))
         sets = self._sets(yaml, path, read, shared)
-        self.policies.append(
-            Policy(rule, tuple(read.tools), *conditions, each, unknown, read.instead, read.warns, sets)
-        )
+        policy = Policy(rule, tuple(read.tools), tuple(when), tuple(requires), each, unknown, read.instead)
+        self.policies.append(replace(policy, warns=read.warns, asks=read.asks, sets=sets))
 
     def _sets(
         self, yaml: YamlFile, path: tuple[object, ...], read: ToolPolicyForm, names: frozenset[str]
     ) -> Mapping[str, Any]:
         """What a call that breaks a policy is made with instead, as JSON."""
-        if read.sets and read.warns:
-            raise yaml.error((*path, "sets"), "a rule either warns or `sets` arguments; choose one")
+        if sum((bool(read.sets), read.warns, read.asks)) > 1:
+            raise yaml.error((*path, "sets"), "a rule either `warns`, `asks` a person or `sets` arguments; choose one")
         if read.sets and not (read.when or read.requires):
             raise yaml.error((*path, "sets"), "say when they are set: `when` or `requires`")
         sets = {}

@@ -1,72 +1,81 @@
-"""MCP messages as the proxy sees them: what is a call of a tool, what is its answer, and what to answer instead."""
+"""MCP messages: which is a tool call, what its answer tells, and the answers that the guard gives itself."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from rpms.foreign.json_text import NotJson, each_once, loads_once
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call, ToolManual
-from rpms.guard.rulings import Ruling
 
 CALL: Final = "tools/call"
 LIST: Final = "tools/list"
 CANCELLED: Final = "notifications/cancelled"
-UNREADABLE: Final = object()
-"""Stands for a result that is too deep, or has numbers too long, to be read for facts."""
-_LONG: Final = 300
-"""Digits of a number that is not read as one."""
-_INVALID: Final = -32600
-_PARSE_ERROR: Final = -32700
+ELICIT: Final = "elicitation/create"
+PARSE_ERROR: Final = -32700
+INVALID: Final = -32600
+_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
+"""In the `_meta` of every request since 2026-07-28, in place of a handshake."""
+_ID = rb'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,200}")'
+_FIRST_ID = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]{0,100}"\s*,\s*){0,2}' + _ID)
+_LAST_ID = re.compile(
+    rb',\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$'
+)
 
 
-def read_answer(line: bytes) -> Any:
-    """What a server sent; of what is too deep or too long to be read for facts, only which call it answers.
+def read_answer(line: bytes) -> tuple[Any, bool]:
+    """Read what a server sent, and whether facts may be read from it.
 
-    NotJson is raised for what is no message to any reader, or not the same one to all.
+    Deeper or longer numbers than the guard reads still reach the client. NotJson is raised for what is no message, or
+    not the same message to every reader.
     """
     try:
-        return loads_once(line)
+        return loads_once(line), True
     except NotJson as error:
         why = error
     try:
-        known = json.loads(line, object_pairs_hook=each_once, parse_int=_number)
+        return json.loads(line, object_pairs_hook=each_once), False
     except (ValueError, RecursionError):
         raise why from None
-    if not isinstance(known, dict) or "method" in known or "id" not in known:
-        return None
-    return {"id": known["id"], "result": UNREADABLE}
-
-
-def _number(digits: str) -> int | str:
-    return int(digits) if len(digits) < _LONG else digits
-
-
-def answered_by(line: bytes) -> Any:
-    """The id that a line seems to answer which cannot be read as one message; None if it answers nothing."""
-    try:
-        known = json.loads(line, parse_int=_number)
-    except (ValueError, RecursionError):
-        return None
-    return known.get("id") if isinstance(known, dict) and "method" not in known else None
 
 
 def written(message: Any) -> bytes:
-    """A message as a line."""
-    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+    """A message as one line of ASCII, in which no reader finds another line break. NotJson for infinite numbers."""
+    try:
+        return json.dumps(message, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+    except (ValueError, RecursionError):
+        raise NotJson("it cannot be written as JSON") from None
 
 
-def is_call(message: Any) -> bool:
-    """Whether a message asks for a tool to be run."""
-    return isinstance(message, dict) and message.get("method") == CALL
+def id_within(start: bytes, end: bytes) -> int | str | None:
+    """The id of a message that is too long to be read, if it stands where SDKs write it: first or last."""
+    found = _LAST_ID.search(end) or _FIRST_ID.match(start)
+    return json.loads(found[1]) if found else None
 
 
-def call_of(message: dict[str, Any]) -> dict[str, Any]:
-    """The call that a message asks for, in the form that a guard takes."""
+def answered_by(line: bytes) -> Any:
+    """The id that an unreadable line seems to answer; None if it answers nothing."""
+    try:
+        known = json.loads(line)
+    except (ValueError, RecursionError):
+        return id_within(line[:1_000], line[-1_000:])
+    return known.get("id") if isinstance(known, dict) and "method" not in known else None
+
+
+def params_of(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a message; none if they are not an object."""
     params = message.get("params")
-    params = params if isinstance(params, dict) else {}
+    return params if isinstance(params, dict) else {}
+
+
+def call_of(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The call that a message asks for, in the form that a guard takes."""
+    params = params_of(message)
     arguments = params.get("arguments")
     return {
         "tool": params.get("name", ""),
@@ -75,68 +84,130 @@ def call_of(message: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def refusal(id_: Any, ruling: Ruling) -> bytes:
-    """The answer to a call that is not made: a tool's error, which the model gets to read."""
-    return tool_error(id_, f"Not done. {ruling.text}")
+def as_call(message: Mapping[str, Any]) -> Call:
+    """The call of a message; what is no object of arguments is none."""
+    read = call_of(message)
+    arguments = read["arguments"]
+    return Call(str(read["tool"]), arguments if isinstance(arguments, dict) else {}, read["id"])
 
 
-def tool_error(id_: Any, text: str) -> bytes:
-    """An answer that says that a tool failed."""
-    content = [{"type": "text", "text": text}]
-    return written({"jsonrpc": "2.0", "id": id_, "result": {"content": content, "isError": True}})
+def is_modern(params: Mapping[str, Any]) -> bool:
+    """True if a request follows the protocol of 2026-07-28 or later."""
+    meta = params.get("_meta")
+    return isinstance(meta, dict) and _VERSION in meta
 
 
-def parse_error(problem: str) -> bytes:
-    """The answer to what is no message."""
-    error = {"code": _PARSE_ERROR, "message": f"the guard cannot read this: {problem}"}
-    return written({"jsonrpc": "2.0", "id": None, "error": error})
+def can_elicit(params: Mapping[str, Any]) -> bool:
+    """True if the client says, in a handshake or in this request, that it can ask its user."""
+    meta = params.get("_meta")
+    said = meta.get(_CAPABILITIES) if isinstance(meta, dict) else None
+    said = said if isinstance(said, dict) else params.get("capabilities")
+    return isinstance(said, dict) and isinstance(said.get("elicitation"), dict)
 
 
-def invalid(id_: Any, problem: str) -> bytes:
-    """The answer to a message that has no place here."""
-    return written({"jsonrpc": "2.0", "id": id_, "error": {"code": _INVALID, "message": problem}})
+def answer(id_: Any, result: Mapping[str, Any]) -> dict[str, Any]:
+    """A response."""
+    return {"jsonrpc": "2.0", "id": id_, "result": result}
 
 
-def cancellation(id_: Any, why: str) -> bytes:
-    """Tell a server that nobody waits for an answer any more."""
-    return written({"jsonrpc": "2.0", "method": CANCELLED, "params": {"requestId": id_, "reason": why}})
+def error(id_: Any, code: int, problem: str) -> dict[str, Any]:
+    """A response that says what is wrong with a message."""
+    return {"jsonrpc": "2.0", "id": id_, "error": {"code": code, "message": problem}}
 
 
-def outcome_of(answer: dict[str, Any]) -> tuple[Any, bool | None]:
-    """What a tool returned, and whether it failed; None where only the manual can tell."""
-    if "error" in answer:
-        error = answer["error"]
-        return (error.get("message", "") if isinstance(error, dict) else ""), True
-    result = answer.get("result")
-    if not isinstance(result, dict):
-        return result, None
+def tool_error(text: str, *, modern: bool) -> dict[str, Any]:
+    """A result that says that a tool failed, which the model gets to read."""
+    done = {"resultType": "complete"} if modern else {}
+    return {**done, "content": [{"type": "text", "text": text}], "isError": True}
+
+
+def question(text: str) -> dict[str, Any]:
+    """An elicitation that asks a person for a decision and nothing else."""
+    return {"mode": "form", "message": text, "requestedSchema": {"type": "object", "properties": {}}}
+
+
+def cancellation(id_: Any, why: str) -> dict[str, Any]:
+    """A notification that nobody waits for an answer any more."""
+    return {"jsonrpc": "2.0", "method": CANCELLED, "params": {"requestId": id_, "reason": why}}
+
+
+@dataclass(frozen=True, slots=True)
+class CallOutcome:
+    """What an answer to a call tells."""
+
+    result: Any = None
+    failed: bool | None = None
+    """None if only the manual can tell."""
+    asks: bool = False
+    """The tool has not run: it needs input, and the call is to be made again with it."""
+    task: str = ""
+    """The task that the call goes on in."""
+
+
+def outcome_of(response: Mapping[str, Any]) -> CallOutcome:
+    """Read the answer to a call."""
+    if "error" in response:
+        problem = response["error"]
+        return CallOutcome(problem.get("message", "") if isinstance(problem, dict) else "", failed=True)
+    result = response.get("result")
+    return result_outcome(result) if isinstance(result, dict) else CallOutcome(result)
+
+
+def result_outcome(result: Mapping[str, Any]) -> CallOutcome:
+    """Read the result of a call: what the tool returned, or that it has not returned yet."""
+    task = result.get("task")
+    if isinstance(task, dict) or result.get("resultType") == "task":
+        return CallOutcome(
+            task=str(task.get("taskId", "?")) if isinstance(task, dict) else str(result.get("taskId", "?"))
+        )
+    if result.get("resultType", "complete") != "complete":
+        return CallOutcome(asks=True)
     failed = True if result.get("isError") is True else None
-    if isinstance(result.get("structuredContent"), dict):
-        return result["structuredContent"], failed
     content = result.get("content")
     parts = content if isinstance(content, list) else []
     texts = [part["text"] for part in parts if isinstance(part, dict) and isinstance(part.get("text"), str)]
-    return "\n".join(texts), failed
+    structured = result.get("structuredContent")
+    if not isinstance(structured, dict):
+        return CallOutcome("\n".join(texts), failed)
+    if structured.keys() == {"result"} and not _says(texts, structured):
+        return CallOutcome(structured["result"], failed)  # SDKs wrap what is not an object: a text, which may be JSON
+    return CallOutcome(structured, failed)
 
 
-def with_arguments(message: dict[str, Any], arguments: Mapping[str, Any]) -> bytes:
-    """The message of a call with other arguments."""
-    return written({**message, "params": {**message["params"], "arguments": dict(arguments)}})
+def _says(texts: list[str], value: Any) -> bool:
+    """True if the text beside a structured result is that very object."""
+    try:
+        return len(texts) == 1 and loads_once(texts[0]) == value
+    except NotJson:
+        return False
 
 
-def with_notice(answer: dict[str, Any], notice: str) -> bytes | None:
-    """An answer with a line for the model after what the tool returned; None where it has no place for one."""
-    result = answer.get("result")
-    content = result.get("content") if isinstance(result, dict) else None
-    if not isinstance(result, dict) or not isinstance(content, list):
-        return None
-    return written({**answer, "result": {**result, "content": [*content, {"type": "text", "text": notice}]}})
+def task_outcome(method: str, response: Mapping[str, Any]) -> CallOutcome | None:
+    """What an answer to `tasks/get` or `tasks/result` tells of the call; None while the task goes on."""
+    result = response.get("result")
+    if not isinstance(result, dict):
+        return CallOutcome("", failed=True) if method == "tasks/result" and "error" in response else None
+    status = result.get("status")
+    if status in ("failed", "cancelled"):
+        return CallOutcome(str(result.get("statusMessage", status)), failed=True)
+    if method == "tasks/result":
+        return result_outcome(result)
+    inner = result.get("result")
+    return result_outcome(inner) if status == "completed" and isinstance(inner, dict) else None
 
 
-def differences(manual: ToolManual, answer: dict[str, Any]) -> list[str]:
+def with_notice(result: Mapping[str, Any], notice: str) -> Mapping[str, Any]:
+    """A result with a line for the model after what the tool returned, if it has a place for one."""
+    content = result.get("content")
+    if not notice or not isinstance(content, list):
+        return result
+    return {**result, "content": [*content, {"type": "text", "text": notice}]}
+
+
+def differences(manual: ToolManual, tools: list[dict[str, Any]]) -> list[str]:
     """Where a manual speaks of arguments that a server's tools do not have."""
     found = []
-    for tool in _listed(answer):
+    for tool in tools:
         declared, schema = manual.tools.get(tool["name"]), tool.get("inputSchema")
         known = schema.get("properties") if isinstance(schema, dict) else None
         if declared is None or not isinstance(known, dict):
@@ -148,19 +219,9 @@ def differences(manual: ToolManual, answer: dict[str, Any]) -> list[str]:
     return found
 
 
-def tool_names(answer: dict[str, Any]) -> set[str]:
-    """The names of the tools in an answer to a list."""
-    return {tool["name"] for tool in _listed(answer)}
-
-
-def _listed(answer: dict[str, Any]) -> list[dict[str, Any]]:
-    result = answer.get("result")
+def tools_in(response: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The tools in an answer to `tools/list`."""
+    result = response.get("result")
     tools = result.get("tools") if isinstance(result, dict) else None
     found = tools if isinstance(tools, list) else []
     return [tool for tool in found if isinstance(tool, dict) and isinstance(tool.get("name"), str)]
-
-
-def as_call(message: dict[str, Any]) -> Call:
-    """The call of a message whose arguments are an object."""
-    read = call_of(message)
-    return Call(read["tool"], read["arguments"], read["id"])

@@ -1,4 +1,4 @@
-"""A guard before any MCP server over stdio: calls are checked, all other messages pass through byte for byte.
+"""A guard before any MCP server over stdio. Only messages that it has read and written again reach the other side.
 
 One thread reads each side into one queue, one thread writes to each side, and the session itself is a plain loop over
 that queue. Nothing here needs the `mcp` package.
@@ -17,18 +17,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from threading import Condition, Thread
-from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.foreign.json_text import NotJson, loads_once
 from rpms.foreign.limits import LARGEST_MESSAGE, MOST_WAITING
-from rpms.foreign.shown import excerpt
-from rpms.guard import mcp_messages as mcp
-from rpms.guard.calls import Call
 from rpms.guard.guard import Guard
-from rpms.guard.rulings import Modify, Refuse
+from rpms.guard.mcp_session import McpSession
 
 _CHUNK = 1 << 16
+_KEPT = 2_000
+"""First and last bytes of a line that was too long, in which its id is looked for."""
 _GRACE = 0.6
 """Seconds that a server has to end when its input has ended, and again after it was told to.
 
@@ -46,24 +43,13 @@ class _Event:
     side: _Side
     line: bytes = b""
     ended: bool = False
-    long: bool = False
-    """A line that was too long to keep, and was thrown away."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Waiting:
-    """A call that was passed on."""
-
-    id: Any
-    call: Call
-    notice: str
-    """What the model should read with the result."""
-    until: float
+    long: tuple[bytes, bytes] | None = None
+    """The first and last bytes of a line that was too long to keep."""
 
 
 def _read(side: _Side, handle: int, events: queue.Queue[_Event]) -> None:
     """Put the lines of a stream into the queue, and close it at its end. A line too long is dropped as it comes."""
-    rest, dropping = bytearray(), False
+    rest, start = bytearray(), b""
     while True:
         try:
             chunk = os.read(handle, _CHUNK)
@@ -71,20 +57,24 @@ def _read(side: _Side, handle: int, events: queue.Queue[_Event]) -> None:
             chunk = b""
         if not chunk:
             break
+        seen = len(rest)
         rest += chunk
-        start = 0
-        while (end := rest.find(b"\n", start)) >= 0:
-            long = dropping or end - start > LARGEST_MESSAGE
-            events.put(_Event(side, long=True) if long else _Event(side, bytes(rest[start : end + 1])))
-            start, dropping = end + 1, False
-        del rest[:start]
+        begin = 0
+        while (end := rest.find(b"\n", max(seen, begin))) >= 0:
+            line = bytes(rest[begin:end])
+            if start or len(line) > LARGEST_MESSAGE:
+                events.put(_Event(side, long=(start or line[:_KEPT], line[-_KEPT:])))
+            else:
+                events.put(_Event(side, line))
+            begin, start = end + 1, b""
+        del rest[:begin]
         if len(rest) > LARGEST_MESSAGE:
-            dropping = True
-        if dropping:
-            rest.clear()
+            start = start or bytes(rest[:_KEPT])
+        if start and len(rest) > _KEPT:
+            del rest[:-_KEPT]
     os.close(handle)
     if rest:
-        events.put(_Event(side, bytes(rest)))
+        events.put(_Event(side, long=(start, bytes(rest))) if start else _Event(side, bytes(rest)))
     events.put(_Event(side, ended=True))
 
 
@@ -143,10 +133,6 @@ class Proxy:
         self._guard = guard
         self._complain = complain
         self._patience = patience
-        self._waiting: dict[str, _Waiting] = {}
-        self._listed: set[str] = set()
-        self._given_up: set[str] = set()
-        self._tools: set[str] = set()
 
     def run(self, command: Sequence[str], client_in: int = 0, client_out: int = 1) -> int:
         """Start the server and pass messages until one side ends; the server's exit code. No process stays behind."""
@@ -165,6 +151,9 @@ class Proxy:
         events: queue.Queue[_Event] = queue.Queue(maxsize=16)
         self._to_client = _Writer(os.dup(client_out))
         self._to_server = _Writer(os.dup(server.stdin.fileno()))
+        self._session = McpSession(
+            self._guard, self._to_client.put, self._to_server.put, self._complain, self._patience
+        )
         for side, handle in ((_Side.CLIENT, client_in), (_Side.SERVER, server.stdout.fileno())):
             Thread(target=_read, args=(side, os.dup(handle), events), daemon=True).start()
         server.stdin.close()
@@ -179,22 +168,27 @@ class Proxy:
         return code
 
     def _serve(self, events: queue.Queue[_Event]) -> None:
+        session = self._session
         while True:
             try:
-                event = events.get(timeout=self._time_left())
+                event = events.get(timeout=session.time_left())
             except queue.Empty:
-                self._give_up()
+                session.give_up()
                 continue
             if event.ended:
                 return
-            if event.side is _Side.CLIENT:
-                self._from_client(event)
-            else:
+            if event.side is _Side.SERVER:
                 self._from_server(event)
+            elif event.long is None:
+                session.from_client(event.line)
+            elif not session.too_long(*event.long):
+                return  # nobody could be answered: an end is better than a client that waits
 
-    def _time_left(self) -> float:
-        first = min((each.until for each in self._waiting.values()), default=time.monotonic() + 3_600)
-        return max(0.0, first - time.monotonic())
+    def _from_server(self, event: _Event) -> None:
+        if event.long is not None:
+            self._session.answer_too_long(*event.long)
+        elif event.line:
+            self._session.from_server(event.line)
 
     def _end(self, server: subprocess.Popen[bytes], events: queue.Queue[_Event]) -> int:
         """End the server: its input first, then it is told to, then it is killed with all that it started."""
@@ -203,7 +197,7 @@ class Proxy:
         while time.monotonic() < deadline and server.poll() is None:  # what it still says is passed on
             with suppress(queue.Empty):
                 event = events.get(timeout=0.02)
-                if event.side is _Side.SERVER and event.line:
+                if event.side is _Side.SERVER:
                     self._from_server(event)
         for sign in (signal.SIGTERM, signal.SIGKILL):
             _signal(server, sign)
@@ -215,140 +209,13 @@ class Proxy:
                 event = events.get(timeout=0.05)
             except queue.Empty:
                 break
-            if event.side is _Side.SERVER and event.line:
+            if event.side is _Side.SERVER:
                 self._from_server(event)
         self._to_client.close(_GRACE)
         return server.wait()
-
-    # --- from the client ---
-
-    def _from_client(self, event: _Event) -> None:
-        if event.long:
-            self._complain(f"a message of more than {LARGEST_MESSAGE:,} bytes was not passed on")
-            self._to_client.put(mcp.parse_error(f"it has more than {LARGEST_MESSAGE:,} bytes"))
-            return
-        if not event.line.strip():
-            return
-        try:
-            message = loads_once(event.line)
-        except NotJson as error:
-            self._complain(f"a message that is not JSON was not passed on: {error}")
-            self._to_client.put(mcp.parse_error(str(error)))
-            return
-        if isinstance(message, list) and any(map(mcp.is_call, message)):
-            for each in message:
-                self._pass_on(each, mcp.written(each))
-        else:
-            self._pass_on(message, event.line)
-
-    def _pass_on(self, message: Any, line: bytes) -> None:
-        method = message.get("method") if isinstance(message, dict) else None
-        if method == mcp.CALL:
-            self._check(message, line)
-            return
-        if method == mcp.LIST:
-            self._listed.add(_key(message.get("id")))
-        if method == mcp.CANCELLED and isinstance(message.get("params"), dict):
-            self._waiting.pop(_key(message["params"].get("requestId")), None)
-        self._to_server.put(line if line.endswith(b"\n") else line + b"\n")
-
-    def _check(self, message: dict[str, Any], line: bytes) -> None:
-        id_ = message.get("id")
-        if not isinstance(id_, int | str) or isinstance(id_, bool):
-            self._complain("a tool call without an id was not passed on")
-            return
-        if _key(id_) in self._waiting:
-            self._to_client.put(mcp.invalid(id_, "another call with this id is under way"))
-            return
-        ruling = self._guard.check(mcp.call_of(message), can_modify=True)
-        if isinstance(ruling, Refuse):
-            self._to_client.put(mcp.refusal(id_, ruling))
-            return
-        call = mcp.as_call(message)
-        if isinstance(ruling, Modify):
-            call = ruling.call
-            line = mcp.with_arguments(message, call.arguments)
-        self._waiting[_key(id_)] = _Waiting(id_, call, ruling.notice, time.monotonic() + self._patience)
-        self._to_server.put(line if line.endswith(b"\n") else line + b"\n")
-
-    def _give_up(self) -> None:
-        """Answer the calls that took too long, and tell the server that nobody waits for them."""
-        now = time.monotonic()
-        for key, each in list(self._waiting.items()):
-            if each.until <= now:
-                del self._waiting[key]
-                self._given_up.add(key)
-                self._complain(f"{each.call.tool} did not return within {self._patience:g} seconds")
-                self._to_server.put(mcp.cancellation(each.id, "it took too long"))
-                text = f"{each.call.tool} did not return within {self._patience:g} seconds; it may or may not be done."
-                self._to_client.put(mcp.tool_error(each.id, text))
-
-    # --- from the server ---
-
-    def _from_server(self, event: _Event) -> None:
-        if event.long:
-            self._complain(f"an answer of more than {LARGEST_MESSAGE:,} bytes was not passed on")
-            if len(self._waiting) == 1:
-                _, each = self._waiting.popitem()
-                self._to_client.put(mcp.tool_error(each.id, f"the answer had more than {LARGEST_MESSAGE:,} bytes"))
-            return
-        if not event.line.strip():
-            return
-        try:
-            message = mcp.read_answer(event.line)
-        except NotJson as error:
-            said = excerpt(event.line.decode("utf-8", "replace"))
-            self._complain(f"the server wrote a line that is no message, which was not passed on: {error}: {said}")
-            waited = self._waiting.pop(_key(mcp.answered_by(event.line)), None)
-            if waited is not None:
-                text = f"the answer of {waited.call.tool} cannot be read: {error}; it may or may not be done."
-                self._to_client.put(mcp.tool_error(waited.id, text))
-            return
-        answers = message if isinstance(message, list) else [message]
-        line: bytes | None = event.line
-        for answer in answers:
-            if isinstance(answer, dict) and "method" not in answer and "id" in answer:
-                line = self._learn(answer, line)
-        if line:
-            self._to_client.put(line if line.endswith(b"\n") else line + b"\n")
-
-    def _learn(self, answer: dict[str, Any], line: bytes | None) -> bytes | None:
-        """Learn from an answer; the line to pass on, which is nothing where the client was answered already."""
-        key = _key(answer["id"])
-        if key in self._given_up:
-            self._given_up.discard(key)
-            return None
-        if key in self._listed:
-            self._listed.discard(key)
-            self._compare(answer)
-            return line
-        waited = self._waiting.pop(key, None)
-        if waited is None:
-            return line
-        result, failed = mcp.outcome_of(answer)
-        self._guard.observe(waited.call, result, failed=failed)
-        return (mcp.with_notice(answer, waited.notice) if waited.notice else None) or line
-
-    def _compare(self, answer: dict[str, Any]) -> None:
-        """Say where the manual and the server's tools do not agree, once the list is whole."""
-        manual = self._guard.manual
-        for difference in mcp.differences(manual, answer):
-            self._complain(difference)
-        self._tools |= mcp.tool_names(answer)
-        result = answer.get("result")
-        if isinstance(result, dict) and not result.get("nextCursor"):
-            missing = sorted({name for name in manual.tools if name != "user_says"} - self._tools)
-            if missing:
-                self._complain(f"the manual declares tools that the server does not have: {', '.join(missing)}")
-            self._tools.clear()
 
 
 def _signal(server: subprocess.Popen[bytes], sign: signal.Signals) -> None:
     """Send a signal to a server and all that it started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(server.pid, sign)
-
-
-def _key(id_: Any) -> str:
-    """An id of a message; 1 and "1" are two."""
-    return repr(id_)[:200]

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import operator
-import posixpath
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any, Final
 
 from rpms.core.facts import Truth
+from rpms.guard.comparisons import COMPARISONS, MISSING, Alike, Compare, now_and, number_of, text_of, writes_alike
 
 RECORD: Final = ""
 """The head of a path that starts at the record that a fact is read from."""
 _NAMED = re.compile(r"<([A-Za-z_][A-Za-z0-9_]*)>")
 _SEGMENT = re.compile(r"\[([^=\]]+)=([^\]]+)\]|[^.\[\]]+")
-_DURATION = re.compile(r"now(?:\s*([+-])\s*(\d{1,6})\s*(m|h|d|w))?")
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-
-
-def text_of(value: object) -> str:
-    """A JSON value as the text by which facts name it: 5, 5.0 and "5" are one thing."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        value = int(value)
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +90,6 @@ def _word(text: str) -> str | PathParameter:
     return PathParameter(match[1]) if match else text
 
 
-class _Missing:
-    """Stands for what is not there."""
-
-    def __repr__(self) -> str:
-        return "MISSING"
-
-
-MISSING: Final = _Missing()
-
-
 def _plain(word: str | PathParameter, values: Mapping[str, Any]) -> str:
     return text_of(values.get(word.name)) if isinstance(word, PathParameter) else word
 
@@ -153,104 +130,6 @@ class Take(StrEnum):
     SUM = "sum"
 
 
-Compare = Callable[[Any, Any], bool | None]
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, str):
-        try:
-            value = float(value) if len(value) < 40 else None
-        except ValueError:
-            return None
-    return value if isinstance(value, int | float) else None
-
-
-def _numbers(compare: Callable[[float, float], bool]) -> Compare:
-    def compared(value: object, other: object) -> bool | None:
-        one, two = _number(value), _number(other)
-        return None if one is None or two is None else compare(one, two)
-
-    return compared
-
-
-def moment_of(value: object) -> datetime | None:
-    """A date or a time as ISO 8601 writes it; without a zone it is taken for UTC, as `now` then is too."""
-    if not isinstance(value, str) or len(value) > 40:
-        return None
-    try:
-        moment = datetime.fromisoformat(value.strip())
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _moments(compare: Callable[[datetime, datetime], bool]) -> Compare:
-    def compared(value: object, other: object) -> bool | None:
-        one, two = moment_of(value), other if isinstance(other, datetime) else moment_of(other)
-        return None if one is None or two is None else compare(one, two)
-
-    return compared
-
-
-def _is(value: object, other: object) -> bool:
-    if value.__class__ is str and other.__class__ is str:
-        return value == other
-    return text_of(value) == text_of(other)
-
-
-def _has(value: object, wanted: object) -> bool | None:
-    if isinstance(value, Mapping):
-        return text_of(wanted) in value
-    return any(text_of(each) == text_of(wanted) for each in value) if isinstance(value, list) else None
-
-
-def _inside(value: object, folder: object) -> bool | None:
-    """Whether a path names something in a folder, by its text alone: `..` is followed, links are not."""
-    if not isinstance(value, str) or not isinstance(folder, str) or "\0" in value:
-        return None
-    path, root = (posixpath.normpath(each.replace("\\", "/")) for each in (value, folder))
-    return path == root or path.startswith(root.rstrip("/") + "/")
-
-
-def _starts(value: object, beginning: object) -> bool | None:
-    return value.startswith(text_of(beginning)) if isinstance(value, str) else None
-
-
-COMPARISONS: Final[Mapping[str, Compare]] = {
-    "is": _is,
-    "in": lambda value, others: (
-        any(text_of(value) == text_of(other) for other in others) if isinstance(others, list) else None
-    ),
-    "has": _has,
-    "starts": _starts,
-    "inside": _inside,
-    "exists": lambda value, wanted: (value is not MISSING and value is not None) == wanted,
-    "at_least": _numbers(operator.ge),
-    "at_most": _numbers(operator.le),
-    "above": _numbers(operator.gt),
-    "below": _numbers(operator.lt),
-    "before": _moments(operator.lt),
-    "after": _moments(operator.gt),
-}
-"""What a manual may compare with, by name."""
-
-
-def now_and(text: str, now: datetime) -> datetime | None:
-    """The moment that `now`, `now - 24h` or `now + 3d` means; None for another text."""
-    match = _DURATION.fullmatch(text.strip())
-    if match is None:
-        return None
-    if match[1] is None:
-        return now
-    away = timedelta(**{_UNITS[match[3]]: int(match[2])})
-    try:
-        return now + away if match[1] == "+" else now - away
-    except OverflowError:
-        return None
-
-
 _OF_TIME: Final = ("before", "after")
 _DECIDED: Final = {Which.ANY: Truth.TRUE, Which.ALL: Truth.FALSE, Which.NONE: Truth.FALSE}
 """What a fact is once one value has settled it."""
@@ -268,6 +147,9 @@ class Reading:
     take: Take = Take.EACH
     record: str = ""
     """The kind of record it starts from, which the first arguments of the fact name; nothing for an argument."""
+    alike: Alike | None = None
+    """How texts are written alike before they are compared."""
+    _compare: Compare = field(init=False, repr=False, compare=False)
     bare: bool = field(init=False, repr=False, compare=False, default=False)
     """Whether it speaks of the record alone, whatever else the fact is about."""
     _simple: bool = field(init=False, repr=False, compare=False, default=False)
@@ -276,6 +158,8 @@ class Reading:
     def __post_init__(self) -> None:
         named = self.path.parameters | (self.other.parameters if isinstance(self.other, Path) else frozenset())
         object.__setattr__(self, "bare", not named)
+        plain = COMPARISONS[self.compare]
+        object.__setattr__(self, "_compare", plain if self.alike is None else writes_alike(plain, self.alike))
         fixed = not isinstance(self.other, Path) and self.compare not in (*_OF_TIME, "exists")
         one = self.take is Take.EACH and self.which is not Which.NONE and not self.path.many
         object.__setattr__(self, "_simple", fixed and one and not named)
@@ -294,21 +178,21 @@ class Reading:
         if self.take is Take.COUNT:
             if not self.path.many:
                 found = list(_elements(found[0])) if isinstance(found[0], Mapping | list) else [MISSING]
-            return Truth.UNKNOWN if MISSING in found else Truth.of(COMPARISONS[self.compare](len(found), other))
-        numbers = [_number(value) for value in found]
+            return Truth.UNKNOWN if MISSING in found else Truth.of(self._compare(len(found), other))
+        numbers = [number_of(value) for value in found]
         known = [number for number in numbers if number is not None]
         if len(known) < len(numbers):
             return Truth.UNKNOWN
-        return Truth.of(COMPARISONS[self.compare](sum(known), other))
+        return Truth.of(self._compare(sum(known), other))
 
     def _one(self, value: object) -> Truth:
         for step in self.path.steps:
             value = _field(value, step)  # type: ignore[arg-type]
-        held = None if value is MISSING else COMPARISONS[self.compare](value, self.other)
+        held = None if value is MISSING else self._compare(value, self.other)
         return Truth.UNKNOWN if held is None else Truth.TRUE if held else Truth.FALSE
 
     def _each(self, found: Sequence[Any], other: object) -> Truth:
-        compare, absent = COMPARISONS[self.compare], self.compare == "exists"
+        compare, absent = self._compare, self.compare == "exists"
         decisive = self.which is not Which.ALL  # the comparison that settles it: one that holds, or one that does not
         unknown = False
         for value in found:

@@ -10,9 +10,9 @@ from pathlib import Path
 from rpms.core.errors import InputError
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call, Tried
+from rpms.guard.comparisons import MISSING
 from rpms.guard.guard import Guard
 from rpms.guard.log import CheckLine, ResultLine, ToldLine, read_guard_log
-from rpms.guard.readings import MISSING
 from rpms.guard.rulings import FORM, Ruling
 
 
@@ -96,7 +96,8 @@ def replay(guard: Guard, log: Path, left_out: LeftOut | None = None) -> Iterator
             left_out.unreadable += 1
         elif isinstance(event, CheckLine):
             call = Call(event.tool, event.arguments, event.id)
-            yield Replayed(event.session, call, here.check(call, can_modify=event.ruling != "refuse"), event.ruling)
+            told = {"can_modify": event.ruling != "refuse", "can_ask": event.ruling == "ask"}
+            yield Replayed(event.session, call, here.check(call, **told, approved=event.approved), event.ruling)
         elif isinstance(event, ResultLine):
             call = Call(event.tool, event.arguments, event.id)
             left_out.unkept += event.unread and not event.failed

@@ -25,7 +25,7 @@ _LONGEST = 600
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """The outcome of a check; one of Allow, Warn, Modify and Refuse."""
+    """The outcome of a check; one of Allow, Warn, Modify, Ask and Refuse."""
 
     word: ClassVar[str] = ""
     reason: str = ""
@@ -39,8 +39,8 @@ class Ruling:
 
     @property
     def goes_on(self) -> bool:
-        """Whether a call is to be made: of a Modify its own `call`, of all others the one that was asked for."""
-        return not isinstance(self, Refuse)
+        """True if a call is to be made: of a Modify its own `call`, of all others the one that was asked for."""
+        return not isinstance(self, Refuse | Ask)
 
     @property
     def text(self) -> str:
@@ -98,3 +98,10 @@ class Refuse(Ruling):
     """The call is not to be made."""
 
     word: ClassVar[str] = "refuse"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Ruling):
+    """A person decides whether the call is made. Only a host that says it can ask one is told so."""
+
+    word: ClassVar[str] = "ask"

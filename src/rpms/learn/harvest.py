@@ -160,6 +160,7 @@ class _Episode:
             preconditions=tuple(in_words(clause, rules) for clause in instance.schema.preconditions),
             effects=schema_effects(instance.schema, rules),
             origins=self._origins(step, failed=failed),
+            goals=frozenset({step.decision.goal_signature}),
         )
 
     def _belied(self, step: Step, instance: Instance) -> bool:

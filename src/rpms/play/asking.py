@@ -51,7 +51,7 @@ class Asker:
     model: Model
     decoding: Decoding
     enforcement: Enforcement
-    repair: Repair = Repair.BELIEF
+    repair: Repair = Repair.FORM
     calls: Calls = Calls.TEXT
 
     def ask(self, decision: Decision, episode: str) -> Asked:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from rpms.core.acting.enforcement import Calls, Repair
 from rpms.core.decide import Mind
 from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable, WorldError
@@ -38,12 +39,14 @@ class Play:
     method: Method = METHODS[REACT]
     brought: Reflection = NOTHING
     """What is carried from earlier attempts; what asking for it took is counted with the first step."""
+    repair: Repair = Repair.FORM
+    calls: Calls = Calls.TEXT
     ending: Ending | None = None
     error: str = ""
 
     def __post_init__(self) -> None:
-        if self.mind.retrieval.mask:
-            self.mind = replace(self.mind, mask=Mask(self.mind.retrieval.mask, self.seed, self.task.id))
+        if share := self.mind.experience.retrieval.mask:
+            self.mind = replace(self.mind, mask=Mask(share, self.seed, self.task.id))
         self._outcome = Outcome("")
         try:
             self._outcome = self.game.reset()
@@ -53,7 +56,7 @@ class Play:
         carried = (*self.brought.carried, *self.method.opening(self.goal, self.task.id))
         if carried:
             self.mind = replace(self.mind, carried=carried)
-        self._player = Player(self.world, self.mind, self.model, self.decoding, self.method)
+        self._player = Player(self.world, self.mind, self.model, self.decoding, self.method, self.repair, self.calls)
         self._course = self._player.begin(self.goal)
 
     def _stop(self, ending: Ending, error: str = "") -> None:

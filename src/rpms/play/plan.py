@@ -14,6 +14,7 @@ from typing import Any, TypedDict, Unpack
 from rpms.core.condition import FULL, Condition, Knowledge
 from rpms.core.episode import Episode
 from rpms.core.errors import InputError
+from rpms.core.memory import learned_from
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
@@ -65,6 +66,12 @@ class RunPlan:
     earlier_hash: str = ""
 
     @property
+    def overlap(self) -> tuple[str, ...]:
+        """The tasks that its memory was learned from, too; none where it plays without a memory."""
+        known = learned_from(self.memory.entries) if self.condition.memory else frozenset()
+        return tuple(task.id for task in self.tasks if task.id in known)
+
+    @property
     def beside(self) -> tuple[str, ...]:
         """The folders of all that is kept beside an episode."""
         return (*self.keep, *((CARRIED,) if self.trial else ()))
@@ -91,10 +98,11 @@ class RunPlan:
             "memory": {
                 "hash": memory_hash(self.memory) if remembering else "",
                 "entries": len(self.memory) if remembering else 0,
+                **({"overlap": len(overlap)} if (overlap := self.overlap) else {}),
             },
             "manual": {"name": self.sources.manual.name, "hash": self.sources.manual.hash(self.world)},
             "prompts": prompts_hash(self.sources.prompts.over(self.world.wording)),
-            "retrieval": (retrieval_settings(self.sources.recalling.over(self.world.retrieval)) if remembering else {}),
+            "retrieval": (retrieval_settings(self.sources.recalling, self.world.retrieval) if remembering else {}),
             "context": self.sources.context,
             "step_budget": self.step_budget,
             "stuck_after": self.stuck_after,
@@ -127,6 +135,8 @@ class Terms(TypedDict, total=False):
     stuck_after: int
     seed: int
     method: Method
+    overlap: bool
+    """Play tasks that the memory was learned from, which results then say; otherwise that is an InputError."""
 
 
 def plan_run(
@@ -141,7 +151,11 @@ def plan_run(
     keep: Mapping[str, Keep] | None = None,
     **terms: Unpack[Terms],
 ) -> RunPlan:
-    """Make a plan: which tasks, who plays them, and on what terms. What cannot be run is an InputError here."""
+    """Make a plan: which tasks, who plays them, and on what terms. What cannot be run is an InputError here.
+
+    The defaults are the paper's: the full system, its manual, its prompt. A condition with memory needs one; an empty
+    one is `EpisodicMemory()`.
+    """
     setting = setting or Setting()
     split = split or world.splits[0]
     chosen = tuple(world.tasks(split, setting) if tasks is None else tasks)
@@ -173,7 +187,21 @@ def plan_run(
     )
     _check_ranges(plan)
     memory = terms.get("memory")
-    return plan if memory is None else plan.remembering(memory)
+    if memory is not None:
+        plan = plan.remembering(memory)
+    elif plan.condition.memory:
+        raise InputError("the condition uses memory, and none was given: read one, or give EpisodicMemory() for none")
+    if plan.overlap and not terms.get("overlap"):
+        raise InputError(overlapping(len(plan.overlap), len(plan.tasks), plan.overlap[0]))
+    return plan
+
+
+def overlapping(shared: int, total: int, example: str) -> str:
+    """Refusal of tasks that a memory is learned from, in words."""
+    return (
+        f"the memory is learned from {shared} of these {total} tasks, such as {example}: play others, or learn from "
+        "others (a split called train); `overlap: allow` (--overlap allow) plays them, and every table says so"
+    )
 
 
 def _check_ranges(plan: RunPlan) -> None:

@@ -14,10 +14,12 @@ from rpms.models.base import Model
 from rpms.play.episode import Play
 from rpms.play.plan import RunPlan
 from rpms.play.reflecting import CARRIED, NOTHING, Reflection, carried_text, reflect
-from rpms.store.episode_text import episode_text
-from rpms.store.episodes import EpisodeRow, row_of
+from rpms.store.episodes import EpisodeRow, episode_text, row_of
 from rpms.store.runs import Timing
 from rpms.worlds.base import Task
+
+LOSSES = 4
+"""How often an episode may be lost with its node or process before it counts as one in which the world broke down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,12 @@ def finish(plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, 
     if plan.trial:
         beside = (*beside, (CARRIED, carried_text(carried)))
     return Finished(row_of(episode), episode_text(episode), timing, beside, usages)
+
+
+def lost_episode(plan: RunPlan, task: Task, why: str) -> Finished:
+    """The end of an episode that was lost with its process or node too often: the world broke down."""
+    text = f"lost {LOSSES + 1} times with the process that played it ({why})"
+    return finish(plan, Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text), 0.0)
 
 
 def never() -> bool:
@@ -104,6 +112,8 @@ class Seat:
                 plan.seed,
                 method=plan.method,
                 brought=brought,
+                repair=plan.condition.repair,
+                calls=plan.condition.calls,
             )
             while play.ending is None:
                 if stop():

@@ -29,7 +29,11 @@ from rpms.store.experience import read_experience
 from rpms.store.prompts import Prompts, read_prompts
 from rpms.worlds.base import Setting, Task, World
 
+TRAIN = "train"
+"""What worlds call the split to learn from."""
 NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
+BY_GOAL, FOR_ANY = "goal", "any"
+REFUSE, ALLOW = "refuse", "allow"
 _SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair", "calls", "tiers")
 """The knobs that are fields of a `Condition`."""
 CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
@@ -79,6 +83,20 @@ class Settings:
     k: Mapping[Kind, int] | None = knob(
         reads.kinds, f"How many memories a prompt shows, for all kinds or by kind: {', '.join(Kind)}.", "KIND=N,…"
     )
+    schemas: str | None = knob(
+        reads.one_of((BY_GOAL, FOR_ANY)),
+        "Verified schemas are recalled by the goals they were tried for, or for any goal.",
+        "goal|any",
+    )
+    memory_tokens: int | None = knob(
+        reads.whole(0), "Tokens of the memory block; by default 280, and more where --k asks for more.", "TOKENS"
+    )
+    warnings: int | None = knob(
+        reads.whole(0, 1000), "Critical failures and lessons together in a prompt; by default 3, or as --k asks.", "N"
+    )
+    examined: int | None = knob(
+        reads.whole(1), "Memories of a kind that are judged before giving up on finding enough; by default 100.", "N"
+    )
     weights: Mapping[str, float] | None = knob(
         reads.pairs(WEIGHTS, reads.number(0, 1), "type=0.5,object=0.3,destination=0.2"),
         f"How much each field of a goal counts in recall; they add up to 1: {', '.join(WEIGHTS)}.",
@@ -111,6 +129,11 @@ class Settings:
     )
     memory: str | Path | None = knob(
         reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
+    )
+    overlap: str | None = knob(
+        reads.one_of((REFUSE, ALLOW)),
+        "Tasks that the memory was learned from: refuse to play them, or allow it; then every table says so.",
+        "refuse|allow",
     )
     agent: str | None = knob(
         reads.one_of(METHODS),
@@ -227,7 +250,7 @@ class Settings:
         """The knowledge that they choose, checked against a world; files are read here."""
         chosen = self.over(self.of_preset)
         try:
-            manual = choose_manual(chosen.manual or COMPLETE_MANUAL)
+            manual = choose_manual(chosen.manual or PAPER_MANUAL)
         except FileError:
             raise
         except InputError as error:
@@ -235,7 +258,16 @@ class Settings:
         sources = Sources(
             manual,
             Prompts() if self.prompts is None else read_prompts(self.prompts),
-            Recalling(self.theta, self.k or {}, self.weights or {}, self.mask or 0.0),
+            Recalling(
+                self.theta,
+                self.k or {},
+                self.weights or {},
+                self.mask or 0.0,
+                schemas_by_goal=chosen.schemas != FOR_ANY,
+                warnings=self.warnings,
+                examined=self.examined,
+                memory_tokens=self.memory_tokens,
+            ),
             context,
         )
         sources.check(world)
@@ -259,6 +291,7 @@ class Settings:
             sources=self.sources(world, context),
             seed=self.seed or 0,
             method=self.method(world),
+            overlap=self.overlap == ALLOW,
         )
 
     def setting(self, world: World, base: Setting) -> Setting:
@@ -297,26 +330,30 @@ class Settings:
         if self.memory == EMBEDDED_MEMORY:
             raise SettingError("memory", f"{world.name} has no embedded memory; give a file")
         who = f" --model {model}" if model else ""
-        learn = f"rpms learn {world.name} --split {self._split_to_learn_from(world)}{who} --out memory.jsonl"
+        played = self.split or world.splits[0]
+        splits = [split for split in (TRAIN, *world.splits) if split in world.splits and split != played]
+        tasks = f"--split {splits[0]}" if splits else "--task TASKS-THAT-YOU-WILL-NOT-PLAY"
+        learn = f"rpms learn {world.name} {tasks}{who} --out memory.jsonl"
         raise InputError(
             f"the condition {name} uses memory, and none was given. Learn one with `{learn}` and give it as memory; or "
             "choose the condition rules-only; or give `none` as memory, to play with an empty one"
         )
-
-    def _split_to_learn_from(self, world: World) -> str:
-        """The split of seen tasks, if there is one that is not played itself: those are to be new to the memory."""
-        seen = [split for split in world.splits if split in ("valid_seen", "train")] or world.splits[:1]
-        return next((split for split in seen if split != self.split), seen[0])
 
 
 KNOBS: Mapping[str, DataclassField[Any]] = {each.name: each for each in fields(Settings)}
 """By name, in the order of the help."""
 PRESETS: Mapping[str, Settings] = {
     "paper": Settings(
-        manual=PAPER_MANUAL, layout=Layout.PAPER, form=Form.CHAT, belief=BeliefShown.PAPER, repair=Repair.FORM
+        manual=PAPER_MANUAL,
+        schemas=BY_GOAL,
+        layout=Layout.PAPER,
+        form=Form.CHAT,
+        belief=BeliefShown.PAPER,
+        repair=Repair.FORM,
     ),
     "strict": Settings(
         manual=COMPLETE_MANUAL,
+        schemas=FOR_ANY,
         layout=Layout.CACHED,
         form=Form.SINGLE,
         belief=BeliefShown.EXTENDED,

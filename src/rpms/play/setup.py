@@ -11,11 +11,11 @@ from rpms.core.prompt import Budget, prompt_limit
 from rpms.core.rules import RuleManual
 from rpms.models.providers import chooses_from_menu
 from rpms.play.methods import METHODS, REACT, Method
-from rpms.play.sources import ManualChoice, Sources
+from rpms.play.sources import COMPLETE_MANUAL, ManualChoice, Sources
 from rpms.store.manuals import read_manual
 from rpms.worlds.base import World
 
-_COMPLETE = Sources()
+_COMPLETE = Sources(ManualChoice(COMPLETE_MANUAL))
 
 
 def manual_of(world: World, choice: ManualChoice = _COMPLETE.manual) -> RuleManual:
@@ -33,7 +33,7 @@ def knowledge_of(
         manual=manual_of(world, sources.manual),
         compat=world.compat,
         retrieval=sources.recalling.over(world.retrieval),
-        budget=Budget(prompt=prompt_limit(sources.context, answer)),
+        budget=Budget(prompt=prompt_limit(sources.context, answer), memory=sources.recalling.tokens(world.retrieval)),
         spell=lambda command, belief: world.command(command, belief).text,
     )
 

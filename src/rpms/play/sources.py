@@ -11,6 +11,7 @@ from typing import Any
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
+from rpms.core.prompt import Budget
 from rpms.core.recall import Retrieval
 from rpms.store.manuals import ManualText, manual_text, read_manual
 from rpms.store.prompts import Prompts
@@ -32,7 +33,7 @@ def universal_tier() -> ManualText:
 class ManualChoice:
     """Which manual: a world's at the paper's scale, its complete one, or a file of one's own laid over that."""
 
-    name: str = COMPLETE_MANUAL
+    name: str = PAPER_MANUAL
     """`paper`, `complete`, or the file's name."""
     own: ManualText | None = None
 
@@ -62,22 +63,39 @@ def choose_manual(choice: str | Path) -> ManualChoice:
 
 @dataclass(frozen=True)
 class Recalling:
-    """θ, k and the weights, where they are not the world's, and how much of what is recalled is hidden."""
+    """θ, k, the weights and the limits, where they are not the world's, and how much of what is recalled is hidden."""
 
     threshold: float | None = None
     top: Mapping[Kind, int] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
     mask: float = 0.0
+    schemas_by_goal: bool = True
+    warnings: int | None = None
+    """Critical failures and lessons together; by default as many as the higher `top` of the two, at least 3."""
+    examined: int | None = None
+    memory_tokens: int | None = None
+    """The memory block; by default 280 for ten memories, and as many more as `top` asks for more."""
 
     def over(self, retrieval: Retrieval) -> Retrieval:
         """A world's retrieval with these numbers."""
+        asked = [number for kind, number in self.top.items() if kind in (Kind.CRITICAL_FAILURE, Kind.FAILURE)]
         return replace(
             retrieval,
             similarity=replace(retrieval.similarity, **self.weights),  # type: ignore[arg-type]  # its weights alone
             threshold=retrieval.threshold if self.threshold is None else self.threshold,
             top={**retrieval.top, **self.top},
             mask=self.mask,
+            schemas_by_goal=self.schemas_by_goal,
+            warnings=max([retrieval.warnings, *asked]) if self.warnings is None else self.warnings,
+            examined=self.examined or retrieval.examined,
         )
+
+    def tokens(self, retrieval: Retrieval) -> int:
+        """Tokens that a world's memory block may have."""
+        if self.memory_tokens is not None:
+            return self.memory_tokens
+        usual, wanted = (sum(top.values()) for top in (retrieval.top, {**retrieval.top, **self.top}))
+        return Budget().memory * max(usual, wanted) // usual
 
 
 @dataclass(frozen=True)
@@ -99,13 +117,18 @@ class Sources:
         self.recalling.over(world.retrieval)
 
 
-def retrieval_settings(retrieval: Retrieval) -> dict[str, Any]:
+def retrieval_settings(recalling: Recalling, usual: Retrieval) -> dict[str, Any]:
     """How memories are recalled, as a protocol records it."""
+    retrieval = recalling.over(usual)
     similarity = retrieval.similarity
     named = {one.name: getattr(similarity, one.name) for one in fields(similarity) if one.type == "float"}
     return {
         "theta": retrieval.threshold,
         "k": {str(kind): number for kind, number in sorted(retrieval.top.items())},
         "weights": named,
+        "schemas": "goal" if retrieval.schemas_by_goal else "any",
+        "warnings": retrieval.warnings,
+        "examined": retrieval.examined,
+        "memory_tokens": recalling.tokens(usual),
         **({"mask": retrieval.mask} if retrieval.mask else {}),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from rpms.core.acting.advice import turn_state
-from rpms.core.acting.enforcement import GuardMode
+from rpms.core.acting.enforcement import Calls, GuardMode, Repair
 from rpms.core.belief import Belief
 from rpms.core.decide import Decision, Mind, decide
 from rpms.core.episode import Step
@@ -67,6 +67,10 @@ class Player:
     model: Model
     decoding: Decoding
     method: Method = field(default_factory=lambda: METHODS[REACT])
+    repair: Repair = Repair.FORM
+    """What is forgiven in an action."""
+    calls: Calls = Calls.TEXT
+    """How tools are called."""
 
     def begin(self, goal: Goal) -> Course:
         """An episode before its first observation."""
@@ -77,7 +81,7 @@ class Player:
         mind, told = self.mind, course.told(observation)
         given = (mind, course.goal, course.belief, course.command, observation, course.history, told)
         decision = decide(*given, trust=course.trust)
-        asker = Asker(self.world, self.model, self.decoding, mind.enforcement, mind.repair, mind.calls)
+        asker = Asker(self.world, self.model, self.decoding, mind.enforcement, self.repair, self.calls)
         return Move(decision, asker.ask(decision, episode), observation, told)
 
     def after(

@@ -96,7 +96,7 @@ def run_trials(
 
 def _refuse_stale(folder: Path, trial: RunPlan) -> None:
     """Refuse a later trial whose attempts followed from others than those that are there now."""
-    begun = is_there(folder / PROTOCOL) and any((folder / EPISODES).glob("*.json"))
+    begun = is_there(folder / PROTOCOL) and any((folder / EPISODES).glob("*.json.gz"))
     if trial.trial and begun and RunFolder(folder).protocol.differences(trial.protocol()):
         raise InputError(
             f"{folder}: its attempts followed from others, which were played again since; remove it to play them too"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -133,6 +133,9 @@ def _in_one(notes: Sequence[_Note]) -> str:
 
 def _notes(results: Results) -> Iterator[_Note]:
     name, total = results.label, _counted(len(results), "episode")
+    memory = results.protocol.get("memory")
+    if shared := memory.get("overlap") if isinstance(memory, Mapping) else 0:
+        yield _Note(name, f"{shared} of {len(results)}", "tasks are among those that its memory was learned from")
     if results.best_of:
         words = "attempts at each task; steps and tokens are of that one"
         yield _Note(name, f"the best of up to {results.best_of}", words)

@@ -213,7 +213,7 @@ def _step(step: StepRecord) -> Line:
         "refused": len(extras.get("refused", ())),
         "replaced": str(extras.get("replaced", "")),
         "contradictions": "\n".join(step.contradictions),
-        "surprises": "\n".join(f"{kind}: {text} [{line}]" for kind, line, text in step.surprises),
+        "surprises": "\n".join(f"{one.kind}: {one.text} [{one.line}]" for one in step.surprises),
         "repairs": "\n".join(step.repairs),
         "extras": json.dumps(extras, ensure_ascii=False) if extras else "",
         **_tokens(step.usage),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.acting.enforcement import PAPER, STRICT
-from rpms.core.condition import CONDITIONS
+from rpms.core.condition import ABLATION, CONDITIONS
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
@@ -190,7 +190,7 @@ def _entries(memory: object) -> int | None:
 def _stray(run: RunFolder, known: set[str]) -> tuple[str, ...]:
     folder = run.folder / EPISODES
     try:
-        names = [file.name for file in folder.iterdir() if file.suffix == ".json"] if is_there(folder) else []
+        names = [file.name for file in folder.iterdir() if file.name.endswith(".json.gz")] if is_there(folder) else []
     except OSError as error:
         raise unreadable(folder, error) from None
     return tuple(sorted(name for name in names if name not in known and not name.startswith(".")))
@@ -292,7 +292,8 @@ def _switched_name(run: RunFolder) -> str:
     switches = run.protocol.settings.get("condition")
     if not isinstance(switches, Mapping):
         return str(switches or "")
-    for name, condition in CONDITIONS.items():
+    for name in ABLATION.values():
+        condition = CONDITIONS[name]
         if all(switches.get(field) == getattr(condition, field) for field in ("rules", "memory")):
             odd = condition.memory and not switches.get("state_filter", True)
             odd = odd or (condition.rules and condition.memory and switches.get("arbitration") != condition.arbitration)

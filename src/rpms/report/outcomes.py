@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.arbitration import Arbitration
-from rpms.core.condition import CONDITIONS
+from rpms.core.condition import ABLATION, CONDITIONS
 from rpms.core.episode import Ending
 from rpms.play.epochs import Agreement
 from rpms.report.labels import ARBITRATION_LABELS, TYPE_LABELS
@@ -257,7 +257,7 @@ class Comparison:
         """Every 2x2 whose four cells are here, told and enforced; (C) and (D) with the same memory."""
         found: list[Cells] = []
         for alike in comparable(self):
-            a, b, c, d = ([results for results in alike if _is_cell(results, name)] for name in CONDITIONS)
+            a, b, c, d = ([results for results in alike if _is_cell(results, name)] for name in ABLATION.values())
             pairs = [(one, two) for one in c for two in d if _memory(one) == _memory(two)]
             if a and b and pairs:
                 found.append((a[0], b[0], *pairs[0]))
@@ -268,7 +268,7 @@ class Comparison:
         """Appendix G's pairs: Rules-only against Baseline, and soft-only arbitration against the other three cells."""
         for alike in comparable(self):
             soft = next((each for each in alike if _is_soft(each)), None)
-            cells = {name: next((each for each in alike if _is_cell(each, name)), None) for name in CONDITIONS}
+            cells = {name: next((each for each in alike if _is_cell(each, name)), None) for name in ABLATION.values()}
             base, rules, memory = (cells[name] for name in ("baseline", "rules-only", "memory-only"))
             if soft is not None:
                 pairs = ((base, rules), (base, soft), (memory, soft), (rules, soft))

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from rpms.core.episode import Happening
-from rpms.core.prompt import SHARED
+from rpms.core.prompt import SHARED, Block, Part
 from rpms.report.labels import condition_label, type_label
 from rpms.report.outcomes import Comparison, Row
 from rpms.report.verdicts import ENTRIES_IN_A_FILE
-from rpms.store.episode_form import TEXTS
 from rpms.store.episodes import CandidateRecord, EpisodeRecord, StepRecord
 
+_LONG = frozenset({"observation", "answer", "thought", "result"})
+"""The fields of a step that are long, and so stand once a page."""
 CHUNK = 1_000
 """Tasks in one file of the index."""
 BUCKET = 500
@@ -141,20 +142,26 @@ def _step(record: EpisodeRecord, step: StepRecord, texts: _Texts) -> dict[str, A
         "progress": [step.progress.text, step.progress.done, step.progress.total],
         "candidates": _candidates(step.candidates, texts),
         "unlisted": step.unlisted,
-        "prompt": [[str(block.part), block.tokens, [place(item) for item in block.items]] for block in prompt.blocks],
+        "prompt": [[str(block.part), block.tokens, [place(text) for text in _texts(block)]] for block in prompt.blocks],
         "cut": [[str(part), place(item)] for part, item in prompt.cut],
-        **{name: place(value) if name in TEXTS else value for name, value in _done(step)},
+        **{name: place(value) if name in _LONG else value for name, value in _done(step)},
         "tokens": [step.usage.prompt_tokens, step.usage.cached_tokens, step.usage.completion_tokens],
         "extras": dict(step.extras),
         **({"left_out": place("\n".join(step.left_out))} if step.left_out else {}),
     }
 
 
+def _texts(block: Block) -> Sequence[str]:
+    """A block as texts; the turns of a history one by one, since the next step's history repeats them."""
+    return block.items if block.part is Part.HISTORY and not block.heading else (block.text,)
+
+
 def _done(step: StepRecord) -> Iterator[tuple[str, Any]]:
     """What the model answered and what came of it, by the names that the step has for it."""
     for each in fields(Happening):
         if each.name not in ("number", "observation", "usage"):
-            yield each.name, getattr(step, each.name)
+            value = getattr(step, each.name)
+            yield each.name, [asdict(one) for one in value] if each.name == "surprises" else value
 
 
 def _candidates(candidates: Sequence[CandidateRecord], texts: _Texts) -> list[list[Any]]:

@@ -1,31 +1,51 @@
-"""The episode file: one JSON an episode, the same bytes for the same episode on every machine and at any time.
+"""The episode file: one compressed JSON an episode, the same JSON for the same episode on every machine.
 
-Nothing in it tells when or where it was played; that is in the run's `timings.jsonl`. Texts, candidates and prompt
-blocks stand once an episode and are referred to by index, and the history of a prompt is not kept at all, since the
-steps before it say the same. The last field is a checksum of all that is before it.
+    import gzip, json
+    episode = json.load(gzip.open(file))
+
+Nothing in it tells when or where it was played; that is in the run's `timings.jsonl`. The first line holds the numbers
+that tables need; the last field is a checksum of all that is before it. A field that has nothing to say is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+import gzip
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import ValidationError
-
-from rpms.core.acting.surprise import Surprise
-from rpms.core.episode import Ending, Episode, Happening
+from rpms.core.belief import Belief
+from rpms.core.decide import Decision
+from rpms.core.episode import Ending, Episode, Happening, Step
 from rpms.core.errors import FileError
 from rpms.core.goal import Progress
-from rpms.core.prompt import Block, Layout, Part, Prompt, Turn, transcript
-from rpms.core.prompt import Form as PromptForm
+from rpms.core.prompt import Block, Form, Layout, Part, Prompt
 from rpms.core.usage import Usage
-from rpms.foreign.json_text import NotJson, first_mistake, loads
-from rpms.store.episode_form import HISTORY_HERE, TEXTS, FileForm, HeadForm, StepForm, sound_bytes
+from rpms.core.verdict import Candidate
+from rpms.core.wording import memory_line
+from rpms.foreign.files import read_bytes
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.limits import LARGEST_EPISODE
+from rpms.foreign.typed import from_json
 
-_Value = TypeVar("_Value")
+VERSION = 2
+_SAFE = re.compile(r"[^A-Za-z0-9_-]+")
+_LONGEST_SLUG = 80
+_SEAL = re.compile(rb'"sha256":"([0-9a-f]{64})"\}\n\Z')
+_SEAL_LENGTH = len(b'"sha256":""}\n') + 64
+_AGAIN = "the same `rpms run` as before plays this episode again"
+
+
+def file_name(task: str) -> str:
+    """The name of a task's file: readable, the same everywhere, and no path whatever the task is called."""
+    digest = hashlib.sha256(task.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    slug = _SAFE.sub("_", task)[:_LONGEST_SLUG].strip("_-")
+    return f"{slug}-{digest}.json" if slug else f"{digest}.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +83,14 @@ class EpisodeRow:
 
     @property
     def failed(self) -> bool:
-        """Whether a model or a world broke down, rather than the agent lose. Such episodes count like any other."""
+        """True if a model or a world broke down, rather than the agent lost. Such episodes count like any other."""
         return self.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR)
 
 
 def row_of(episode: Episode) -> EpisodeRow:
     """The numbers of an episode, as its file will give them back."""
-    return EpisodeRow(
-        episode.task,
-        episode.type,
-        episode.ending,
-        episode.score,
-        len(episode.steps),
-        episode.infeasible,
-        episode.foreseeable,
-        episode.repeated_failures,
-        episode.contradictions,
-        tokens_of(episode.usage),
-        episode.error,
-        episode.reasks,
-        episode.replaced,
-        episode.shortened,
-        episode.crowded,
-        episode.trial,
-        episode.surprises,
-    )
+    counted = {each.name: getattr(episode, each.name) for each in fields(EpisodeRow)}
+    return EpisodeRow(**{**counted, "steps": len(episode.steps), "usage": tokens_of(episode.usage)})
 
 
 def tokens_of(usage: Usage) -> Usage:
@@ -116,18 +119,29 @@ class CandidateRecord:
     rule: str = ""
     fact: str = ""
 
+    @classmethod
+    def of(cls, candidate: Candidate) -> CandidateRecord:
+        entry, verdict = candidate.entry, candidate.verdict
+        told = (str(verdict.fate), verdict.reason, verdict.rule, verdict.fact)
+        return cls(entry.id, str(entry.kind), memory_line(candidate), candidate.score, candidate.rank, *told)
+
 
 @dataclass(frozen=True, slots=True)
 class BeliefRecord:
     """What was believed when a step was decided."""
 
-    location: str | None
-    holding: tuple[str, ...]
-    containers: Mapping[str, bool]
-    last_seen: Mapping[str, str]
-    lines: tuple[str, ...]
+    location: str | None = None
+    holding: tuple[str, ...] = ()
+    containers: Mapping[str, bool] = field(default_factory=dict)
+    last_seen: Mapping[str, str] = field(default_factory=dict)
+    lines: tuple[str, ...] = ()
     """As a prompt shows it; what two steps' lines do not share is what changed."""
-    signature: str
+    signature: str = ""
+
+    @classmethod
+    def of(cls, belief: Belief, signature: str) -> BeliefRecord:
+        seen, lids = dict(belief.last_seen), dict(belief.containers)
+        return cls(belief.location, tuple(belief.holding), lids, seen, tuple(belief.lines()), signature)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,12 +150,40 @@ class StepRecord(Happening):
 
     belief: BeliefRecord
     progress: Progress
-    candidates: tuple[CandidateRecord, ...]
-    unlisted: int
+    prompt: tuple[Block, ...]
+    cut: tuple[tuple[Part, str], ...] = ()
+    """The items that the budget removed from the prompt."""
+    candidates: tuple[CandidateRecord, ...] = ()
+    unlisted: int = 0
     extras: Mapping[str, Any] = field(default_factory=dict)
     """What features beyond the paper recorded, by their names."""
     left_out: tuple[str, ...] = ()
     """The active rules and schemas that the prompt does not show at this sub-goal."""
+
+    def __post_init__(self) -> None:
+        """Pages take refusals apart; all other extras they show as they are."""
+        refused = self.extras.get("refused", [])
+        if not isinstance(refused, list) or not all(
+            isinstance(each, dict) and all(isinstance(each.get(name), str) for name in ("command", "reason"))
+            for each in refused
+        ):
+            raise ValueError("`refused` is not a list of commands with reasons")
+
+    @classmethod
+    def of(cls, step: Step) -> StepRecord:
+        decision: Decision = step.decision
+        happened = {each.name: getattr(step, each.name) for each in fields(Happening)}
+        return cls(
+            **{**happened, "usage": tokens_of(step.usage)},
+            belief=BeliefRecord.of(decision.belief, str(decision.state_signature)),
+            progress=decision.progress,
+            prompt=decision.prompt.blocks,
+            cut=decision.prompt.cut,
+            candidates=tuple(map(CandidateRecord.of, decision.candidates)),
+            unlisted=decision.unlisted,
+            extras=step.extras,
+            left_out=decision.left_out,
+        )
 
 
 @dataclass(frozen=True)
@@ -151,148 +193,116 @@ class EpisodeRecord:
     row: EpisodeRow
     goal: str
     goal_signature: str
-    rules: Mapping[str, tuple[str, ...]]
+    layout: str = Prompt(()).layout.name
+    form: Form = Prompt(()).form
+    rules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The ids of the active rules by tier."""
-    steps: tuple[StepRecord, ...]
-    _file: FileForm = field(repr=False)
+    steps: tuple[StepRecord, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.layout not in Layout.__members__:
+            raise ValueError("layout: is not known here")
+        for number, step in enumerate(self.steps, start=1):
+            if step.number != number:
+                raise ValueError(f"step {number} is numbered {step.number}")
+
+    @classmethod
+    def of(cls, episode: Episode) -> EpisodeRecord:
+        if not episode.steps:
+            return cls(row_of(episode), episode.goal, "")
+        first = episode.steps[0].decision
+        rules = {
+            "universal": tuple(rule.id for rule in first.rules.universal),
+            "domain": tuple(rule.id for rule in first.rules.domain),
+            "environment": tuple(schema.name for schema in first.rules.environment),
+        }
+        arranged = (first.prompt.layout.name, first.prompt.form)
+        steps = tuple(map(StepRecord.of, episode.steps))
+        return cls(row_of(episode), episode.goal, str(first.goal_signature), *arranged, rules, steps)
 
     @property
     def task(self) -> str:
         return self.row.task
 
-    @cached_property
-    def _turns(self) -> Block:
-        """The history of the whole episode, of which a step's prompt shows the turns before it."""
-        usual = usual_turns(self.steps)
-        told = {place: step for place, step in enumerate(self._file.steps) if step.turn is not None}
-        items = [self._file.texts[told[n].turn or 0] if n in told else item for n, item in enumerate(usual.items)]
-        spoken = [told[n].spoken if n in told else begin for n, begin in enumerate(usual.spoken)]
-        return Block(Part.HISTORY, "", tuple(items), 0, tuple(spoken))
-
     def prompt(self, number: int) -> Prompt:
-        """The whole prompt of a step, from 1, to the letter; what stood in a block is one item here."""
-        step, texts = self._file.steps[number - 1], self._file.texts
-        cut = [(part, texts[place]) for part, place in step.cut]
-        blocks: list[Block] = []
-        for place in step.prompt:
-            if place != HISTORY_HERE:
-                known = self._file.blocks[place]
-                blocks.append(Block(known.part, "", (texts[known.text],), known.tokens))
-                continue
-            assert step.history is not None
-            if step.history.text is not None:
-                blocks.append(Block(Part.HISTORY, "", (texts[step.history.text],), step.history.tokens))
-                continue
-            dropped = range(1, 1 + step.history.dropped)
-            shown = self._turns.keeping(place for place in range(number - 1) if place not in dropped)
-            shown = shown.opening_alone() if step.history.alone else shown
-            cut.extend((Part.HISTORY, self._turns.items[place]) for place in dropped)
-            blocks.append(replace(shown, tokens=step.history.tokens))
+        """The whole prompt of a step, from 1, to the letter."""
+        step = self.steps[number - 1]
         no_room = tuple((Part(part), fewer) for part, fewer in step.extras.get("no_room", {}).items())
-        return Prompt(tuple(blocks), tuple(cut), no_room, Layout[self._file.layout], PromptForm(self._file.form))
+        return Prompt(step.prompt, step.cut, no_room, Layout[self.layout], self.form)
 
 
-def usual_turns(steps: Sequence[Any]) -> Block:
-    """The history that tells of steps in the usual way: the observation, and the whole thought and command."""
-    return transcript([Turn(step.observation, step.command, step.thought) for step in steps], "")[0]
+def _fields(value: object) -> dict[str, Any]:
+    """The fields of a dataclass that say something: those without a default, and those that differ from theirs."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    told = ((each, getattr(value, each.name)) for each in fields(value))  # type: ignore[arg-type]
+    return {each.name: item for each, item in told if item != _default(each)}
+
+
+def _default(each: Field[Any]) -> object:
+    return each.default_factory() if each.default_factory is not MISSING else each.default
+
+
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_fields).encode
+"""Plain ASCII, so that any text, half characters included, can be written and comes back as it was."""
+
+
+def episode_text(episode: Episode) -> str:
+    """The JSON of an episode; equal episodes give equal texts, whatever their timings."""
+    return record_text(EpisodeRecord.of(episode))
+
+
+def record_text(record: EpisodeRecord) -> str:
+    """The JSON of a record."""
+    return content_text({"version": VERSION, **_fields(record)})
+
+
+def content_text(content: Mapping[str, Any]) -> str:
+    """The JSON of a file: the steps one a line after all other fields, and last the checksum of all before it."""
+    head = {name: value for name, value in content.items() if name not in ("steps", "sha256")}
+    steps = content.get("steps", ())
+    lines = ",\n".join(map(_encode, steps)) if isinstance(steps, list | tuple) else None
+    body = f'{_encode(head)[:-1]},\n"steps":{_encode(steps) if lines is None else f"[{lines}]"},\n'
+    return f'{body}"sha256":"{hashlib.sha256(body.encode()).hexdigest()}"}}\n'
+
+
+def packed(text: str) -> bytes:
+    """A file's bytes."""
+    return gzip.compress(text.encode(), compresslevel=6, mtime=0)
+
+
+def unpacked(file: Path) -> bytes:
+    """The JSON of a file that is what was once written; all else is a FileError."""
+    unpack = zlib.decompressobj(wbits=31)
+    try:
+        data = unpack.decompress(read_bytes(file, LARGEST_EPISODE), LARGEST_EPISODE)
+    except zlib.error:
+        data = b""
+    mark = _SEAL.search(data, max(0, len(data) - _SEAL_LENGTH)) if unpack.eof and not unpack.unused_data else None
+    if mark is None:
+        raise FileError(file, None, f"is not a whole episode file; {_AGAIN}")
+    if hashlib.sha256(memoryview(data)[: mark.start()]).hexdigest().encode() != mark[1]:
+        raise FileError(file, None, f"was changed after it was written; {_AGAIN}")
+    return data
 
 
 def read_row(file: Path) -> EpisodeRow:
     """The numbers of an episode; a damaged file is a FileError, whatever part of it is damaged."""
-    data = sound_bytes(file)
-    head, _, _ = data.partition(b",\n")
-    try:
-        return _row(HeadForm.model_validate(loads(head + b"}")))
-    except ValidationError as error:
-        raise _not_an_episode(file, error) from None
-    except NotJson as error:
-        raise FileError(file, None, f"is not an episode: {error}") from None
+    head, _, _ = unpacked(file).partition(b",\n")
+    return _read(file, head + b"}").row
 
 
 def read_episode(file: Path) -> EpisodeRecord:
     """Read an episode; a damaged file is a FileError."""
-    data = sound_bytes(file)
+    return _read(file, unpacked(file))
+
+
+def _read(file: Path, data: bytes) -> EpisodeRecord:
     try:
-        return _record(FileForm.model_validate(loads(data)))
-    except ValidationError as error:
-        raise _not_an_episode(file, error) from None
+        tree = loads(data)
+        if not isinstance(tree, dict) or tree.pop("version", None) != VERSION:
+            raise FileError(file, None, "was written by another version of rpms, in a form that is not known here")
+        tree.pop("sha256", None)
+        return from_json(EpisodeRecord, tree)
     except NotJson as error:
         raise FileError(file, None, f"is not an episode: {error}") from None
-
-
-def _not_an_episode(file: Path, error: ValidationError) -> FileError:
-    if error.errors(include_url=False, include_input=False, include_context=False)[0]["loc"] == ("version",):
-        return FileError(file, None, "was written by another version of rpms, in a form that is not known here")
-    return FileError(file, None, f"is not an episode: {first_mistake(error)}")
-
-
-def _row(head: HeadForm) -> EpisodeRow:
-    counts = head.metrics
-    return EpisodeRow(
-        head.task,
-        head.type,
-        head.ending,
-        head.score,
-        counts.steps,
-        counts.infeasible,
-        counts.foreseeable,
-        counts.repeated_failures,
-        counts.contradictions,
-        counts.usage.usage(),
-        head.error,
-        counts.reasks,
-        counts.replaced,
-        counts.shortened,
-        counts.crowded,
-        head.trial,
-        counts.surprises,
-    )
-
-
-def _record(content: FileForm) -> EpisodeRecord:
-    candidates = tuple(
-        CandidateRecord(**{**dict(candidate), "wording": content.texts[candidate.wording]})
-        for candidate in content.candidates
-    )
-    steps: list[StepRecord] = []
-    containers: dict[str, bool] = {}
-    last_seen: dict[str, str] = {}
-    for step in content.steps:
-        containers = _changed(containers, step.belief.containers)
-        last_seen = _changed(last_seen, step.belief.last_seen)
-        steps.append(_step(step, content.texts, candidates, containers, last_seen))
-    return EpisodeRecord(_row(content), content.goal, content.goal_signature, content.rules, tuple(steps), content)
-
-
-def _step(
-    step: StepForm,
-    texts: Sequence[str],
-    candidates: Sequence[CandidateRecord],
-    containers: Mapping[str, bool],
-    last_seen: Mapping[str, str],
-) -> StepRecord:
-    belief = step.belief
-    happened = {each.name: getattr(step, each.name) for each in fields(Happening)}
-    happened |= {name: texts[happened[name]] for name in TEXTS}
-    happened["usage"] = step.usage.usage()
-    happened["surprises"] = tuple(Surprise(*each) for each in step.surprises)
-    return StepRecord(
-        **happened,
-        belief=BeliefRecord(
-            belief.location,
-            belief.holding,
-            containers,
-            last_seen,
-            tuple(texts[line] for line in belief.lines),
-            belief.signature,
-        ),
-        progress=Progress(*step.progress),
-        candidates=tuple(candidates[place] for place in step.candidates),
-        unlisted=step.unlisted,
-        extras=step.extras,
-        left_out=() if step.left_out is None else tuple(texts[step.left_out].split("\n")),
-    )
-
-
-def _changed(before: Mapping[str, _Value], changes: Mapping[str, _Value | None]) -> dict[str, _Value]:
-    return {name: value for name, value in {**before, **changes}.items() if value is not None}

@@ -45,10 +45,6 @@ class Label(StrEnum):
     """Everything that is no precondition: an effect, what was revealed, kinds in a role, a place, a goal's fact."""
     TAKEN_OUT = "taken out"
     """Induced, and then taken out, since on episodes kept aside it was wrong; `note` says how. Not in the manual."""
-    ACCEPTED = "accepted"
-    """A person keeps this line in the manual, whatever is learned (see `store.decisions`)."""
-    REJECTED = "rejected"
-    """A person keeps this line out of the manual, whatever is learned."""
     EDITED = "edited"
     """A person has changed this line of the manual since it was learned; `note` says how. Edits are kept."""
 
@@ -108,7 +104,7 @@ class Claim(Support):
         """Whether it is a line of the manual. One of tools is for a guard alone, and holds only what is certain."""
         if self.label is Label.POSSIBLE:
             return self.at[:1] != ("tools",)
-        return self.label in (Label.NECESSARY, Label.SEEN, Label.ACCEPTED)
+        return self.label in (Label.NECESSARY, Label.SEEN)
 
     @property
     def id(self) -> str:

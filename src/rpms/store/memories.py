@@ -134,6 +134,7 @@ class _Schema(_Record):
     success_count: int = Field(default=1, ge=0, le=LONGEST_NUMBER)
     failure_count: int = Field(default=0, ge=0, le=LONGEST_NUMBER)
     confidence: float = Field(default=1.0, ge=0, le=1)
+    goals: Texts = Field(default_factory=list)
 
     def entry(self) -> Entry:
         return VerifiedSchema(
@@ -143,6 +144,7 @@ class _Schema(_Record):
             tuple(self.effects),
             self._sources(self.success_count, self.failure_count),
             self.id,
+            frozenset(map(GoalSignature.parse, self.goals)),
         )
 
 
@@ -328,6 +330,7 @@ def record(entry: Entry) -> dict[str, Any]:
                 "success_count": entry.success_count,
                 "failure_count": entry.failure_count,
                 "confidence": entry.confidence,
+                **({"goals": sorted(map(str, entry.goals))} if entry.goals else {}),
             }
         case CriticalFailure():
             body = {

@@ -26,8 +26,7 @@ from rpms.foreign.files import is_there, open_regular, read_bytes, unreadable
 from rpms.foreign.json_text import Amount, Count, NotJson, Text, loads
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.foreign.shown import excerpt
-from rpms.store.episode_form import file_name
-from rpms.store.episodes import EpisodeRecord, EpisodeRow, read_episode, read_row
+from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, packed, read_episode, read_row
 from rpms.store.files import read_sealed, read_text, sealed, write_whole
 from rpms.store.lock import LOCK, locked
 from rpms.store.protocol import Protocol, read_protocol
@@ -122,11 +121,15 @@ class RunFolder:
     def protocol(self) -> Protocol:
         if not self.begun:
             raise InputError(f"{self.folder}: there is no run here; `rpms run … --out {self.folder}` makes one")
+        if any((self.folder / EPISODES).glob("*.json")):
+            raise InputError(
+                f"{self.folder}: its episodes are in an earlier form; `rpms convert {self.folder}` writes them anew"
+            )
         return read_protocol(self.folder / PROTOCOL)
 
     def file(self, task: str) -> Path:
         """Where a task's episode is, or will be."""
-        return self.folder / EPISODES / file_name(task)
+        return self.folder / EPISODES / f"{file_name(task)}.gz"
 
     def has_beside(self, task: str, folders: Iterable[str]) -> bool:
         """Whether all that was to be kept beside an episode is there and sound."""
@@ -216,9 +219,9 @@ class OpenRun:
         """
         file = self.run.file(row.task)
         for folder, content in beside:
-            write_whole(self.run.folder / folder / file.name, sealed(content))
+            write_whole(self.run.folder / folder / file_name(row.task), sealed(content))
         self._time(timing)
-        write_whole(file, text)
+        write_whole(file, packed(text))
 
     def write_price(self, numbers: Mapping[str, float | None]) -> None:
         """Keep the price, as `RunFolder.price` gives it back; the latest one given holds for the whole run."""
@@ -246,8 +249,8 @@ def open_run(folder: Path, protocol: Protocol) -> Iterator[OpenRun]:
     with locked(folder):
         file = folder / PROTOCOL
         if is_there(file):
-            differences = read_protocol(file).differences(protocol)
-            if differences and not any((folder / EPISODES).glob("*.json")):
+            differences = RunFolder(folder).protocol.differences(protocol)
+            if differences and not any((folder / EPISODES).glob("*.json.gz")):
                 write_whole(file, protocol.text())  # nothing was played under the other one
             elif differences:
                 raise InputError(

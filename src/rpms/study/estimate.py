@@ -15,7 +15,7 @@ from rpms.models.accounting import Price, list_cost
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.plan import RunPlan
 from rpms.store.runs import RunFolder
-from rpms.study.run import Means, StudyLayout, cases_of, learner, plan_cell, plan_round, read_learned
+from rpms.study.run import Means, StudyLayout, cases_of, learner, learns, plan_cell, plan_round, read_learned
 from rpms.study.values import Case, Learning, Study
 
 STEPS = 0.65
@@ -74,7 +74,7 @@ class _Estimator:
         learning = self.study.learning
         cases = cases_of(self.study, model)
         who = learner(self.study, model)
-        if learning is not None and who and any(case.condition.memory and case.memory is None for case in cases):
+        if learning is not None and who and any(map(learns, cases)):
             out = self.layout.learned(self.study, self.means, who)
             if out not in self.seen:
                 self.seen.add(out)
@@ -110,9 +110,10 @@ class _Estimator:
         world, learning = self.means.world.name, self.study.learning
         if not case.condition.memory:
             return EpisodicMemory(world=world)
-        if case.memory is not None:
-            return self.means.read_memory(case.memory, world)
-        assert learning is not None
+        if (given := case.memory_file(self.means.world)) is not None:
+            return self.means.read_memory(given, world)
+        if learning is None:
+            return EpisodicMemory(world=world)
         who = learner(self.study, model)
         if not who:
             return EpisodicMemory(world=world)

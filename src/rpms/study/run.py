@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from rpms.core.condition import CONDITIONS, Condition
+from rpms.core.condition import ABLATION, CONDITIONS, Condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import is_there
@@ -26,9 +26,9 @@ from rpms.models.providers import chooses_from_menu
 from rpms.play.epochs import run_epochs
 from rpms.play.limits import Meter
 from rpms.play.methods import METHODS, REACT, Method
-from rpms.play.plan import OpenModel, RunPlan, plan_run
+from rpms.play.plan import OpenModel, RunPlan, overlapping, plan_run
 from rpms.play.run import Listener, MakeEngine, check_workers
-from rpms.play.settings import Settings
+from rpms.play.settings import ALLOW, Settings
 from rpms.play.setup import can_play
 from rpms.play.threads import Threads
 from rpms.play.trials import Trials, run_trials
@@ -141,7 +141,9 @@ def slug(text: str) -> str:
 def label(condition: Condition) -> str:
     """A condition as a part of a folder's name."""
     name = next(
-        name for name, each in CONDITIONS.items() if (each.rules, each.memory) == (condition.rules, condition.memory)
+        name
+        for name in ABLATION.values()
+        if (CONDITIONS[name].rules, CONDITIONS[name].memory) == (condition.rules, condition.memory)
     )
     usual = replace(CONDITIONS[name], layout=condition.layout, form=condition.form)
     varied = condition.arbitration is not usual.arbitration or condition.state_filter is not usual.state_filter
@@ -216,6 +218,7 @@ def plan_cell(study: Study, case: Case, model: str, means: Means, memory: Episod
         sources=settings.sources(means.world, means.window(model, settings)),
         seed=settings.seed or 0,
         method=method_of(case, means.world),
+        overlap=settings.overlap == ALLOW,
     )
 
 
@@ -246,7 +249,8 @@ def run_study(
     known: dict[Path, Trials] = {}
     cases = {model: cases_of(study, model) for model in models}
     _check_plans(study, cases, means)
-    given = {case.memory: means.read_memory(case.memory, means.world.name) for case in study.cases if case.memory}
+    files = dict.fromkeys(filter(None, (case.memory_file(means.world) for case in study.cases)))
+    given = {file: means.read_memory(file, means.world.name) for file in files}
     for model in models:
         memories = _Memories(study, model, means, layout, given)
         for case in cases[model]:
@@ -269,7 +273,15 @@ def run_study(
 
 
 def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means) -> None:
-    """Make every plan once: games or files that are not here stop a study before it begins."""
+    """Make every plan once: games or files that are not here stop a study before it begins.
+
+    So does a task that is both learned from and played, unless a condition allows it.
+    """
+    if study.learning is not None and any(case.settings.overlap != ALLOW for case in study.cases if learns(case)):
+        tested = [task.id for task in study.choice.tasks(means.world, means.setting)]
+        learned = {task.id for task in study.learning.choice.tasks(means.world, means.setting)}
+        if shared := [task for task in tested if task in learned]:
+            raise InputError(f"{study.file}: {overlapping(len(shared), len(tested), shared[0])}")
     for model, played in cases.items():
         if study.learning is not None and (who := learner(study, model)):
             plan_round(study, study.learning, 1, who, means)
@@ -312,6 +324,11 @@ def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: 
     return replace(plan, method=replace(plan.method, experience=experience))
 
 
+def learns(case: Case) -> bool:
+    """Whether it plays with what the study learned."""
+    return case.condition.memory and case.settings.memory is None
+
+
 class _Memories:
     """The memories of one model's conditions, each read once; what must be learned is learned when first wanted."""
 
@@ -325,9 +342,10 @@ class _Memories:
 
     def of(self, case: Case) -> EpisodicMemory:
         world = self._means.world.name
-        if not case.condition.memory or (case.memory is None and not self._learner):
+        file = case.memory_file(self._means.world)
+        if file is None and not (learns(case) and self._learner):
             return EpisodicMemory(world=world)
-        file = case.memory or self._learned(case.round)
+        file = file or self._learned(case.round)
         if file not in self._read:
             self._read[file] = read_learned(file, self._means)
         return self._read[file]

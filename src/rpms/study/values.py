@@ -11,7 +11,7 @@ from rpms.core.arbitration import Arbitration
 from rpms.core.condition import Condition
 from rpms.core.errors import InputError
 from rpms.play.knob_values import worded
-from rpms.play.settings import Settings
+from rpms.play.settings import NO_MEMORY, Settings
 from rpms.worlds.base import Setting, Task, World
 
 
@@ -91,11 +91,10 @@ class Case:
     def condition(self) -> Condition:
         return normal(self.settings.condition_value())
 
-    @property
-    def memory(self) -> Path | None:
+    def memory_file(self, world: World) -> Path | None:
         """A memory to read, where it is not learned."""
-        memory = self.settings.memory
-        return memory if isinstance(memory, Path) and self.condition.memory else None
+        given = self.settings.memory not in (None, NO_MEMORY) and self.condition.memory
+        return self.settings.memory_file(world) if given else None
 
 
 def normal(condition: Condition) -> Condition:

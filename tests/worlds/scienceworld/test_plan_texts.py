@@ -4,12 +4,13 @@ import pytest
 from laboratory import BOIL, DESCRIPTIONS, HALLWAY, KITCHEN, MENU, after, in_kitchen
 
 from rpms.core.acting.action_guard import review
-from rpms.core.acting.advice import plan_for, turn_state
+from rpms.core.acting.advice import turn_state
 from rpms.core.acting.loops import find_loop
 from rpms.core.belief import Situation
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide
 from rpms.core.goal import Progress
+from rpms.core.planning.reason import plan_for, reasoner_of
 from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.play.setup import knowledge_of, manual_of
@@ -26,6 +27,10 @@ def rules(belief):
 
 def plan(belief):
     return plan_for(rules(belief), Situation(belief, belief.goal))
+
+
+def standing(belief):
+    return reasoner_of(rules(belief)).standing(Situation(belief, belief.goal))
 
 
 def commands(belief):
@@ -68,7 +73,7 @@ def test_one_goes_back_where_a_thing_was_seen():
     seen = [("go to kitchen", "You move to the kitchen."), ("look around", KITCHEN)]
     belief = after(*seen, ("go to hallway", "You move to the hallway."), opening=task)
     assert best(belief) == "go to kitchen"
-    assert plan(belief).progress == Progress("take", "thermometer", 0, 5)
+    assert standing(belief).progress == Progress("take", "thermometer", 0, 5)
 
 
 def test_a_question_is_answered_with_a_number():
@@ -147,7 +152,7 @@ def test_planes_are_compared_by_the_time_that_commands_took():
     for command, answer in fast:
         belief = world.update(belief, command, answer)
     assert commands(belief) == ["focus on inclined plane C"], "shallowest"
-    assert plan(belief).stage == 2
+    assert standing(belief).stage == 2
 
 
 def test_a_look_at_the_room_does_not_slow_a_block_that_has_left_its_plane():
@@ -165,10 +170,10 @@ def test_a_block_that_came_down_unseen_is_timed_again():
 
 def test_progress_follows_the_procedure_and_is_part_of_the_signature():
     belief = after(opening=opening("find-animal", HALLWAY))
-    assert plan(belief).stage == 0
+    assert standing(belief).stage == 0
     found = outside("find-animal", "a parrot egg")
     focused = world.update(found, "focus on parrot egg", "You focus on the parrot egg.")
-    assert (plan(focused).stage, plan(focused).progress.text) == (1, "put_it_in_its_box")
+    assert (standing(focused).stage, standing(focused).progress.text) == (1, "put_it_in_its_box")
     mind = compose(FULL, knowledge_of(world), EpisodicMemory())
     decision = decide(mind, found.goal, found, "focus on parrot egg", "You focus on the parrot egg.", ())
     assert str(decision.state_signature) == "room=outside|inventory=empty|progress=1"
@@ -209,10 +214,10 @@ def states(*steps, opening=BOIL + HALLWAY):
     """The turns that lead through some steps, and the state after them, as an episode keeps them."""
     belief, turns = after(opening=opening), []
     for command, answer in steps:
-        state = turn_state(belief, plan(belief).progress)
+        state = turn_state(belief, standing(belief).progress)
         turns.append(Turn("", command, state=state, failed=world.infeasible(answer)))
         belief = world.update(belief, command, answer)
-    return turns, turn_state(belief, plan(belief).progress)
+    return turns, turn_state(belief, standing(belief).progress)
 
 
 LOOKED = ("look around", HALLWAY)

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from rpms.core.acting.enforcement import Calls
 from rpms.core.condition import compose
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
@@ -32,7 +33,7 @@ def played(script, **given):
         model = RemoteModel("vllm/m", "m", server.url + "/v1", patience=Patience(tries=1))
         try:
             game = world.open(TICKET, Setting())
-            episode = play(Play(world, game, TICKET, mind, model, Decoding(), 15))
+            episode = play(Play(world, game, TICKET, mind, model, Decoding(), 15, calls=Calls.NATIVE))
         finally:
             model.close()
         return episode, server.seen
@@ -80,8 +81,7 @@ def test_malformed_arguments_reach_the_sandbox_and_its_refusal_is_recorded():
 def test_a_model_that_cannot_call_tools_is_one_line():
     settings = Settings.read({"calls": "native", "condition": "rules-only"})
     mind = compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), EpisodicMemory())
-    episode = Play(
-        world, world.open(TICKET, Setting()), TICKET, mind, PolicyModel("planner", follow_plan), Decoding(), 5
-    )
+    game, model = world.open(TICKET, Setting()), PolicyModel("planner", follow_plan)
+    episode = Play(world, game, TICKET, mind, model, Decoding(), 5, calls=Calls.NATIVE)
     with pytest.raises(InputError, match="planner cannot be given tools to call; leave out calls=native"):
         episode.step()

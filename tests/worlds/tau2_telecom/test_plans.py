@@ -9,9 +9,9 @@ import pytest
 
 from rpms.conformance import Status, check_world
 from rpms.core.acting.action_guard import review, review_rules
-from rpms.core.acting.advice import plan_for
 from rpms.core.belief import Situation
 from rpms.core.episode import Ending
+from rpms.core.planning.reason import plan_for
 from rpms.models.base import Decoding
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel

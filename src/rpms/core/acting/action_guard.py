@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rpms.core.acting.advice import reasoner_of
 from rpms.core.arbitration import infeasibility, prohibition
 from rpms.core.belief import Situation
 from rpms.core.facts import Truth
+from rpms.core.planning.reason import reasoner_of
 from rpms.core.rules import ActiveRules
 from rpms.core.tokens import brief
 

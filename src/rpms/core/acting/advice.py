@@ -1,35 +1,40 @@
-"""Past the paper: what a plan gives to a model that chooses. The silent adviser is the paper.
+"""Past the paper: what knowledge says at one step to a model that chooses. The silent adviser is the paper.
 
-Without rules there is no plan to advise from, and what is left is experience: a menu of recalled actions alone.
+A step has one context, and at most one plan, made when something asks for it: guidance, a menu, a prompt cut to what
+matters now, or a model that follows plans. Without rules there is no plan to advise from, and what is left is
+experience: a menu of recalled actions alone.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property
 from math import inf
 
+from rpms.core.acting.doubting import open_notice, plan_doubting
+from rpms.core.acting.menu import Menu, make_menu
+from rpms.core.acting.plan_words import next_steps, purpose_of
+from rpms.core.acting.surprise import Noticed
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.experience.adapt import AdaptContext, recalled_steps
 from rpms.core.experience.lessons import failed_alike
-from rpms.core.facts import Truth, kind_of
+from rpms.core.facts import kind_of
 from rpms.core.goal import Progress
+from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import SuccessSnippet
-from rpms.core.planning.prices import Link, Option
-from rpms.core.planning.reason import Plan, Reasoner, likely_places
+from rpms.core.planning.prices import Option
+from rpms.core.planning.reason import Plan, plan_for, reasoner_of
+from rpms.core.planning.trust import UNSHAKEN
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
-from rpms.core.rules import ActiveRules
-from rpms.core.tokens import brief, estimate_tokens
+from rpms.core.rules import ActiveRules, RuleManual
+from rpms.core.tokens import brief
 from rpms.core.verdict import Candidate
 
-MENU_TOKENS = 150
-"""Tokens that the entries of a menu may have together; one that does not fit beside the more relevant is left out."""
-_VAIN_SHOWN = 4
+_FAILED_SHOWN = 4
 """How many commands that failed are named."""
 
 Spell = Callable[[str, Belief], str]
@@ -46,65 +51,51 @@ def no_notice(_history: Sequence[Turn], _state: str) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class MenuItem:
-    """One entry of a menu."""
-
-    command: str
-    rank: int
-    """Its place by relevance, from 0; the order of the menu itself does not show it."""
-    reason: str = ""
-    """What it is for: the rest of the plan that it begins, or the experience it comes from."""
+def turn_state(belief: Belief, progress: Progress) -> str:
+    """What a turn remembers of the state it was decided in: where it is the same, nothing was achieved since."""
+    return f"{belief.signature()}|{progress.text}|{progress.done}|{belief.moment}"
 
 
-@dataclass(frozen=True, slots=True)
-class Menu:
-    """The entries as they are shown: grouped by what they do, so that the first is not simply the best."""
+@dataclass(frozen=True)
+class StepContext:
+    """Belief, goal, progress and history at one step, by the world's whole manual: alike in every condition."""
 
-    items: tuple[MenuItem, ...] = ()
+    situation: Situation
+    schemas: ActiveRules
+    """What of the manual bears on the goal."""
+    progress: Progress
+    history: Sequence[Turn] = ()
+    whereabouts: Whereabouts = field(default_factory=Whereabouts)
+    mask: Mask = NO_MASK
 
-    @property
-    def commands(self) -> tuple[str, ...]:
-        return tuple(item.command for item in self.items)
+    @cached_property
+    def signature(self) -> StateSignature:
+        """σ(b_t), with the stage of a procedure where there is one."""
+        return self.situation.belief.signature().at_stage(self.situation.stage)
 
-    @property
-    def best(self) -> str | None:
-        """The entry that is nearest to the goal."""
-        return min(self.items, key=lambda item: item.rank).command if self.items else None
+    @cached_property
+    def state(self) -> str:
+        """What a turn of the history remembers of the state it was decided in."""
+        return turn_state(self.situation.belief, self.progress)
 
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The entries as a model is to answer: the number comes first and decides, whatever entries have in common."""
-        return tuple(f"{number}. {item.command}" for number, item in enumerate(self.items, 1))
+    @cached_property
+    def turns_here(self) -> list[Turn]:
+        """The turns that were decided in this very state."""
+        return [turn for turn in self.history if turn.state == self.state]
 
-    def lines(self) -> list[str]:
-        """The entries for a prompt, each with what it is for."""
-        entries = zip(self.choices, self.items, strict=True)
-        return [f"  {choice}" + (f" ({item.reason})" if item.reason else "") for choice, item in entries]
-
-    def meant(self, action: str) -> str:
-        """The command that an answer means: an entry by its number, with or without its words; else the answer."""
-        number, _, rest = action.partition(".")
-        chosen = self.items[int(number) - 1 : int(number)] if number.isdecimal() and 0 < int(number[:4]) < 1000 else ()
-        if not chosen or action in self.commands or (rest.strip() and not rest.strip().startswith(chosen[0].command)):
-            return action
-        return chosen[0].command
-
-
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """What an adviser says at one step."""
-
-    guidance: tuple[str, ...] = ()
-    """Lines for the goal block."""
-    menu: Menu = field(default_factory=Menu)
-    notice: str = ""
-    """The loop that the history shows, in words."""
+    @cached_property
+    def adapting(self) -> AdaptContext:
+        """What adapting memories needs of the step."""
+        done = [each.command for each in self.situation.past]
+        tried = [turn.action for turn in self.turns_here]
+        refused = [turn.action for turn in self.turns_here if turn.failed]
+        sub_goal = self.progress.sub_goal
+        return AdaptContext(self.situation, self.schemas, self.whereabouts, done, sub_goal, tried, refused, self.mask)
 
 
 @dataclass(frozen=True)
 class Adviser:
-    """Makes the advice of each step out of plans and experience. By default it has nothing to say."""
+    """How much is said at each step, and what plans are made with. By default nothing is said."""
 
     guides: bool = False
     """Whether the goal block says what comes next and what already failed."""
@@ -115,88 +106,134 @@ class Adviser:
     ranked: bool = True
     notice: Callable[[Sequence[Turn], str], str] = no_notice
     spell: Spell = as_written
+    plans: RuleManual = field(default_factory=RuleManual)
+    """What plans are made with: the manual, or what every player has read of it where rules are off."""
+    weighs: bool = False
+    """Whether memories speak for and against the options of a plan."""
+    compact: bool = False
+    """Whether only the rules that matter to what is to be done now are shown."""
+    doubts: bool = False
+    """Whether plans may go against lines of the rules that were contradicted."""
 
-    def advise(
-        self,
-        situation: Situation,
-        rules: ActiveRules,
-        plan: Plan,
-        memories: Sequence[Candidate],
-        history: Sequence[Turn],
-        state: str,
-        room: AdaptContext | None = None,
-    ) -> Advice:
-        """What there is to say, from what the condition knows alone."""
-        if not (self.guides or self.size or self.notice is not no_notice):
-            return Advice()
-        waiting = {option.command for option in plan.options if option.chain and option.chain[0].waits}
-        tried = _tried(history, state, waiting)
-        room = room or AdaptContext(situation, rules)
-        choices = self._choices(situation, rules, plan, memories, room, tried) if self.size else ()
-        return Advice(
-            guidance(plan, history, state) if self.guides else (),
-            make_menu(choices, tried, self.size, ranked=self.ranked),
-            self.notice(history, state),
+    def active(self, step: StepContext) -> ActiveRules:
+        """What plans are made with for the goal at hand."""
+        goal = step.situation.goal
+        return self.plans.active(goal.type, goal.object, goal.destination)
+
+    def plan(self, step: StepContext, memories: Sequence[Candidate], noticed: Noticed) -> tuple[Plan, Noticed]:
+        """What to do as far as rules and memories know, and how far the rules are trusted then."""
+        belief, rules = step.situation.belief, self.active(step)
+        if self.doubts:
+            plan, noticed = plan_doubting(step, rules, lambda command: self.spell(command, belief), noticed)
+        else:
+            plan = self._plan(step, rules)
+        plan = weighed(plan, memories, step.adapting, step.signature) if self.weighs and memories else plan
+        return plan, noticed
+
+    def _plan(self, step: StepContext, rules: ActiveRules) -> Plan:
+        """What the rules say is to be done; what just failed in this state comes last."""
+        plan = plan_for(rules, step.situation, step.whereabouts)
+        failed = {turn.action for turn in step.turns_here if turn.failed}
+        plan = plan.respelled(lambda command: self.spell(command, step.situation.belief), failed)
+        if plan.options and plan.options[0].command in failed:  # nothing works as planned: look, and look again
+            done = [turn.action for turn in step.turns_here]
+            glances = sorted(reasoner_of(rules).glances, key=lambda option: done.count(option.command))
+            plan = replace(plan, options=(*glances, *plan.options))
+        return plan
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What is said at one step, from what the condition knows alone. Each part is worked out when it is asked for."""
+
+    adviser: Adviser
+    step: StepContext
+    rules: ActiveRules
+    memories: Sequence[Candidate] = ()
+    seen: Noticed = field(default_factory=lambda: Noticed(UNSHAKEN))
+    """What the answer to the last command says of the manual."""
+
+    @cached_property
+    def _planned(self) -> tuple[Plan, Noticed]:
+        return self.adviser.plan(self.step, self.memories, self.seen)
+
+    @property
+    def plan(self) -> Plan:
+        """What is to be done, for menu and guidance and for a model that is no LLM."""
+        return self._planned[0]
+
+    @property
+    def has_plan(self) -> bool:
+        """Whether anything asked for the plan. In the paper's conditions nothing does."""
+        return "_planned" in vars(self)
+
+    @property
+    def noticed(self) -> Noticed:
+        """What surprised, planning included where there was any, and how far the manual is trusted."""
+        return self._planned[1] if self.has_plan else self.seen
+
+    @cached_property
+    def progress(self) -> Progress:
+        """Progress as the prompt tells it: by the goal's facts, as far as the condition knows what the goal wants."""
+        known = self.adviser.active(self.step)
+        return (
+            self.step.progress
+            if known is self.step.schemas
+            else reasoner_of(known).standing(self.step.situation).progress
         )
 
-    def _choices(
-        self,
-        situation: Situation,
-        rules: ActiveRules,
-        plan: Plan,
-        memories: Sequence[Candidate],
-        room: AdaptContext,
-        tried: Container[str],
-    ) -> Iterator[tuple[str, str]]:
+    @cached_property
+    def notice(self) -> str:
+        """The loop that the history shows, in words."""
+        notice = self.adviser.notice
+        if self.adviser.doubts and (opened := open_notice(self.plan, self.noticed.trust)):
+            return opened
+        return notice(self.step.history, self.step.state) if notice is not no_notice else ""
+
+    @cached_property
+    def guidance(self) -> tuple[str, ...]:
+        """Lines for the goal block."""
+        return guidance(self.plan, self.step.history, self.step.state) if self.adviser.guides else ()
+
+    @cached_property
+    def shown(self) -> ActiveRules:
+        """The rules that the prompt shows: all that are active, unless it is compact."""
+        return focus(self.rules, self.plan) if self.adviser.compact else self.rules
+
+    @cached_property
+    def menu(self) -> Menu:
+        size = self.adviser.size
+        return make_menu(self._choices(), self._tried, size, ranked=self.adviser.ranked) if size else Menu()
+
+    @cached_property
+    def _tried(self) -> Counter[str]:
+        """Count the actions tried in this state that led back to it; waiting for a process does not count."""
+        history, state = self.step.history, self.step.state
+        if not self.step.turns_here:
+            return Counter()
+        waiting = {option.command for option in self.plan.options if option.chain and option.chain[0].waits}
+        after = [*(turn.state for turn in history), state][1:]
+        return Counter(
+            turn.action
+            for turn, then in zip(history, after, strict=True)
+            if turn.state == state and (turn.failed or then != state or turn.action not in waiting)
+        )
+
+    def _choices(self) -> Iterator[tuple[str, str]]:
         """What to choose from, best first: what plans begin with, or without rules what experience did."""
-        belief = situation.belief
-        if not rules.environment:
-            for command, why in recalled_steps(memories, room, tried, self.slack or inf):
-                yield self.spell(command, belief), why
-        elif self.ranked:
-            for option in plan.options:
-                if option.regret <= self.slack or not self.slack or plan.opened:
+        adviser, situation = self.adviser, self.step.situation
+        if not self.rules.environment:
+            for command, why in recalled_steps(self.memories, self.step.adapting, self._tried, adviser.slack or inf):
+                yield adviser.spell(command, situation.belief), why
+        elif adviser.ranked:
+            for option in self.plan.options:
+                if option.regret <= adviser.slack or not adviser.slack or self.plan.opened:
                     doubt = next((f"if {link.doubt}" for link in option.chain if link.doubt), "")
-                    yield option.command, "; ".join(filter(None, (purpose_of(option, rules), doubt, option.evidence)))
+                    words = (purpose_of(option, self.rules), doubt, option.evidence)
+                    yield option.command, "; ".join(filter(None, words))
         else:
-            yield from ((self.spell(command, belief), "") for command in feasible_actions(rules, situation))
-
-
-def _tried(history: Sequence[Turn], state: str, waiting: Container[str]) -> Counter[str]:
-    """How often what was done in this very state: it led back. To let a process go on is to stay, and not in vain."""
-    after = [*(turn.state for turn in history), state][1:]
-    return Counter(
-        turn.action
-        for turn, then in zip(history, after, strict=True)
-        if turn.state == state and (turn.failed or then != state or turn.action not in waiting)
-    )
-
-
-def make_menu(choices: Iterable[tuple[str, str]], tried: Mapping[str, int], size: int, *, ranked: bool) -> Menu:
-    """Choices, each with its reason, cut to a size and grouped by their first word.
-
-    The first stay, of those that were tried least often in this very state. Unranked, those stay that come first by
-    name.
-    """
-    left = list(dict(choices).items())
-    if ranked:
-        least = min((tried.get(command, 0) for command, _ in left), default=0)
-        left = [item for item in left if tried.get(item[0], 0) == least]
-    else:
-        left.sort(key=_by_name)
-    spare, kept = MENU_TOKENS, list[MenuItem]()
-    for rank, (command, reason) in enumerate(left[:size]):
-        tokens = estimate_tokens(command)
-        if tokens <= spare or not kept:
-            kept.append(MenuItem(command, rank, reason))
-            spare -= tokens
-    return Menu(tuple(sorted(kept, key=lambda item: _by_name((item.command, "")))))
-
-
-def _by_name(item: tuple[str, str]) -> tuple[str, tuple[tuple[int, str], ...]]:
-    """Sort by verb, then so that `drawer 10` comes after `drawer 9`."""
-    words = item[0].split()
-    return words[0] if words else "", tuple((int(word), "") if word.isdecimal() else (0, word) for word in words)
+            feasible = feasible_actions(self.rules, situation)
+            yield from ((adviser.spell(command, situation.belief), "") for command in feasible)
 
 
 def feasible_actions(rules: ActiveRules, situation: Situation) -> Iterator[str]:
@@ -204,18 +241,6 @@ def feasible_actions(rules: ActiveRules, situation: Situation) -> Iterator[str]:
     for command in reasoner_of(rules).commands(situation):
         if infeasibility(command, rules, situation) is None:
             yield command
-
-
-@lru_cache(maxsize=512)
-def reasoner_of(rules: ActiveRules) -> Reasoner:
-    """The reasoner over some rules, made once for all steps that ask for it."""
-    return Reasoner(rules)
-
-
-def plan_for(rules: ActiveRules, situation: Situation, experience: Whereabouts | None = None) -> Plan:
-    """What rules and experience say is to be done now."""
-    goal = situation.goal
-    return reasoner_of(rules).plan(situation, likely_places(rules, experience, (goal.object, goal.destination)))
 
 
 def focus(rules: ActiveRules, plan: Plan) -> ActiveRules:
@@ -244,42 +269,6 @@ def left_out(rules: ActiveRules, shown: ActiveRules) -> tuple[str, ...]:
     )
 
 
-def purpose_of(option: Option, rules: ActiveRules) -> str:
-    """What a choice is for, in a few words: what it looks for, or the action that it makes possible."""
-    if not option.chain:
-        return ""
-    first, *rest = option.chain
-    if first.reveals:
-        thing = next((kind_of(arg) for arg in first.fact.args if arg.endswith("?")), "")
-        return f"look for {thing}" if thing else f"find out whether {rules.say(first.fact.atom, Truth.TRUE)}"
-    if rest:
-        return f"then {_plain(rest[0].command)}"
-    return f"so that {_plain(rules.say(first.fact.atom, ~Truth.TRUE if first.fact.negated else Truth.TRUE))}"
-
-
-def chain_of(option: Option, rules: ActiveRules) -> tuple[str, ...]:
-    """A plan from the goal back to what is done now, each action with the fact that the one before it is for."""
-    chain: list[str] = []
-    for link in reversed(_without_detours(option.chain)):
-        value = Truth.UNKNOWN if link.reveals else Truth.TRUE
-        chain += [_plain(rules.say(link.fact.atom, ~value if link.fact.negated else value)), _plain(link.command)]
-    return tuple(chain)
-
-
-def _without_detours(chain: tuple[Link, ...]) -> tuple[Link, ...]:
-    """A plan without what makes a fact so that a look may show to hold: a book on the desk need not be put there."""
-    for place, link in enumerate(chain):
-        later = [other for other in range(place + 1, len(chain)) if chain[other].fact[:3] == link.fact[:3]]
-        if link.reveals and later:
-            return (*chain[: place + 1], *chain[later[-1] + 1 :])
-    return chain
-
-
-def _plain(text: str) -> str:
-    """A text without the marks of what nobody has seen yet."""
-    return _IMAGINED.sub("", text)
-
-
 def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]:
     """Lines for the goal block: what comes next, what was just done, what already failed here."""
     lines: list[str] = []
@@ -289,24 +278,8 @@ def guidance(plan: Plan, history: Sequence[Turn], state: str) -> tuple[str, ...]
         lines.append(f"  Just done: {brief(history[-1].action)}")
     failed = dict.fromkeys(turn.action for turn in history if turn.failed and turn.action and turn.state == state)
     if failed:
-        lines.append(f"  Already failed: {', '.join(map(brief, list(failed)[:_VAIN_SHOWN]))}")
+        lines.append(f"  Already failed: {', '.join(map(brief, list(failed)[:_FAILED_SHOWN]))}")
     return tuple(lines)
-
-
-def next_steps(option: Option) -> str:
-    """A plan in one line, as far as it is certain: `go to desk 1, then take mug 1 from desk 1`."""
-    steps: list[str] = [] if option.chain else [option.command]
-    for link in option.chain:
-        if "?" in link.command:
-            break
-        steps.append(link.command)
-        if link.reveals:
-            sought = next((kind_of(arg) for arg in link.fact.args if arg.endswith("?")), "")
-            return ", then ".join(steps) + (f" to look for {sought}" if sought else "")
-    return ", then ".join(steps)
-
-
-_IMAGINED = re.compile(r" \?+")
 
 
 def weighed(plan: Plan, memories: Sequence[Candidate], room: AdaptContext, state: StateSignature) -> Plan:
@@ -339,8 +312,3 @@ def _found_there(option: Option, room: AdaptContext) -> str:
     sought = [kind_of(arg) for arg in link.fact.args if arg.endswith("?")] if link is not None else []
     places = [kind_of(arg) for arg in link.fact.args if not arg.endswith("?")] if link is not None else []
     return room.whereabouts.told(sought[0], places[0]) if sought and places else ""
-
-
-def turn_state(belief: Belief, progress: Progress) -> str:
-    """What a turn remembers of the state it was decided in: where it is the same, nothing was achieved since."""
-    return f"{belief.signature()}|{progress.text}|{progress.done}|{belief.moment}"

@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 from math import inf
+from typing import TYPE_CHECKING
 
-from rpms.core.acting.advice import reasoner_of
-from rpms.core.acting.context import StepContext
 from rpms.core.acting.surprise import Noticed, SurpriseKind, circle
 from rpms.core.facts import Truth
 from rpms.core.planning.ground import Order
 from rpms.core.planning.prices import Option
-from rpms.core.planning.reason import Plan, Reasoner
+from rpms.core.planning.reason import Plan, Reasoner, likely_places, reasoner_of
 from rpms.core.planning.trust import Trust, doubted
 from rpms.core.rules import ActiveRules
+
+if TYPE_CHECKING:
+    from rpms.core.acting.advice import StepContext
 
 _CIRCLES = 3
 """How often at one step a plan is blamed for leading back before the next best one is taken as it is."""
@@ -31,10 +33,11 @@ tried with the goal's things, and how many of these."""
 Spelling = Callable[[str], str]
 
 
-def plan_doubting(
-    present: StepContext, rules: ActiveRules, plan: Plan, order: Order, spell: Spelling, noticed: Noticed
-) -> tuple[Plan, Noticed]:
+def plan_doubting(present: StepContext, rules: ActiveRules, spell: Spelling, noticed: Noticed) -> tuple[Plan, Noticed]:
     """What to do, given what the manual itself says and how far it is trusted by now."""
+    goal = present.situation.goal
+    order = likely_places(rules, present.whereabouts, (goal.object, goal.destination))
+    plan = reasoner_of(rules).plan(present.situation, order)
     done = {command for state, command in noticed.trust.walked if state == present.state}
     for _ in range(_CIRCLES):
         best = _best(present, rules, plan, order, spell, noticed.trust)

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice, product
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from rpms.core.acting.context import StepContext
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.planning.prices import Link
@@ -26,6 +25,7 @@ from rpms.core.planning.trust import (
     atoms_over,
     effect_line,
     false_over,
+    goal_holds,
     key_of,
     made,
     need_line,
@@ -33,6 +33,9 @@ from rpms.core.planning.trust import (
     wanted_facts,
 )
 from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Instance, Revelation
+
+if TYPE_CHECKING:
+    from rpms.core.acting.advice import StepContext
 
 _BOUND = 200
 """Ways to bind the parameters that a process does not name; more are not tried."""
@@ -57,7 +60,8 @@ class SurpriseKind(StrEnum):
     """The plan led back to a state in which the same was done before."""
 
 
-class Surprise(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Surprise:
     """One difference, with the line of the manual that it speaks against."""
 
     kind: str
@@ -83,7 +87,7 @@ def notice(trust: Trust, now: StepContext, before: Situation) -> Noticed:
         return Noticed(trust)
     last, situation = now.history[-1], now.situation
     noticed = compare(trust, now.schemas, before, last.action, situation, refused=last.failed)
-    if now.tracked.cost == 0:
+    if goal_holds(now.schemas, situation, now.progress):
         noticed = goal_goes_on(noticed, now.schemas, situation)
     news = last.failed or bool(noticed.surprises)
     walked = frozenset[tuple[str, str]]() if news else noticed.trust.walked | {(last.state, last.action)}
@@ -221,9 +225,9 @@ def _changes(
             news.append(seen)
     effects = {(one.atom.predicate, one.negated) for one in news if isinstance(one, Literal)}
     trust = noticed.trust.learning(key, news, lacking=not effects <= made(rules)) if news else noticed.trust
-    for literal in news:
-        if isinstance(literal, Literal):
-            text = f"`{command}` changed what nobody foretold: {_said(rules, literal.bind(binding))}"
+    for one in news:
+        if isinstance(one, Literal):
+            text = f"`{command}` changed what nobody foretold: {_said(rules, one.bind(binding))}"
             noticed = noticed.with_(SurpriseKind.CHANGED, Line(key, Part.DOES, COMPLETE), text, trust)
     return replace(noticed, trust=trust)
 
@@ -285,7 +289,7 @@ def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situat
     for line in blamed:
         trust = trust.weighed(line, CONTRADICTED)
     text = f"`{chain[0].command}` led back to a state in which it was done before"
-    if any(kind == SurpriseKind.CIRCLE for kind, _, _ in noticed.surprises):
+    if any(one.kind == SurpriseKind.CIRCLE for one in noticed.surprises):
         return replace(noticed, trust=trust)
     return noticed.with_(SurpriseKind.CIRCLE, blamed[0] if blamed else "", text, trust)
 

@@ -20,7 +20,8 @@ from typing import NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.planning.achievers import Achievers, Fact
-from rpms.core.planning.ground import Edge, Ground, Order, is_unseen
+from rpms.core.planning.ground import Edge, Order, is_unseen
+from rpms.core.planning.progress import Purposeful
 
 GOAL = Fact("goal", ())
 
@@ -50,7 +51,7 @@ class Option:
     """The experience that speaks for it or against it."""
 
 
-class Priced(Ground):
+class Priced(Purposeful):
     """The actions that matter in one situation, from the goal down, each with what it costs to get there."""
 
     def __init__(self, ways: Achievers, situation: Situation, order: Order) -> None:

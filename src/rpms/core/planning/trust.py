@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Facts, Literal, Truth
+from rpms.core.goal import Progress
 from rpms.core.rules import ActionSchema, ActiveRules, Instance, Purpose, Revelation
 
 FULL = 4.0
@@ -440,6 +441,14 @@ def bindings_met(purpose: Purpose, situation: Situation) -> Iterator[dict[str, s
         clauses = [clause.bind(binding) for stage in stages for clause in stage.until]
         if all(clause.truth(situation) is Truth.TRUE for clause in clauses):
             yield binding
+
+
+def goal_holds(rules: ActiveRules, situation: Situation, progress: Progress) -> bool:
+    """Whether all that the goal wants is known to hold."""
+    purpose = rules.purpose
+    if purpose is None or purpose.each:
+        return purpose is not None and progress.sub_goal == "done"
+    return any(True for _ in bindings_met(purpose, situation))
 
 
 def unfinished(trust: Trust, rules: ActiveRules, situation: Situation) -> Trust:

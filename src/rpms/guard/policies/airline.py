@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from rpms.guard.calls import Look, Unknown
+from rpms.guard.call_facts import Look, Unknown
 from rpms.guard.policies.records import agreed, fact, says_yes
 
 __all__ = ["agreed", "says_yes"]  # shared by both policies; the manual finds them here

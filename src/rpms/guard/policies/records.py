@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from rpms.guard.calls import Look
+from rpms.guard.call_facts import Look
 
 _YES = re.compile(r"\W*(?:yes|yep|yeah|i confirm|confirmed|go ahead|please do|please proceed)\b", re.IGNORECASE)
 Fact = Callable[..., bool | None]

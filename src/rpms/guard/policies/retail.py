@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from rpms.guard.calls import Look
+from rpms.guard.call_facts import Look
 from rpms.guard.policies.records import agreed, fact, says_yes
 
 __all__ = ["agreed", "says_yes"]  # shared by both policies; the manual finds them here

@@ -1,28 +1,93 @@
-"""What is open after what was seen so far: the questions, and what plans and guesses about goals are made with."""
+"""What is open about an action, ready to be asked of many states."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, product
+from random import Random
+from typing import NamedTuple
 
-from rpms.core.facts import Atom, Clause, Literal, kind_of
+from rpms.core.belief import Belief, Situation
+from rpms.core.facts import Atom, Clause, Literal, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.planning.reason import Reasoner
 from rpms.core.rules import PARAMETER, ActionSchema, Instance, Purpose, RuleManual, Stage
+from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
-from rpms.learn.rules.goals import GoalModel, guesses
+from rpms.learn.rules.goals import FIELDS, GoalBook, GoalModel, State, guesses
 from rpms.learn.rules.ledger import Ledger
-from rpms.learn.rules.question import Question
-from rpms.learn.rules.templates import SLOT
-from rpms.learn.rules.wins import FIELDS, GoalBook, State
+from rpms.learn.rules.needs import Needs, bits
+from rpms.learn.rules.templates import SLOT, fill
+from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label
 
-DEADLY, DEADLY_OFTEN = 1 / 3, 5
-"""Share of its successes that ended the task for good, and their number, that make an action one to put off."""
-ENOUGH_WINS = 12
-"""Wins of a goal type after which its episodes serve other questions."""
+
+@dataclass
+class Question:
+    """What is open about an action, ready to be asked of many states."""
+
+    schema: ActionSchema
+    book: Book
+    needs: Needs = field(init=False)
+    decisive: dict[int, int] = field(init=False)
+    """Refusals that show that a fact is needed, by its bit."""
+    faultless: Counter[tuple[str, ...]] = field(init=False)
+    """Refusals that only the kinds can explain."""
+    fit: list[set[str]] = field(init=False)
+    """For each slot, the kinds that have worked in it."""
+    wanted: int = field(init=False)
+    """The best guess at what it needs."""
+    unusual: int = field(init=False)
+    """Facts about its things with which it has hardly ever succeeded: who knows what it does to them."""
+    rare: float = field(init=False)
+    interest: float = field(init=False)
+    """How often it is to come up, compared with other actions: an action of nothing has nothing to be settled."""
+    asked: Counter[object] = field(default_factory=Counter)
+    """What was tried since conclusions were drawn, by what it was to settle."""
+
+    def __post_init__(self) -> None:
+        self.needs = needs = Needs(self.book)
+        self.decisive = {bit: len(needs.decisive(bit)) for bit in bits(needs.explaining)}
+        self.faultless = Counter(attempt.kinds for attempt in needs.faultless)
+        self.fit = [{kinds[slot] for kinds in self.book.worked} for slot in range(len(self.book.slots))]
+        successes = len(self.book.successes)
+        self.wanted = needs.required if successes < LIMITS.few_successes else needs.explaining
+        usual = Counter(bit for _, true, _ in needs.wins for bit in bits(true))
+        self.unusual = sum(
+            1 << bit for bit in range(2 * needs.size) if usual[bit] < LIMITS.several and needs.of_slots(bit)
+        )
+        self.rare = min(1.0, LIMITS.many_successes / max(1, successes))
+        self.interest = 1 / (1 + successes / LIMITS.half_interest) if self.book.slots else 0.0
+
+    def rarity(self, true: int, false: int) -> tuple[float, int]:
+        """How seldom it was done where such facts are so, unless one that explains refusals is false, and which."""
+        holds, fails = true | false << self.needs.size, false | true << self.needs.size
+        unusual = holds & self.unusual
+        return (1 / (1 + self.asked[unusual]) if unusual and not fails & self.needs.explaining else 0.0), unusual
+
+    def gain(self, true: int, false: int, kinds: tuple[str, ...]) -> tuple[float, object]:
+        """How much would be learned by doing it where some facts are true and some false, and what about."""
+        size, needs = self.needs.size, self.needs
+        holds, fails = true | false << size, false | true << size
+        missing = self.wanted & ~holds
+        fits = all(kind in fit for kind, fit in zip(kinds, self.fit, strict=True))
+        if missing:
+            single = missing & (missing - 1) == 0 and fails & missing
+            if not single or not fits or (needs.paired and not self.book.worked[kinds]):
+                return 0.0, None
+            known = self.decisive.get(missing.bit_length() - 1, 0) + self.asked[missing]
+            return (4.0 / (1 + known) if known < 2 * LIMITS.decisive else 0.0), missing
+        open_ = needs.required & ~holds
+        if open_:
+            # what was never seen to be missing alone, and is missing now
+            known = self.asked[open_]
+            return (5.0 / (1 + known) if fits and fails & open_ else 0.0), open_
+        worked, tried = self.book.worked[kinds], self.faultless.get(kinds, 0) + self.asked[kinds]
+        if not worked and tried < LIMITS.refused_kinds:
+            return (4.0 if not fits else 3.0) / (1 + tried) * self.rare, kinds
+        return self.rare / (1 + worked + self.asked[kinds]), kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +152,7 @@ class Agenda:
         self.deadly = frozenset(
             book.template
             for book in self.ledger.books.values()
-            if book.losses >= max(DEADLY_OFTEN, DEADLY * book.worked.total())
+            if book.losses >= max(LIMITS.deadly_often, LIMITS.deadly * book.worked.total())
         )
 
     def _seeing(self) -> list[ActionSchema]:
@@ -152,7 +217,7 @@ class Agenda:
     def settled(self, goal: Goal) -> bool:
         """Whether nothing is left to be asked about what goals of a type want."""
         model = self.goal_model(goal)
-        return model is not None and model.wins >= ENOUGH_WINS
+        return model is not None and model.wins >= LIMITS.enough_wins
 
     def reasoner(self, wanted: State) -> Reasoner:
         """Plans towards facts about the goal's things."""
@@ -197,3 +262,132 @@ def _assignments(args: Sequence[str], roles: dict[str, set[str]], known: dict[st
             if name not in way and (role not in known or role in has or not has)
         ]
     yield from ways
+
+
+def promise(book: Book, goal: str, true: int, false: int, kinds: Sequence[str]) -> float:
+    """How likely an action is to score with some facts true and some false, as far as its past speaks against it."""
+    rows = [row for row in book.attempts if row.goal == goal and not row.refused][-LIMITS.recent :]
+    usual = (sum(row.gained > 0 for row in rows) + 1) / (len(rows) + 2)
+    if usual < LIMITS.hopeless:
+        return usual
+    size = len(book.facts)
+    own = sum(1 << bit for bit, fact in enumerate(book.facts) if _own(fact.args, book))
+    now = true & own | (false & own) << size
+    left = [(_features(row, own, size) & now | _alike(row, kinds) << 2 * size, row.gained > 0) for row in rows]
+    worth = usual
+    for _ in range(LIMITS.deep):
+        worst, choice = worth, -1
+        every = 0
+        for mask, _ in left:
+            every |= mask
+        for bit in bits(every):
+            held = [scored for mask, scored in left if mask >> bit & 1]
+            share = (sum(held) + usual) / (len(held) + 1)
+            if len(held) < len(left) and share < worst:
+                worst, choice = share, bit
+        if choice < 0:
+            break
+        worth, left = worst, [row for row in left if row[0] >> choice & 1]
+    return worth
+
+
+def _own(args: Sequence[str], book: Book) -> bool:
+    """Whether a fact is about the action's things; of one that has none, a fact about nothing by its name."""
+    return any(arg.isdigit() for arg in args) if book.slots else not args
+
+
+def _features(row: Attempt, own: int, size: int) -> int:
+    return row.true & own | (row.false & own) << size
+
+
+def _alike(row: Attempt, kinds: Sequence[str]) -> int:
+    return sum(1 << slot for slot, (one, other) in enumerate(zip(row.kinds, kinds, strict=True)) if one == other)
+
+
+class Prospect(NamedTuple):
+    """An action that may score."""
+
+    worth: float
+    command: str
+    needs: tuple[Clause, ...] = ()
+    """What has to hold first, as far as anybody knows."""
+
+
+@dataclass
+class Ventures:
+    """What is tried in one episode after all that is known to score."""
+
+    agenda: Agenda
+    goal: str
+    dice: Random
+    pursued: Prospect | None = None
+    given_up: set[str] = field(default_factory=set)
+    born: dict[str, None] = field(default_factory=dict)
+    """What came into being with a step that scored."""
+
+    def told(self, before: Belief, after: Belief, *, scored: bool) -> None:
+        """Hear what became of a step."""
+        if scored:
+            there = (*after.holding, *after.last_seen)
+            known = {*before.holding, *before.last_seen}
+            self.born |= dict.fromkeys(name for name in there if name not in known)
+            self.pursued = None
+            self.given_up.clear()
+
+    def give_up(self, prospect: Prospect) -> None:
+        """Try something else, until anything scores."""
+        self.pursued = None
+        self.given_up.add(prospect.command)
+
+    def prospects(self, situation: Situation) -> list[Prospect]:
+        """What may score, most promising first; nothing that was given up since anything scored."""
+        found: dict[str, Prospect] = {}
+        for question in self.agenda.questions:
+            restored = self.agenda.circumstances(question.schema)
+            for names in self._names(question, situation.belief):
+                command = fill(question.book.template, names)
+                if command in found or command in self.given_up:
+                    continue
+                instance = Instance(question.schema, dict(zip(question.schema.variables, names, strict=True)))
+                needs = tuple(dict.fromkeys((*restored, *instance.preconditions)))
+                ready = all(clause.truth(situation) is Truth.TRUE for clause in needs)
+                worth = self._worth(question, names, situation.belief) * (1.0 if ready else LIMITS.not_yet)
+                if worth >= LIMITS.hopeless:
+                    found[command] = Prospect(worth, command, needs)
+        every = list(found.values())
+        self.dice.shuffle(every)
+        return sorted(every, key=lambda each: -each.worth)[: LIMITS.choices]
+
+    def _names(self, question: Question, belief: Belief) -> Iterator[tuple[str, ...]]:
+        """Names for an action: what is in hand, what just came into being, and such as have worked."""
+        slots = []
+        for role, fit in zip(question.schema.variables, question.fit, strict=True):
+            known = belief.names.get(role, ())
+            near = {*belief.holding, *self.born}
+            slots.append([name for name in known if name in near or kind_of(name) in fit][: LIMITS.names_tried])
+        yield from (names for names in product(*slots) if len(set(names)) == len(names))
+
+    def _worth(self, question: Question, names: tuple[str, ...], belief: Belief) -> float:
+        kinds = tuple(map(kind_of, names))
+        if not self.born.keys().isdisjoint(names) and not question.book.worked[kinds]:
+            return LIMITS.new_thing
+        if self._is_called_for(question.book, names, belief):
+            return LIMITS.new_thing
+        # what it needs is seen to before it is done
+        needed, size = question.wanted, question.needs.size
+        true, false = question.book.measure(belief, names)
+        seen_to = needed & (1 << size) - 1 | needed >> size
+        true, false = true & ~seen_to | needed & (1 << size) - 1, false & ~seen_to | needed >> size
+        return promise(question.book, self.goal, true, false, kinds)
+
+    @staticmethod
+    def _is_called_for(book: Book, names: Sequence[str], belief: Belief) -> bool:
+        """Whether a fact tells an action's own word of its thing, and nobody knows yet what comes of that."""
+        words = book.template.split()
+        for bit, fact in enumerate(book.facts):
+            if len(fact.args) == 2 and any(arg in words for arg in fact.args):
+                tried = sum(row.true >> bit & 1 for row in book.attempts if not row.refused)
+                bound = Atom(fact.predicate, tuple(names[int(arg)] if arg.isdigit() else arg for arg in fact.args))
+                if tried < LIMITS.known_past and belief.truth(bound) is Truth.TRUE:
+                    return True
+        return False

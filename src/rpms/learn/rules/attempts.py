@@ -18,17 +18,20 @@ from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.rules import ANYTHING, Predicate
 from rpms.learn.rules.templates import Names
-from rpms.learn.rules.unnamed import Glimpse, glimpse
+from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Witness
 
 NAME = re.compile(r"[a-z][a-z_]*")
 """What an action, a parameter or a process may be called."""
-_PROBES = 2
-"""Kinds of things that are asked about at a step, to see whether anything is known of such."""
-_REMEMBERED = 200
-"""Attempts of an action of which it is remembered what was believed then."""
-_GLIMPSES = 200
-"""Attempts of an action of which it is looked at what they show of things not named: enough to tell."""
+
+
+class Glimpse(NamedTuple):
+    """What an action showed, as bits of the facts over `_` that were asked about."""
+
+    shown: int = 0
+    """Of these, some fact was unknown before and is known now."""
+    hidden: int = 0
+    """Of these, some fact about things that are known by now is unknown still."""
 
 
 class Attempt(NamedTuple):
@@ -127,7 +130,7 @@ class Book:
         if not refused:
             self.widen(names, known)
         known_before = self.known(before, names)
-        if not self.plain and len(self.beliefs) < _REMEMBERED:
+        if not self.plain and len(self.beliefs) < LIMITS.remembered:
             self.beliefs.append((before, after))
         if not refused:
             self.settle_probes(before, after, names, kinds, dice)
@@ -144,7 +147,7 @@ class Book:
         )
 
     def _glimpse(self, before: Belief, after: Belief, names: Sequence[str]) -> Glimpse:
-        if self.plain or len(self.attempts) >= _GLIMPSES:
+        if self.plain or len(self.attempts) >= LIMITS.remembered:
             return Glimpse()
         return glimpse(self.revelations, self.vocabulary.predicates, before, after, names)
 
@@ -256,7 +259,7 @@ class Book:
         Nobody has seen `lamp ?` yet. If it is known not to be in a place, then all that is there is known.
         """
         for atom in self.revelations:
-            for _ in range(_PROBES if kinds and atom not in self.probes else 0):
+            for _ in range(LIMITS.probes if kinds and atom not in self.probes else 0):
                 name = f"{dice.choice(kinds)} ?"
                 asked = _probing(atom, names, name)
                 if before.truth(asked) is Truth.UNKNOWN and after.truth(asked) is not Truth.UNKNOWN:
@@ -313,3 +316,35 @@ class Sights:
         for kind in dict.fromkeys(map(kind_of, things)):
             self.found[kind, where] += 1
             self.witnesses.setdefault((kind, where), []).append(witness)
+
+
+def glimpse(
+    revelations: Sequence[Atom],
+    predicates: Mapping[str, Predicate],
+    before: Belief,
+    after: Belief,
+    names: Sequence[str],
+) -> Glimpse:
+    """What became known, and what did not, of all things in the roles of `_` that are known after an action.
+
+    What one sees depends on where one is: facts about places of an agent that has one are not asked about here.
+    """
+    places = {each.args[0] for each in predicates.values() if each.exclusive == "always" and len(each.args) == 1}
+    places = places if before.location is not None else set()
+    shown = hidden = 0
+    for place, atom in enumerate(revelations):
+        declared = predicates[atom.predicate]
+        if declared.exclusive or not places.isdisjoint(declared.args):
+            continue
+        pools = [
+            [name for name in after.names.get(role, ()) if name not in names] if arg == ANYTHING else [names[int(arg)]]
+            for arg, role in zip(atom.args, declared.args, strict=True)
+        ]
+        for args in product(*pools):
+            asked = Atom(atom.predicate, args)
+            if after.truth(asked) is Truth.UNKNOWN:
+                hidden |= 1 << place
+                break
+            if not shown >> place & 1 and before.truth(asked) is Truth.UNKNOWN:
+                shown |= 1 << place
+    return Glimpse(shown, hidden)

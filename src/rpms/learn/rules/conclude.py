@@ -20,27 +20,20 @@ from rpms.core.rules import (
     Tier,
 )
 from rpms.learn.rules.attempts import NAME, Book, Sights
-from rpms.learn.rules.by_role import processes_by_role
-from rpms.learn.rules.circumstances import circumstances
-from rpms.learn.rules.consequences import Outcomes
-from rpms.learn.rules.deeds import ADVANCED, deed_processes, deeds_of, looks, score_tables
 from rpms.learn.rules.goals import GoalModel, Makeable, goal_model
-from rpms.learn.rules.induce import Needs, bits
-from rpms.learn.rules.kinds import kind_tables
 from rpms.learn.rules.ledger import Ledger
-from rpms.learn.rules.linked import Process, processes
-from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, KindTable, literal_of
-from rpms.learn.rules.tables import ScoreTable
+from rpms.learn.rules.model import ActionModel, KindTable, kind_tables, literal_of
+from rpms.learn.rules.needs import Needs, bits, circumstances
+from rpms.learn.rules.outcomes import Outcomes
+from rpms.learn.rules.processes import Process, processes, processes_by_role
+from rpms.learn.rules.scores import ADVANCED, ScoreTable, deed_processes, deeds_of, looks, score_tables
 from rpms.learn.rules.templates import SLOT, Names
+from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label
 
 _WORD = re.compile(r"[a-z]+")
 _CALL = re.compile(r"([a-z][a-z_]*)\(")
 """How the call of a tool begins, which has a name already."""
-FEW = 25
-"""Successes below which all that may be needed is the best guess at what is needed."""
-FEWEST = 2
-"""Successes of a command with which it is taken for an action."""
 
 
 @dataclass(frozen=True)
@@ -61,21 +54,32 @@ class Learned:
     tables: tuple[ScoreTable, ...] = ()
     """What scored with which things, where no fact tells."""
 
+    refuted: tuple[GoalModel, ...] = ()
+    """What most wins share, of goal types for which that held while the game went on: no goal is known of these."""
+
     def action(self, template: str) -> ActionModel | None:
         """The action that is written so."""
         return next((action for action in self.actions if action.template == template), None)
 
 
-Excluded = Mapping[str, frozenset[Literal]]
-"""By template, what verification has taken out of an action's preconditions."""
+@dataclass
+class Excluded:
+    """Lines that verification has found to be wrong."""
+
+    needs: dict[str, set[Literal]] = field(default_factory=dict)
+    """By template, literals over slots."""
+    kinds: set[tuple[str, tuple[str, ...]]] = field(default_factory=set)
+    """Tables with kinds that were wrongly taken not to work."""
+    effects: set[tuple[str, Literal]] = field(default_factory=set)
+    """Schemas with effects over their parameters."""
 
 
 def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
-    """What follows from all that was seen."""
-    excluded = excluded or {}
+    """Draw conclusions from all that was seen, without lines that are known to be wrong."""
+    excluded = excluded or Excluded()
     actions: dict[str, ActionModel] = {}
     for book in _actions(ledger.books.values()):
-        model = _action(book, ledger.names, actions, excluded.get(book.template, frozenset()))
+        model = _action(book, ledger.names, actions, excluded)
         if model is not None:
             actions[model.name] = model
     models = tuple(actions.values())
@@ -95,6 +99,7 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
     deeds = [deed for type_ in ledger.goals for deed in deeds_of(books, type_, ledger.names, ledger.ties)]
     scores = [*deed_processes(deeds, by_template, ledger.names), *looks(deeds, links)]
     scoring = tuple(dict.fromkeys(deed.goal for deed in deeds)) if scores else ()
+    found = [goal for goal in goals if goal is not None and goal.type not in scoring]
     predicates = dict(ledger.vocabulary.predicates)
     if scoring:
         predicates[ADVANCED.predicate] = Predicate(ADVANCED.predicate, (), "the task got further", "nothing was scored")
@@ -102,13 +107,23 @@ def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
         ledger.world.name,
         predicates,
         models,
-        tuple(goal for goal in goals if goal is not None and goal.holds and goal.type not in scoring),
+        tuple(goal for goal in found if goal.stands),
         _localities(ledger.sights.values()),
         ledger.sights,
-        (*links, *scores),
+        tuple(process for each in (*links, *scores) if (process := _without(each, excluded)) is not None),
         scoring,
         score_tables(deeds),
+        tuple(goal for goal in found if not goal.stands),
     )
+
+
+def _without(process: Process, excluded: Excluded) -> Process | None:
+    """A process without effects that did not come about; None where nothing is left of it."""
+    schema = process.schema
+    effects = tuple(effect for effect in schema.effects if (schema.name, effect) not in excluded.effects)
+    if effects == schema.effects:
+        return process
+    return process._replace(schema=replace(schema, effects=effects)) if effects or schema.observes else None
 
 
 def _actions(books: Iterable[Book]) -> list[Book]:
@@ -131,14 +146,17 @@ def _pattern(template: str) -> re.Pattern[str]:
     return re.compile(".+".join(map(re.escape, template.split(SLOT))))
 
 
-def _action(
-    book: Book, names: Names, known: Mapping[str, ActionModel], excluded: frozenset[Literal]
-) -> ActionModel | None:
+def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded: Excluded) -> ActionModel | None:
     called = _CALL.match(book.template)
     words = [called[1]] if called else _WORD.findall(book.template.partition(SLOT)[0])
     wins = book.successes
     parameters = book.called(names)
-    if len(wins) < FEWEST or any(sign.isdigit() for sign in book.template) or parameters is None or not words:
+    if (
+        len(wins) < LIMITS.fewest_successes
+        or any(sign.isdigit() for sign in book.template)
+        or parameters is None
+        or not words
+    ):
         return None
     choices = ["_".join(words[:count]) for count in range(1, len(words) + 1)]
     choices += [f"{choices[-1]}_{letter}" for letter in "bcdefgh"]
@@ -148,12 +166,16 @@ def _action(
         name = next((name for name in (choices[len(words) - 1], *choices) if name not in known), None)
     if name is None or not NAME.fullmatch(name):
         return None
-    needs = Needs(book, excluded)
+    needs = Needs(book, frozenset(excluded.needs.get(book.template, ())))
     outcomes = Outcomes(book, frozenset(literal.atom for literal in needs.weighed))
     tables = tuple(
-        replace(table, name=f"{name}_{'_'.join(parameters[slot] for slot in table.slots)}")
+        _named(table, f"{name}_{'_'.join(parameters[slot] for slot in table.slots)}", excluded)
         for table in kind_tables(name, needs.book, needs.faultless)
     )
+    bound = dict(zip(map(str, range(len(parameters))), parameters, strict=True))
+    effects = [
+        fact for fact in outcomes.effects() if (name, fact.clause.bind(bound).literals[0]) not in excluded.effects
+    ]
     return ActionModel(
         name,
         book.template,
@@ -163,16 +185,25 @@ def _action(
         needs.unexplained(tables),
         tuple(needs.facts()),
         tables,
-        tuple(outcomes.effects()),
+        tuple(effects),
         tuple(outcomes.conditional()),
         tuple(outcomes.observes()),
         sum(attempt.lost for attempt in wins),
         outcomes.ruinous(),
-        tuple(attempt.witness for attempt in wins[:MOST_WITNESSES]),
-        tuple(literal_of(book.facts, bit) for bit in bits(needs.required if len(wins) < FEW else needs.explaining)),
+        tuple(attempt.witness for attempt in wins[: LIMITS.witnesses]),
+        tuple(
+            literal_of(book.facts, bit)
+            for bit in bits(needs.required if len(wins) < LIMITS.few_successes else needs.explaining)
+        ),
         needs.safe_literals,
-        circumstances(needs) if len(wins) < FEW else (),
+        circumstances(needs) if len(wins) < LIMITS.few_successes else (),
     )
+
+
+def _named(table: KindTable, name: str, excluded: Excluded) -> KindTable:
+    """A table under its name, without kinds that were wrongly taken not to work."""
+    refused = {kinds: steps for kinds, steps in table.refused.items() if (name, kinds) not in excluded.kinds}
+    return replace(table, name=name, refused=refused)
 
 
 def _makeable(models: Iterable[ActionModel], predicates: Mapping[str, Predicate]) -> Makeable:

@@ -1,19 +1,157 @@
-"""From wins to what goals want: the facts that all wins share, and which of them were needed."""
+"""What goals want, learned from wins and refuted by every state in which the game went on.
+
+A goal names things by its fields. `x` and `y` stand for things of the goal's object, `p` for one of its destination.
+A state is the set of facts that hold of such things, so that states of all episodes compare. A goal is a set of facts
+that nearly all wins share and that never held together while the game went on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, permutations, product
 
-from rpms.core.facts import Atom, Clause, Literal
+from rpms.core.belief import Belief
+from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.goal import Goal
 from rpms.core.rules import Stage
-from rpms.learn.rules.model import MOST_WITNESSES, Induced
-from rpms.learn.rules.wins import FIELDS, GoalBook, State, Win
+from rpms.learn.rules.attempts import Vocabulary
+from rpms.learn.rules.model import Induced
+from rpms.learn.rules.templates import Names
+from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Label, Witness
+from rpms.store.traces import Spoken
 
-LARGEST_GUESS = 3
-"""Facts of a guess at what a goal wants, as long as none was won."""
+FIELDS: Mapping[str, tuple[str, ...]] = {"object": ("x", "y"), "destination": ("p", "q")}
+"""The fields of a goal that name things, and the variables that stand for these."""
+_SWAP = {"x": "y", "y": "x"}
+
+State = frozenset[Atom]
+"""Facts that hold of some things, which are called by their variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Win:
+    """The last state of a won episode, once for each way to put things in place of the variables."""
+
+    states: tuple[State, ...]
+    since: Mapping[Atom, int]
+    """The step at which each fact last came to hold, by the things' own names."""
+    first: Mapping[Atom, int]
+    """The step at which each fact first held."""
+    named: tuple[Mapping[str, str], ...]
+    """The things in place of the variables, for each of the states."""
+    witness: Witness
+
+    def naming(self, wanted: State) -> Mapping[str, str] | None:
+        """The things of which all that is wanted holds; None if it holds of none."""
+        return next((named for named, state in zip(self.named, self.states, strict=True) if state >= wanted), None)
+
+
+@dataclass
+class GoalBook:
+    """All that was seen of goals of one type."""
+
+    type: str
+    vocabulary: Vocabulary
+    wins: list[Win] = field(default_factory=list)
+    went_on: dict[State, list[Witness]] = field(default_factory=dict)
+    """States in which the episode went on."""
+    until_then: dict[State, set[State]] = field(default_factory=dict)
+    """For each of these, the facts that had held of its things by then: once for each way that led there."""
+    fields: Counter[str] = field(default_factory=Counter)
+    """The number of episodes whose goal has each field."""
+    episodes: int = 0
+
+    def begin(self, goal: Goal) -> Story:
+        """Begin to take over an episode."""
+        self.episodes += 1
+        return Story(self, goal)
+
+    def refuting(self, wanted: State) -> list[Witness]:
+        """The steps after which all that is wanted held and the episode went on."""
+        return [witness for state, seen in self.went_on.items() if state >= wanted for witness in seen]
+
+
+class Story:
+    """The states of one episode, as far as its goal is concerned."""
+
+    def __init__(self, book: GoalBook, goal: Goal) -> None:
+        self._book = book
+        self._goal = goal
+        self._handled: list[str] = []
+        self._since: dict[Atom, int] = {}
+        self._first: dict[Atom, int] = {}
+        self._steps = 0
+        for name in FIELDS:
+            book.fields[name] += bool(goal.named(name))
+
+    def add(
+        self, belief: Belief, step: Spoken, witness: Witness, changing: Container[str], names: Names, *, refused: bool
+    ) -> None:
+        """Take over the state after a step. `changing`: the predicates that actions are known to make true."""
+        self._steps += 1
+        if refused:
+            return
+        things = self._things(belief, step.command)
+        now = list(self._true(belief, [name for names in things.values() for name in names], changing, names))
+        self._since = {atom: self._since.get(atom, self._steps) for atom in now}
+        self._first = {**dict.fromkeys(now, self._steps), **self._first}
+        found = [(named, state) for named in _bindings(things) if (state := _lifted(now, named))]
+        if step.won:
+            states, ways = tuple(state for _, state in found), tuple(named for named, _ in found)
+            self._book.wins.append(Win(states, self._since, self._first, ways, witness))
+            return
+        for named, state in found if not step.lost else ():  # who loses may have had all that is wanted
+            seen = self._book.went_on.setdefault(state, [])
+            if len(seen) < LIMITS.witnesses:
+                seen.append(witness)
+            self._book.until_then.setdefault(state, set()).add(_lifted(self._first, named))
+
+    def _things(self, belief: Belief, command: str) -> dict[str, list[str]]:
+        """By field, the things that the goal may mean, those handled last first."""
+        things: dict[str, list[str]] = {}
+        for name in FIELDS:
+            word = self._goal.named(name)
+            called = list(belief.called(word)) if word else []
+            for thing in called:
+                if thing in command:
+                    self._handled = [thing, *(each for each in self._handled if each != thing)]
+            called.sort(key=lambda thing: self._handled.index(thing) if thing in self._handled else len(self._handled))
+            things[name] = called[: LIMITS.goal_things]
+        return things
+
+    def _true(self, belief: Belief, things: Sequence[str], changing: Container[str], names: Names) -> Iterator[Atom]:
+        """Facts about some things that hold now, of predicates that actions make true."""
+        for predicate in self._book.vocabulary.predicates.values():
+            if not predicate.args or predicate.name not in changing:
+                continue
+            roles = [role if role in names.order else "" for role in predicate.args]
+            suited = [[thing for thing in things if not role or role in names.roles[thing]] for role in roles]
+            for args in product(*suited):
+                atom = Atom(predicate.name, args)
+                if len(set(args)) == len(args) and belief.truth(atom) is Truth.TRUE:
+                    yield atom
+
+
+def _lifted(facts: Iterable[Atom], named: Mapping[str, str]) -> State:
+    """The facts that are about some things alone, with variables in place of these."""
+    variables = {thing: variable for variable, thing in named.items()}
+    return frozenset(fact.bind(variables) for fact in facts if variables.keys() >= set(fact.args))
+
+
+def _bindings(things: Mapping[str, Sequence[str]]) -> Iterator[dict[str, str]]:
+    """Ways to put things in place of variables: one or two of the object, one of the destination."""
+    choices = []
+    for name, variables in FIELDS.items():
+        known = things[name]
+        ways: list[dict[str, str]] = [{variables[0]: thing} for thing in known]
+        if name == "object":
+            ways += [dict(zip(variables, pair, strict=True)) for pair in permutations(known, 2)]
+        choices.append(ways or [{}])
+    for chosen in product(*choices):
+        yield {name: thing for one in chosen for name, thing in one.items()}
 
 
 @dataclass(frozen=True)
@@ -27,11 +165,20 @@ class GoalModel:
     """In the order in which they came about in the wins; where the agent is comes last."""
     wins: int
     episodes: int
+    exceptions: tuple[Witness, ...] = ()
+    """Wins in which not all of it was known to hold."""
+    refuted: tuple[Witness, ...] = ()
+    """Steps after which all of it held and the game went on: then it is no goal, unless stages tell the difference."""
     stages: tuple[Atom, ...] = ()
-    """What came about in every win on the way there, in an order that all wins share."""
+    """Facts that came about in every win on the way there, in an order that all wins share."""
     staged: bool = False
-    """Whether these are a procedure: all that is wanted held in the end without a win where one of them was left out,
-    and never where none was. Else what is wanted suffices: how to get there follows from the actions."""
+    """True if the stages are a procedure: all that is wanted held without a win where one of them was left out, and
+    never where none was. Else what is wanted suffices: how to get there follows from the actions."""
+
+    @property
+    def stands(self) -> bool:
+        """True if it can be written into a manual."""
+        return bool(self.holds) and (not self.refuted or self.staged)
 
     @property
     def state(self) -> State:
@@ -46,72 +193,85 @@ class GoalModel:
     @property
     def fields(self) -> dict[str, str]:
         """Variable → field of the goal, for all that the procedure speaks of."""
-        used = {arg for step in self.steps() for clause in step.until for arg in clause.literals[0].atom.args}
-        return {name: field for field, names in FIELDS.items() for name in names if name in used}
+        return _fields({arg for step in self.steps() for clause in step.until for arg in clause.literals[0].atom.args})
+
+
+def _fields(used: Container[str]) -> dict[str, str]:
+    return {name: field for field, names in FIELDS.items() for name in names if name in used}
 
 
 @dataclass(frozen=True, slots=True)
 class Makeable:
-    """What actions make, by predicate."""
+    """The predicates that actions make true."""
 
     facts: frozenset[str]
     positional: frozenset[str]
-    """Of these, where the agent is."""
+    """Of these, those that say where the agent is."""
 
 
 def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
-    """What goals of a type want, as far as wins tell; None without a win."""
-    if not book.wins:
-        return None
-    model = _shared(book, 1, made)
-    if model is None or _went_on(book, model.state):
-        pair = _shared(book, 2, made)
-        model = pair if pair is not None and pair.holds else model
-    return model if model is None else replace(model, staged=_decides(book, model))
+    """The facts that nearly all wins share and no state in which the game went on has; None without a win.
+
+    Where all such sets are refuted, the one with most wins is returned with what refutes it.
+    """
+    found: list[GoalModel] = []
+    for objects in (1, 2):
+        variables = {*FIELDS["object"][:objects], FIELDS["destination"][0]}
+        shared = _shared(book, variables, made)
+        found += [] if shared is None else [_described(book, shared, made)]
+        if found and found[-1].stands and not found[-1].staged:
+            return found[-1]
+    standing = [model for model in found if model.stands]
+    return next(iter((*standing, *found)), None)
 
 
-def _decides(book: GoalBook, model: GoalModel) -> bool:
-    """Whether what came about on the way tells wins from states with all that is wanted in which episodes went on."""
+def _shared(book: GoalBook, variables: set[str], made: Makeable) -> State | None:
+    """The set of facts in most wins, refuted ones last; of equal ones the largest, which is the safest to pursue."""
+    pair = "y" in variables
+    every = [[_about(state, variables, made) for state in win.states] for win in book.wins]
+    ways = [dict.fromkeys(state for state in states if state) for states in every]
+    common = Counter(state for states in ways for state in states)
+    closed: dict[State, None] = {}
+    for state, _ in common.most_common(LIMITS.goal_states):
+        for other in [*closed, state]:
+            both = other & state
+            both = frozenset(atom for atom in both if atom.bind(_SWAP) in both) if pair else both
+            if both and (not pair or any("y" in atom.args for atom in both)):
+                closed[both] = None
+    least = (1 - LIMITS.goal_exceptions) * len(book.wins)
+    covered = {state: sum(any(other >= state for other in states) for states in ways) for state in closed}
+    ranked = sorted(closed, key=lambda state: (covered[state], len(state), sorted(map(str, state))), reverse=True)
+    standing = (state for state in ranked if covered[state] >= least and not book.refuting(state))
+    return next(standing, next(iter(ranked), None))
+
+
+def _described(book: GoalBook, wanted: State, made: Makeable) -> GoalModel:
+    """A set of wanted facts with what speaks for and against it."""
+    wins = [win for win in book.wins if win.naming(wanted) is not None]
+    model = GoalModel(
+        book.type,
+        _fields({arg for atom in wanted for arg in atom.args}),
+        tuple(_fact(book, atom, wanted, wins) for atom in _order(wins, wanted, made.positional)),
+        len(wins),
+        book.episodes,
+        tuple(win.witness for win in book.wins if win not in wins),
+        tuple(book.refuting(wanted)),
+        _stages(wins, wanted, made),
+    )
+    return replace(model, staged=bool(model.refuted) and _stages_tell(book, model))
+
+
+def _stages_tell(book: GoalBook, model: GoalModel) -> bool:
+    """True if intermediate facts separate wins from states that meet the goal without winning."""
     ways = [way for state, ways in book.until_then.items() if state >= model.state for way in ways]
-    passing = not model.state.issuperset(model.stages)
-    return passing and bool(ways) and not any(way.issuperset(model.stages) for way in ways)
-
-
-def _went_on(book: GoalBook, wanted: State) -> Witness | None:
-    """A state in which all that is said to be wanted held, and the episode was not won."""
-    return next((witness for state, witness in book.not_won.items() if state >= wanted), None)
-
-
-def _shared(book: GoalBook, objects: int, made: Makeable) -> GoalModel | None:
-    """The most facts that hold in all wins, of so many of the goal's objects and one of its destinations."""
-    variables = {*FIELDS["object"][:objects], FIELDS["destination"][0]}
-    best: State = frozenset()
-    ways = [[state for each in win.states if (state := _about(each, variables, made))] for win in book.wins]
-    if not all(ways):
-        return None
-    for first in dict.fromkeys(ways[0]):
-        common = first
-        for states in ways[1:]:
-            common = max((common & state for state in states), key=lambda state: (len(state), sorted(map(str, state))))
-        if objects > 1 and not _symmetric(common):
-            common = _symmetric_part(common)
-        if (len(common), sorted(map(str, common))) > (len(best), sorted(map(str, best))):
-            best = common
-    if not best:
-        return None
-    order = _order(book.wins, best, made.positional)
-    holds = tuple(_fact(book, atom, best) for atom in order)
-    used = {arg for atom in best for arg in atom.args}
-    over = {name: field for field, names in FIELDS.items() for name in names if name in used}
-    return GoalModel(book.type, over, holds, len(book.wins), book.episodes, _stages(book.wins, best, made))
+    return not model.state.issuperset(model.stages) and not any(way.issuperset(model.stages) for way in ways)
 
 
 def _stages(wins: Sequence[Win], wanted: State, made: Makeable) -> tuple[Atom, ...]:
-    """What all wins brought about on the way, in the order that they share; where the agent was counts for nothing."""
+    """Facts that all wins brought about on the way, in the order that they share; where the agent was is left out."""
     times: list[dict[Atom, int]] = []
     for win in wins:
-        named = next((named for named, state in zip(win.named, win.states, strict=True) if state >= wanted), {})
-        variables = {thing: variable for variable, thing in named.items()}
+        variables = {thing: variable for variable, thing in (win.naming(wanted) or {}).items()}
         times.append({
             atom.bind(variables): time
             for atom, time in win.first.items()
@@ -126,63 +286,52 @@ def _stages(wins: Sequence[Win], wanted: State, made: Makeable) -> tuple[Atom, .
 
 
 def _about(state: State, variables: set[str], made: Makeable) -> State:
-    """What actions have made of some things.
+    """The facts that actions make true of some things.
 
-    That the goal's object is near, since it was put down here, is only worth a word where there is nothing else to say.
+    That the goal's object is near, since it was put down here, counts only where there is nothing else to say.
     """
     facts = frozenset(atom for atom in state if variables.issuperset(atom.args) and atom.predicate in made.facts)
     near = {atom for atom in facts if atom.predicate in made.positional and set(FIELDS["object"]) >= set(atom.args)}
     return facts - near if any(atom.predicate not in made.positional for atom in facts) else facts
 
 
-_SWAP = {"x": "y", "y": "x"}
-
-
-def _symmetric(state: State) -> bool:
-    return {atom.bind(_SWAP) for atom in state} == state
-
-
-def _symmetric_part(state: State) -> State:
-    """Of facts about two like things, those that hold of either: which is which is a matter of names."""
-    return frozenset(atom for atom in state if atom.bind(_SWAP) in state)
-
-
 def _order(wins: Sequence[Win], wanted: State, positional: frozenset[str]) -> list[Atom]:
     """Facts in the order in which they came about; where the agent is comes last, since all else may lead elsewhere."""
-    ranks: dict[Atom, float] = dict.fromkeys(wanted, 0.0)
-    for win in wins:
-        named = next((named for named, state in zip(win.named, win.states, strict=True) if state >= wanted), None)
-        for atom in wanted if named is not None else ():
-            ranks[atom] += win.since.get(atom.bind(named or {}), 0)
+    ranks = Counter(
+        {atom: sum(win.since.get(atom.bind(win.naming(wanted) or {}), 0) for win in wins) for atom in wanted}
+    )
     return sorted(wanted, key=lambda atom: (atom.predicate in positional, ranks[atom], str(atom)))
 
 
-def _fact(book: GoalBook, atom: Atom, wanted: State) -> Induced:
-    """One fact that wins share; necessary where all the others held once and the episode went on."""
+def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Induced:
+    """One fact that wins share; necessary if all the others held once and the episode went on."""
     rest = wanted - {atom}
-    missed = [witness for state, witness in book.not_won.items() if rest and state >= rest and atom not in state]
-    wins = [win.witness for win in book.wins]
+    missed = [
+        each for state, seen in book.went_on.items() if rest and state >= rest and atom not in state for each in seen
+    ]
     return Induced(
         Clause((Literal(atom),)),
         label=Label.NECESSARY if missed else Label.POSSIBLE,
         confirmed=len(wins),
+        against=len(book.wins) - len(wins),
         decisive=len(missed),
-        witnesses=tuple((*missed[:2], *wins)[:MOST_WITNESSES]),
+        witnesses=tuple((*missed[:2], *(win.witness for win in wins))[: LIMITS.witnesses]),
+        counterexamples=tuple(win.witness for win in book.wins if win not in wins)[: LIMITS.witnesses],
     )
 
 
 def guesses(book: GoalBook, made: Sequence[Atom]) -> Iterator[State]:
-    """What a goal of a type may want, simplest first, over facts that actions make: nothing that was seen not to win.
+    """Sets of facts that a goal of a type may want, simplest first, over facts that actions make: none is refuted.
 
     Every thing that the goal names has to be in it, else the goal would not name it.
     """
     fields = {name for name, count in book.fields.items() if count}
     two = [atom.bind(_SWAP) for atom in made if "x" in atom.args]
     pairs = [frozenset({atom, other}) for atom, other in zip((a for a in made if "x" in a.args), two, strict=True)]
-    for size in range(1, LARGEST_GUESS + 1):
+    for size in range(1, LIMITS.largest_guess + 1):
         states = [frozenset(some) for some in combinations(made, size)]
         for state in [*states, *(pairs if size == 1 else ())]:
             about = {arg for atom in state for arg in atom.args}
             covers = all(about & set(FIELDS[name]) for name in fields)
-            if covers and _went_on(book, state) is None:
+            if covers and not book.refuting(state):
                 yield state

@@ -1,24 +1,24 @@
-"""The whole of it: explore or read runs, conclude, verify on what was kept aside, merge edits, write."""
+"""Learning a manual: explore or read runs, conclude, verify, play with it, mend what surprised, write."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rpms.core.episode import Ending
 from rpms.core.errors import FileError, InputError
-from rpms.core.facts import Literal, kind_of
-from rpms.learn.rules import decided as by_hand
+from rpms.core.facts import kind_of
 from rpms.learn.rules.agenda import Exploring
-from rpms.learn.rules.conclude import Learned, conclude, manual_from
-from rpms.learn.rules.edits import merged
-from rpms.learn.rules.explore import ASIDE, Explorer
+from rpms.learn.rules.conclude import Excluded, Learned, conclude, manual_from
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
-from rpms.learn.rules.verify import Verification, verify
+from rpms.learn.rules.rehearse import Rehearsal
+from rpms.learn.rules.review import merged
+from rpms.learn.rules.session import Explorer
+from rpms.learn.rules.thresholds import LIMITS
+from rpms.learn.rules.verify import Blocked, Verification, verify
 from rpms.learn.rules.write import claims_of, manual_tree, manual_yaml
 from rpms.play.sources import universal_tier
-from rpms.store.decisions import decisions_on, write_decisions
 from rpms.store.episodes import EpisodeRecord
 from rpms.store.evidence import Claim, Evidence, Label, Support, evidence_file
 from rpms.store.learned_manuals import manual_before, write_learned
@@ -29,16 +29,11 @@ from rpms.store.yaml_files import plain, read_yaml
 from rpms.worlds.base import Setting, Task, World
 
 _ENDS = (Ending.WON, Ending.LOST)
-_ROUNDS = 5
-"""How often what was wrong is taken out, at most."""
-
-Wording = Callable[[dict[str, str]], dict[str, str]]
-"""Words rules anew: sentences by id in, sentences by id out; whatever it does not give stays as it was."""
 
 
 @dataclass(frozen=True)
 class RulesPlan:
-    """What rules are to be learned from."""
+    """The world, tasks and runs that rules are to be learned from."""
 
     world: World
     tasks: tuple[Task, ...] = ()
@@ -46,10 +41,9 @@ class RulesPlan:
     split: str = ""
     how: Exploring = field(default_factory=Exploring)
     runs: tuple[Path, ...] = ()
-    word: Wording | None = None
 
     def settings(self) -> dict[str, str]:
-        """What decides an exploration's episodes; how long it goes on does not."""
+        """What decides an exploration's episodes; the number of steps does not."""
         return {
             "world": self.world.name,
             "split": self.split,
@@ -62,16 +56,20 @@ class RulesPlan:
 
 @dataclass(frozen=True)
 class RulesLearned:
-    """What came of it."""
+    """A learned manual with its record."""
 
     learned: Learned
     evidence: Evidence
     verification: Verification
-    taken_out: tuple[Claim, ...] = ()
+    """On the episodes kept aside."""
+    played: tuple[str, ...] = ()
+    """How the manual did in play, in lines, types that were not won first."""
     edits: tuple[Claim, ...] = ()
-    decisions: tuple[str, ...] = ()
-    """What came of what a person decided, in words."""
     traces: tuple[Trace, ...] = ()
+
+    @property
+    def taken_out(self) -> tuple[Claim, ...]:
+        return tuple(claim for claim in self.evidence.claims if claim.label is Label.TAKEN_OUT and claim.note)
 
 
 def recorded(world: World, runs: Sequence[Path]) -> Iterator[Trace]:
@@ -109,43 +107,42 @@ def _trace(run: str, record: EpisodeRecord) -> Trace:
 def learn_rules(
     plan: RulesPlan, out: Path, tell: Callable[[int, int], None] = lambda _episodes, _steps: None
 ) -> RulesLearned:
-    """Learn a manual and write it with its evidence. `tell` hears how many episodes and steps there were."""
-    before, known_decisions = manual_before(out), decisions_on(out)
+    """Learn a manual and write it with its evidence. `tell` is given the numbers of episodes and steps so far."""
+    before = manual_before(out)
     ledger = Ledger(plan.world, vocabulary_of(plan.world))
     aside: list[Trace] = []
     traces: list[Trace] = []
     for number, trace in enumerate(recorded(plan.world, plan.runs), 1):
         traces.append(trace)
-        if number % ASIDE == 0:
+        if number % LIMITS.aside == 0:
             aside.append(trace)
         else:
             ledger.read(trace)
-    explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.how)
+    explorer = Explorer(plan.world, plan.setting, plan.tasks, ledger, plan.how, aside)
+    rehearsal = Rehearsal(explorer, lambda: manual_from(verified(ledger, aside)[0]))
     if plan.tasks:
         with keeping(traces_file(out), plan.settings()) as (known, keep):
             traces += known
-            for trace in explorer.explore(known):
-                keep(trace)
-                traces.append(trace)
-                tell(explorer.episodes, explorer.steps)
-        aside += explorer.aside
+            left = explorer.read(known)
+            for phase in (explorer.explore(), rehearsal.play(left)):
+                for trace in phase:
+                    keep(trace)
+                    traces.append(trace)
+                    tell(explorer.episodes, explorer.steps)
     if not ledger.steps:
         raise InputError("there is nothing to learn from: no episode has a step")
-    learned, verification, taken_out = _verified(ledger, aside)
-    tree = manual_tree(learned)
-    decisions = by_hand.in_names_of(tree, known_decisions)
-    told = [*by_hand.counted(decisions), *by_hand.apply(tree, decisions)]
-    if plan.word is not None:
-        tree = _worded(tree, plan.word)
+    learned, verification, taken_out = verified(ledger, aside)
+    tree, played = manual_tree(learned), rehearsal.told()
     head = [
         f"Learned by `rpms rules learn {plan.world.name}` from {ledger.episodes} episodes with {ledger.steps:,} steps.",
         f"What speaks for each line: {evidence_file(out).name}. Edits are kept when it is learned again.",
+        *played,
     ]
     written = manual_yaml(tree, head)
     final, edits = _with_edits(out, before, tree)
     text = manual_yaml(final, head) if edits else written
-    _check(out, text, bool(edits or decisions))
-    if decisions:
+    _check(out, text, bool(edits))
+    if edits:
         verification = verify(read_manual(universal_tier(), ManualText(str(out), text, own=True)), plan.world, aside)
     evidence = Evidence(
         plan.world.name,
@@ -156,63 +153,86 @@ def learn_rules(
         len(aside),
         _undetermined(ledger),
         written,
-        {"seed": str(plan.how.seed), "runs": ", ".join(run.name for run in plan.runs)},
+        {
+            "seed": str(plan.how.seed),
+            "runs": ", ".join(run.name for run in plan.runs),
+            "played": "; ".join(played),
+        },
     )
-    evidence = by_hand.decided(evidence, decisions)
     write_learned(out, text, evidence)
-    if decisions != list(known_decisions):
-        write_decisions(out, decisions)
-    return RulesLearned(learned, evidence, verification, taken_out, tuple(edits), tuple(told), tuple(traces))
+    return RulesLearned(learned, evidence, verification, tuple(played), tuple(edits), tuple(traces))
 
 
-def _verified(ledger: Ledger, aside: Sequence[Trace]) -> tuple[Learned, Verification, tuple[Claim, ...]]:
-    """What was concluded, without what is wrong on the episodes kept aside."""
-    excluded: dict[str, frozenset[Literal]] = {}
-    wrong: set[tuple[str, tuple[str, ...]]] = set()
-    claims: list[Claim] = []
-    for _ in range(_ROUNDS):
-        learned = _without(conclude(ledger, excluded), wrong)
+def verified(ledger: Ledger, aside: Sequence[Trace]) -> tuple[Learned, Verification, tuple[Claim, ...]]:
+    """Conclusions without what is wrong on the episodes kept aside: needs, kinds, effects, processes and goals."""
+    excluded = Excluded()
+    claims: dict[str, Claim] = {}
+    for _ in range(LIMITS.rounds):
+        learned = conclude(ledger, excluded)
         verification = verify(manual_from(learned), ledger.world, aside)
-        if not verification.blocked:
+        found = [*_wrong_needs(learned, verification, excluded), *_wrong_effects(learned, verification, excluded)]
+        found += _wrong_goals(learned, verification, ledger)
+        if not found:
             break
-        for each in verification.blocked:
-            action = next(one for one in learned.actions if one.name == each.action)
-            slots = {name: str(place) for place, name in enumerate(action.parameters)}
-            told = next((one for one in action.tables if one.name == each.clause.literals[0].atom.predicate), None)
-            note = f"it would have blocked `{each.command}`, which the world allowed"
-            taken_out = Support(label=Label.TAKEN_OUT, against=1, note=note, counterexamples=(each.witness,))
-            if told is not None:
-                kinds = tuple(kind_of(each.kinds[slot]) for slot in told.slots)
-                wrong.add((told.name, kinds))
-                claims.append(taken_out.claim(("kinds", told.name), "no", ", ".join(kinds)))
-                continue
-            literals = frozenset(each.clause.bind(slots).literals)
-            excluded[action.template] = excluded.get(action.template, frozenset()) | literals
-            claims.append(taken_out.claim(("environment", action.name), "preconditions", str(each.clause)))
-    unique = {claim.place: claim for claim in claims}
-    return learned, verification, tuple(unique.values())
+        claims |= {claim.place: claim for claim in found}
+    return learned, verification, tuple(claims.values())
 
 
-def _without(learned: Learned, wrong: set[tuple[str, tuple[str, ...]]]) -> Learned:
-    """What was concluded without kinds that were wrongly taken not to work."""
-    actions = tuple(
-        replace(
-            action,
-            tables=tuple(
-                replace(
-                    told,
-                    refused={kinds: steps for kinds, steps in told.refused.items() if (told.name, kinds) not in wrong},
-                )
-                for told in action.tables
-            ),
-        )
-        for action in learned.actions
-    )
-    return replace(learned, actions=actions)
+def _wrong_needs(learned: Learned, found: Verification, excluded: Excluded) -> Iterator[Claim]:
+    """Preconditions and kinds by which something would have been blocked that the world allowed."""
+    for each in found.blocked:
+        action = next(one for one in learned.actions if one.name == each.action)
+        told = next((one for one in action.tables if one.name == each.clause.literals[0].atom.predicate), None)
+        if told is not None:
+            kinds = tuple(kind_of(each.kinds[slot]) for slot in told.slots)
+            excluded.kinds.add((told.name, kinds))
+            yield _blocking(each).claim(("kinds", told.name), "no", ", ".join(kinds))
+            continue
+        slots = {name: str(place) for place, name in enumerate(action.parameters)}
+        excluded.needs.setdefault(action.template, set()).update(each.clause.bind(slots).literals)
+        yield _blocking(each).claim(("environment", action.name), "preconditions", str(each.clause))
+
+
+def _blocking(each: Blocked) -> Support:
+    note = f"it would have blocked `{each.command}`, which the world allowed"
+    return Support(label=Label.TAKEN_OUT, against=1, note=note, counterexamples=(each.witness,))
+
+
+def _wrong_effects(learned: Learned, found: Verification, excluded: Excluded) -> Iterator[Claim]:
+    """Effects of actions and processes that came about clearly less often than they should."""
+    actions = {action.name for action in learned.actions}
+    claimed = {each.schema.name: 1 / each.schema.steps for each in learned.processes}
+    for (name, effect), told in found.effects.items():
+        if told.fails(claimed.get(name, 1.0)) and (name, effect) not in excluded.effects:
+            excluded.effects.add((name, effect))
+            support = Support(
+                label=Label.TAKEN_OUT,
+                confirmed=told.seen,
+                against=len(told.missed),
+                counterexamples=tuple(told.missed[: LIMITS.witnesses]),
+                note="on the episodes kept aside it came about too seldom",
+            )
+            yield support.claim(("environment" if name in actions else "processes", name), "effects", str(effect))
+
+
+def _wrong_goals(learned: Learned, found: Verification, ledger: Ledger) -> Iterator[Claim]:
+    """Goals that held while the game went on: the state counts against them from now on."""
+    for goal in learned.goals:
+        witnesses = found.goals.get(goal.type)
+        if witnesses and not goal.staged:
+            ledger.goals[goal.type].went_on.setdefault(goal.state, []).extend(witnesses[: LIMITS.witnesses])
+            support = Support(
+                label=Label.TAKEN_OUT,
+                confirmed=goal.wins,
+                against=len(witnesses),
+                counterexamples=tuple(witnesses[: LIMITS.witnesses]),
+                note="it held in an episode kept aside and the game went on",
+            )
+            yield support.claim(("goals", goal.type), "holds", " and ".join(map(str, goal.state)))
 
 
 def _undetermined(ledger: Ledger) -> int:
-    """Attempts of which another one with the same names and facts went the other way."""
+    """The number of attempts for which another one with the same names and facts went the other way."""
     count = 0
     for book in ledger.books.values():
         groups: dict[tuple[object, ...], list[int]] = {}
@@ -223,42 +243,23 @@ def _undetermined(ledger: Ledger) -> int:
     return count
 
 
-# Edits.
-
-
-def _tree_of(name: str, text: str) -> object:
-    return plain(read_yaml(name, text, MANUAL).tree)
-
-
 def _with_edits(
     out: Path, before: tuple[str, str] | None, tree: dict[str, object]
 ) -> tuple[dict[str, object], list[Claim]]:
     if before is None or before[0] == before[1]:
         return tree, []
-    written, edited = (_tree_of(str(out), text) for text in before)
+    written, edited = (plain(read_yaml(str(out), text, MANUAL).tree) for text in before)
     return merged(written, edited, plain(tree))
 
 
 def _check(out: Path, text: str, edited: bool) -> None:
-    """A manual that cannot be read is not written: an edit may speak of what is no longer there."""
+    """Refuse to write a manual that cannot be read: an edit may speak of what is no longer there."""
     try:
         read_manual(universal_tier(), ManualText(str(out), text, own=True))
     except FileError as error:
         if not edited:
             raise
         raise InputError(
-            f"{out}: with your edits and decisions the manual would have a mistake: {error.problem}; undo one of them. "
+            f"{out}: with your edits the manual would have a mistake: {error.problem}; undo one of them. "
             "Nothing was written"
         ) from None
-
-
-def _worded(tree: dict[str, object], word: Wording) -> dict[str, object]:
-    """Sentences in other words; ids and everything that is checked stay as they are."""
-    domain = tree.get("domain")
-    assert isinstance(domain, dict)
-    texts = {id_: str(rule["text"]) for group in domain.values() for id_, rule in group.items()}
-    for id_, text in word(texts).items():
-        for group in domain.values():
-            if id_ in group:
-                group[id_]["text"] = text
-    return tree

@@ -1,8 +1,9 @@
-"""All that was seen, taken over step by step, from an exploration as it goes on or from episodes on record."""
+"""What was so whenever an action worked that has hardly ever worked: whoever lit a lamp had matches in hand."""
 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from random import Random
@@ -12,22 +13,44 @@ from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book, Sights, Vocabulary
-from rpms.learn.rules.circumstances import InHand
-from rpms.learn.rules.linked import Linked
-from rpms.learn.rules.tables import Tie
+from rpms.learn.rules.goals import GoalBook
+from rpms.learn.rules.processes import Linked
+from rpms.learn.rules.scores import Tie
 from rpms.learn.rules.templates import SLOT, Names, draw
-from rpms.learn.rules.wins import GoalBook
+from rpms.learn.rules.thresholds import LIMITS
 from rpms.play.setup import manual_of
 from rpms.store.evidence import Witness
 from rpms.store.traces import Spoken, Trace
 from rpms.worlds.base import World
 
+
+@dataclass
+class InHand:
+    """What was in hand when actions worked."""
+
+    held: Counter[str] = field(default_factory=Counter)
+    """By name, how often something was in hand when anything worked."""
+    total: int = 0
+    always: dict[str, set[str]] = field(default_factory=dict)
+    """By action, what was in hand whenever it worked, and is not what it was done to."""
+    episodes: dict[str, set[str]] = field(default_factory=dict)
+
+    def add(self, template: str, named: Iterable[str], holding: Iterable[str], episode: str) -> Iterator[str]:
+        """Take over a success; which names were in hand in all of them, and seldom with other actions."""
+        holding = set(holding)
+        self.held.update(holding)
+        self.total += 1
+        rest = holding - set(named)
+        self.always[template] = self.always.get(template, rest) & rest
+        self.episodes.setdefault(template, set()).add(episode)
+        if len(self.episodes[template]) >= LIMITS.fewest_successes:
+            yield from (
+                name for name in sorted(self.always[template]) if self.held[name] <= LIMITS.seldom_in_hand * self.total
+            )
+
+
 _ASKED = Atom("asked", ())
 """The fact of a world that asks back: its question is neither a success nor a refusal."""
-_IMAGINED = 2
-"""Actions that are looked at after a step without being tried."""
-_MOST_IMAGINED = 1_000
-"""Of one action: enough to tell which facts go together."""
 
 
 def vocabulary_of(world: World) -> Vocabulary:
@@ -216,9 +239,9 @@ class Diary:
     def _imagine(self, belief: Belief) -> None:
         """Look at actions that could be tried now, with what is held or with any names in their roles."""
         books = list(self._ledger.books.values())
-        for _ in range(_IMAGINED):
+        for _ in range(LIMITS.imagined_at_step):
             book = self._dice.choice(books) if books else None
-            if book is None or not book.slots or len(book.imagined) >= _MOST_IMAGINED:
+            if book is None or not book.slots or len(book.imagined) >= LIMITS.most_imagined:
                 continue
             names = draw(belief, [roles or () for roles in book.roles], self._dice)
             if names is not None:

@@ -1,53 +1,83 @@
-"""A person's word on learned lines: it is kept beside the manual, and the manual is changed at once."""
+"""Lines of a learned manual: list them, take one out, put one in. Edits, these or others, survive learning again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, MutableMapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.shown import excerpt
-from rpms.guard.manuals import read_tool_manual
-from rpms.learn.rules.decided import apply
-from rpms.learn.rules.write import yaml_text
+from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
+from rpms.learn.rules.write import place_sentence, yaml_text
 from rpms.play.sources import universal_tier
-from rpms.store.decisions import ReviewDecision, Reviewed, decisions_on, reviewed, write_decisions
-from rpms.store.evidence import GUARD, Evidence, Label, evidence_of
-from rpms.store.learned_manuals import manual_before, write_learned
-from rpms.store.manuals import MANUAL, ManualText, read_manual
-from rpms.store.yaml_files import read_yaml
+from rpms.store.evidence import GUARD, Claim, Evidence, Label, evidence_of
+from rpms.store.files import write_whole
+from rpms.store.manuals import MANUAL, ManualText, manual_text, read_manual
+from rpms.store.yaml_files import plain, read_yaml
 
+_GONE = object()
 _SHORTEST_ID = 4
+"""Signs of an id that have to be given: fewer fit several lines."""
+_WHOLE = ("syntax", "steps")
+"""Keys of claims that stand for a whole entry: an action, a procedure."""
+
+
+class Reviewed(NamedTuple):
+    """A claim, and if it is a line of the manual as it is now."""
+
+    claim: Claim
+    stands: bool
+
+    @property
+    def decided(self) -> bool:
+        """True if a person has changed it: what learning put in is out, or the other way round."""
+        return self.stands is not self.claim.stands
 
 
 def lines_of(manual: Path) -> list[Reviewed]:
-    """Every claim of a learned manual with what was decided of it; an InputError where it was not learned."""
-    rows = reviewed(evidence_of(manual), decisions_on(manual))
-    return [row for row in rows if row.claim.label is not Label.EDITED]
-
-
-def decide(manual: Path, choices: Mapping[str, bool], reason: str = "") -> list[str]:
-    """Accept or reject lines by their ids, or beginnings of them. What was changed in the manual, in words."""
+    """Every claim of a learned manual; an InputError where it was not learned."""
     evidence = evidence_of(manual)
-    rows = lines_of(manual)
-    known = {each.line: each for each in decisions_on(manual)}
-    made = []
+    tree: Any = plain(_yaml(manual, manual_text(manual).text, evidence).tree)
+    return [Reviewed(claim, _stands(tree, claim)) for claim in evidence.claims if claim.label is not Label.EDITED]
+
+
+def decide(manual: Path, choices: Mapping[str, bool]) -> list[str]:
+    """Put lines in (True) or take them out, by their ids or beginnings of them; what was changed, in words.
+
+    A manual that could not be read afterwards is an InputError, and nothing is changed.
+    """
+    evidence, rows = evidence_of(manual), lines_of(manual)
+    yaml = _yaml(manual, manual_text(manual).text, evidence)
+    written: Any = plain(_yaml(manual, evidence.written, evidence).tree)
+    said = []
     for id_, accepted in choices.items():
-        decision = _decision(evidence, _found(rows, id_), accepted, reason)
-        known[decision.line] = decision
-        made.append(decision)
-    before = manual_before(manual)
-    if before is None:
-        raise InputError(f"{manual}: there is no such manual")
-    written, _ = _changed(manual, before[0], made, evidence)
-    text, said = _changed(manual, before[1], made, evidence)
-    write_decisions(manual, known.values())  # the first, since learning keeps to it even if this ends here
-    write_learned(manual, text, replace(evidence, written=written))
+        claim = _found(rows, id_).claim
+        if _stands(yaml.tree, claim) is not accepted:
+            (_put_in if accepted else _take_out)(yaml.tree, claim, written)
+            said.append(f"{'put in' if accepted else 'taken out'}: {claim.place}")
+    if said:
+        text = yaml_text(yaml.tree)
+        try:
+            _read(manual, text, evidence)
+        except FileError as error:
+            raise InputError(f"{manual}: would have a mistake: {error.problem}. Nothing was changed") from None
+        write_whole(manual, text)
     return said
 
 
-def _found(rows: list[Reviewed], id_: str) -> Reviewed:
+def _yaml(manual: Path, text: str, evidence: Evidence) -> Any:
+    return read_yaml(str(manual), text, TOOL_MANUAL if evidence.settings.get(GUARD) else MANUAL)
+
+
+def _read(manual: Path, text: str, evidence: Evidence) -> None:
+    if evidence.settings.get(GUARD):
+        read_tool_manual((str(manual), text))
+    else:
+        read_manual(universal_tier(), ManualText(str(manual), text, own=True))
+
+
+def _found(rows: Iterable[Reviewed], id_: str) -> Reviewed:
     fit = [row for row in rows if row.claim.id.startswith(id_)] if len(id_) >= _SHORTEST_ID else []
     if len({row.claim.id for row in fit}) != 1:
         why = "fits several lines" if fit else "is no line's id"
@@ -55,26 +85,139 @@ def _found(rows: list[Reviewed], id_: str) -> Reviewed:
     return fit[0]
 
 
-def _decision(evidence: Evidence, row: Reviewed, accepted: bool, reason: str) -> ReviewDecision:
-    claim = row.claim
-    syntax = next((each.text for each in evidence.of(*claim.at) if each.key == "syntax"), "")
-    return ReviewDecision(claim.at, claim.key, claim.text, accepted, syntax, reason)
+def _listed(tree: MutableMapping[str, Any], claim: Claim) -> tuple[Any, str, str]:
+    """The mapping and the key under which a claim's text is listed, and the text; an entry as a whole has no text."""
+    section, name = claim.at[0], claim.at[-1]
+    entries = tree.get(section, {})
+    if claim.key in _WHOLE or section == "processes":
+        return entries, name, ""
+    if section == "localities":
+        return entries, claim.key, claim.text
+    entry = entries.get(name, {})
+    if isinstance(entry, list):  # a tool of which only the arguments are told
+        entries[name] = entry = {"args": entry}
+    if section == "kinds" and isinstance(entry.get(claim.key), Mapping):
+        one, _, other = claim.text.partition(", ")
+        return entry[claim.key], one, other
+    return entry, claim.key, claim.text
 
 
-def _changed(manual: Path, text: str, decisions: list[ReviewDecision], evidence: Evidence) -> tuple[str, list[str]]:
-    """A manual's text with decisions, comments and all; one that could not be read then is an InputError."""
-    yaml = read_yaml(str(manual), text, MANUAL)
-    said = apply(yaml.tree, decisions)
-    if not said:
-        return text, said
-    text = yaml_text(yaml.tree)
-    try:
-        if evidence.settings.get(GUARD):
-            read_tool_manual((str(manual), text))
+def _stands(tree: MutableMapping[str, Any], claim: Claim) -> bool:
+    if claim.key == "forbids":
+        return bool(_banning(tree, claim))
+    entry, key, text = _listed(tree, claim)
+    return key in entry if not text else any(_same(item, text) for item in entry.get(key) or ())
+
+
+def _same(one: object, other: object) -> bool:
+    """True if two conditions are equal but for the order of `a or b`."""
+    return set(str(one).split(" or ")) == set(str(other).split(" or "))
+
+
+def _banning(tree: MutableMapping[str, Any], claim: Claim) -> list[tuple[Any, str]]:
+    """The rules that forbid an action under a condition, each with the group that holds it."""
+    return [
+        (rules, id_)
+        for rules in tree.get("domain", {}).values()
+        for id_, rule in rules.items()
+        for ban in (rule.get("forbids", []) if isinstance(rule, Mapping) else ())
+        if ban["action"] == claim.at[-1] and (claim.key != "forbids" or list(ban.get("when", [])) == [claim.text])
+    ]
+
+
+def _put_in(tree: MutableMapping[str, Any], claim: Claim, written: Mapping[str, Any]) -> None:
+    entry, key, text = _listed(tree, claim)
+    learned = written.get(claim.at[0], {}).get(claim.at[-1])
+    gone = learned is None if not text else claim.at[-1] not in tree.get(claim.at[0], {})
+    if claim.key == "forbids" or (gone and claim.at[0] != "localities"):
+        raise InputError(f"{claim.place}: what it belongs to is not in the manual; write it in by hand")
+    if not text:
+        entry[key] = learned
+    else:
+        entry.setdefault(key, []).append(text)
+    _keep_sentences(tree, claim)
+
+
+def _take_out(tree: MutableMapping[str, Any], claim: Claim, _: Mapping[str, Any]) -> None:
+    if claim.key == "forbids" or claim.key in _WHOLE:  # what forbids an action goes with it
+        for rules, id_ in _banning(tree, claim):
+            rules.pop(id_)
+    if claim.key == "forbids":
+        return
+    entry, key, text = _listed(tree, claim)
+    if not text:
+        entry.pop(key)
+        return
+    alone = text.split(" or ") if key == "preconditions" else ()  # of `one or other`, plans see to one
+    for name, gone in ((key, text), *(("plan", piece) for piece in alone)):
+        left = [item for item in entry.get(name) or () if not _same(item, gone)]
+        if left:
+            entry[name] = left
         else:
-            read_manual(universal_tier(), ManualText(str(manual), text, own=True))
-    except FileError as error:
-        raise InputError(
-            f"{manual}: without that line it would have a mistake: {error.problem}. Nothing was changed"
-        ) from None
-    return text, said
+            entry.pop(name, None)
+    _keep_sentences(tree, claim)
+
+
+def _keep_sentences(tree: MutableMapping[str, Any], claim: Claim) -> None:
+    """Keep the sentences of tier 2, and a goal's variables, in step with what was changed."""
+    if claim.at[0] == "goals":
+        goal = tree["goals"][claim.at[-1]]
+        said = " ".join(map(str, goal.get("holds", ())))
+        goal["over"] = {name: field for name, field in goal["over"].items() if f"({name}" in said or f" {name}" in said}
+        for rules in tree.get("domain", {}).values():
+            for id_ in [id_ for id_ in rules if id_.startswith("D-GOAL-") and rules[id_]["goals"] == [claim.at[-1]]]:
+                rules.pop(id_)
+        if not said:
+            tree["goals"].pop(claim.at[-1])
+    if claim.at[0] == "localities":
+        places = list(tree["localities"].get(claim.key, ()))
+        for rules in tree.get("domain", {}).values():
+            for id_ in [
+                id_ for id_ in rules if isinstance(rules[id_], Mapping) and rules[id_].get("category") == claim.key
+            ]:
+                rules[id_].update(places=places, text=place_sentence(claim.key, places))
+                if not places:
+                    rules.pop(id_)
+
+
+def merged(written: Any, edited: Any, learned: Any, at: tuple[str, ...] = ()) -> tuple[Any, list[Claim]]:
+    """The new manual's tree with the edits of the old one. `written`: the old one as learning wrote it."""
+    if edited == written:
+        return learned, []
+    if isinstance(edited, Mapping) and (isinstance(learned, Mapping) or learned is _GONE):
+        return _merged_mappings(written, edited, learned if isinstance(learned, Mapping) else {}, at)
+    if isinstance(edited, list) and isinstance(learned, list) and isinstance(written, list):
+        added = [item for item in edited if item not in written]
+        removed = [item for item in written if item not in edited]
+        kept = [item for item in learned if item not in removed]
+        notes = [_note(at, str(item), "added by hand") for item in added]
+        notes += [_note(at, str(item), "taken out by hand") for item in removed]
+        return [*kept, *(item for item in added if item not in kept)], notes
+    return edited, [_note(at, str(edited), "written by hand")]
+
+
+def _merged_mappings(
+    written: Any, edited: Mapping[str, Any], learned: Mapping[str, Any], at: tuple[str, ...]
+) -> tuple[dict[str, Any], list[Claim]]:
+    before: Mapping[str, Any] = written if isinstance(written, Mapping) else {}
+    result: dict[str, Any] = {}
+    notes: list[Claim] = []
+    for key in dict.fromkeys((*learned, *edited)):
+        if key not in edited:
+            if key in before:
+                notes.append(_note((*at, key), "", "taken out by hand"))
+                if isinstance(before[key], list) and isinstance(learned.get(key), list):
+                    left = [item for item in learned[key] if item not in before[key]]
+                    result |= {key: left} if left else {}
+            else:
+                result[key] = learned[key]
+        elif key in before and edited[key] == before[key]:
+            result |= {key: learned[key]} if key in learned else {}
+        else:
+            result[key], said = merged(before.get(key, _GONE), edited[key], learned.get(key, _GONE), (*at, key))
+            notes += said
+    return result, notes
+
+
+def _note(at: tuple[str, ...], text: str, how: str) -> Claim:
+    return Claim(at[:-1] or at, at[-1] if at else "", text, label=Label.EDITED, note=how)

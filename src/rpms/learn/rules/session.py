@@ -1,33 +1,84 @@
-"""One episode of an exploration: what is being pursued in it, step by step."""
+"""The score in an exploration: what is known to score is done, and then what may."""
 
 from __future__ import annotations
 
 from collections import Counter
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count, islice
+from random import Random
 
+from rpms.core.errors import FileError, WorldError
 from rpms.core.facts import Truth, kind_of
 from rpms.core.planning.achievers import command_of
 from rpms.core.planning.reason import Plan
 from rpms.core.rules import Instance
-from rpms.learn.rules.looking import Looking
-from rpms.learn.rules.question import Question
-from rpms.learn.rules.scoring import Scoring
-from rpms.learn.rules.standing import LAST_STEPS
+from rpms.learn.rules.agenda import Agenda, Exploring, Prospect, Question
+from rpms.learn.rules.goals import State
+from rpms.learn.rules.ledger import Ledger
+from rpms.learn.rules.looking import Looking, Standing
 from rpms.learn.rules.templates import draw, fill
-from rpms.learn.rules.wins import State
-from rpms.worlds.base import by_verb
+from rpms.learn.rules.thresholds import LIMITS
+from rpms.store.traces import Spoken, Trace
+from rpms.worlds.base import Setting, Task, World, by_verb
 
-_GUESSES = 60
-"""Guesses at what a goal wants that are weighed against each other."""
-_AGAIN = 5
-"""How many simpler guesses a guess lets go first for each time that it was pursued already."""
-_FAMILIAR = 6
-"""Successes of an action from which on it is no novelty."""
-_WORTH_IT = 0.9
-"""What has to be gained by an experiment for it to be made where nothing prepares it."""
 
-_ANY_KIND, _FITTING = 0.4, 0.3
-"""How often an action is imagined with any kinds, and with kinds that have worked in every slot."""
+class Scoring(Standing):
+    """What is done for the score."""
+
+    def towards_score(self) -> str:
+        """The next step towards what scores; nothing where nothing is known to score now."""
+        plan = self.agenda.player(self.diary.goal).plan(self.situation, seek=False)
+        fair = (each for each in plan.options if not any(self.vain(link.command) for link in each.chain))
+        option = next(fair, None)
+        if option is not None:
+            self.ventures.pursued, self.ahead = None, []
+        return option.command if option is not None else ""
+
+    def venture(self) -> str:
+        """The next step towards something that may score, for all that is known."""
+        ventures = self.ventures
+        if ventures.pursued is not None and self.patience <= 0:
+            ventures.give_up(ventures.pursued)
+        pursued = ventures.pursued
+        for prospect in [pursued] if pursued is not None else ventures.prospects(self.situation):
+            if prospect is not pursued:
+                self.patience, self.ahead = 2 * self.agenda.how.pursued, []
+            ventures.pursued = prospect
+            self.patience -= 1
+            command = "" if self.vain(prospect.command) else self._prepare(prospect)
+            if not command or command == prospect.command:
+                ventures.give_up(prospect)
+            if command:
+                return command
+        return ""
+
+    def _prepare(self, prospect: Prospect) -> str:
+        """A prospect, if all that it needs holds, or the next step towards that; nothing where there is none."""
+        if all(clause.truth(self.situation) is Truth.TRUE for clause in prospect.needs):
+            return prospect.command
+        if (going := self.go_on()) is not None:
+            return going
+        plan = self.agenda.towards(prospect.needs).plan(self.situation, seek=False)
+        option = next((each for each in plan.options if not self.vain(each.command)), None)
+        if option is None:
+            return ""
+        self.ahead = [link.command for link in option.chain[1:]] if not option.chain[0].reveals else []
+        return option.command
+
+    def elsewhere(self) -> str:
+        """Some way to another place, now and then: what can be done next may be seen there."""
+        ledger = self.agenda.ledger
+        if self.dice.random() < LIMITS.staying:
+            return ""
+        listed = [
+            command
+            for command in self.game.admissible()
+            if not self.vain(command)
+            and (linked := ledger.linked.get(ledger.names.read(command).template)) is not None
+            and linked.moves
+        ]
+        return self.dice.choice(listed) if listed else ""
 
 
 class Session(Looking, Scoring):
@@ -65,7 +116,7 @@ class Session(Looking, Scoring):
         for commands in by_verb(self.game.admissible()):
             command = self.dice.choice(commands)
             book = ledger.books.get(ledger.names.read(command).template)
-            new = book is None or book.worked.total() < _FAMILIAR
+            new = book is None or book.worked.total() < LIMITS.familiar
             if new and not self.vain(command) and not self.too_early(command):
                 found.append(command)
         return self.dice.choice(found) if found else ""
@@ -74,7 +125,7 @@ class Session(Looking, Scoring):
 
     def _experiment(self) -> str:
         """What can be done right now that would settle most, if anything would."""
-        best, choice = _WORTH_IT, ("", Counter[object](), object())
+        best, choice = LIMITS.worth_it, ("", Counter[object](), object())
         for question in self._some_questions():
             names = self._imagine(question)
             if names is None:
@@ -100,9 +151,9 @@ class Session(Looking, Scoring):
         """Names for an action: any, or with a kind that has worked in one slot, or with such kinds in all."""
         names = draw(self.diary.belief, [(role,) for role in question.schema.variables], self.dice)
         chance = self.dice.random()
-        if names is None or chance < _ANY_KIND:
+        if names is None or chance < LIMITS.any_kind:
             return names
-        slots = range(len(names)) if chance < _ANY_KIND + _FITTING else (self.dice.randrange(len(names)),)
+        slots = range(len(names)) if chance < LIMITS.any_kind + LIMITS.fitting else (self.dice.randrange(len(names)),)
         chosen = list(names)
         for slot in slots:
             if kind_of(chosen[slot]) not in question.fit[slot]:
@@ -176,11 +227,11 @@ class Session(Looking, Scoring):
     def _new_guess(self) -> State | None:
         """The simplest guess, but for those that were pursued before."""
         goal = self.diary.goal
-        some = islice(self.agenda.guesses(goal), _GUESSES)
+        some = islice(self.agenda.guesses(goal), LIMITS.guesses)
         left = [(number, state) for number, state in enumerate(some) if state not in self.tried]
         if not left:
             return None
-        _, state = min(left, key=lambda item: item[0] + _AGAIN * self.agenda.pursued[goal.type, item[1]])
+        _, state = min(left, key=lambda item: item[0] + LIMITS.again * self.agenda.pursued[goal.type, item[1]])
         self.agenda.pursued[goal.type, state] += 1
         return state
 
@@ -190,7 +241,7 @@ class Session(Looking, Scoring):
         books = [
             book
             for book in self.agenda.ledger.books.values()
-            if len(book.successes) > 1 and (book.template not in self.agenda.deadly or self.left <= LAST_STEPS)
+            if len(book.successes) > 1 and (book.template not in self.agenda.deadly or self.left <= LIMITS.last_steps)
         ]
         if not books:
             return next(iter(self.game.admissible()), "look")
@@ -200,3 +251,86 @@ class Session(Looking, Scoring):
             fit = [name for name in names if not roles or roles <= names[name]]
             chosen.append(self.dice.choice(fit or list(names)))
         return fill(book.template, chosen)
+
+
+@dataclass
+class Explorer:
+    """Plays episodes, each so that it settles what is open after the ones before it."""
+
+    world: World
+    setting: Setting
+    tasks: Sequence[Task]
+    ledger: Ledger
+    how: Exploring = field(default_factory=Exploring)
+    aside: list[Trace] = field(default_factory=list)
+    """Episodes that nothing was learned from."""
+    episodes: int = 0
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.agenda = Agenda(self.ledger, self.how)
+
+    @property
+    def until(self) -> int:
+        """The number of steps after which the manual is tried in play."""
+        return self.how.steps - int(self.how.steps * LIMITS.played)
+
+    def read(self, known: Sequence[Trace]) -> Sequence[Trace]:
+        """Take over episodes that were explored before; those after the exploration's end are returned."""
+        for number, trace in enumerate(known, 1):
+            if self.steps >= self.until:
+                return known[number - 1 :]
+            self.episodes, self.steps = number, self.steps + len(trace.steps)
+            if number % LIMITS.aside == 0:
+                self.aside.append(trace)
+            else:
+                self.ledger.read(trace)
+                self.agenda.draw_conclusions()
+        return ()
+
+    def explore(self) -> Iterator[Trace]:
+        """Play until there were so many steps."""
+        upcoming = self.upcoming()
+        while self.steps < self.until:
+            self.episodes += 1
+            trace = self._episode(self.episodes, next(upcoming))
+            self.steps += max(1, len(trace.steps))
+            yield trace
+            self.agenda.draw_conclusions()
+
+    def upcoming(self) -> Iterator[Task]:
+        """Tasks in a random order, again and again, from the one that comes next."""
+        order = list(range(len(self.tasks)))
+        Random(self.how.seed).shuffle(order)  # noqa: S311  dice, not secrets
+        for place in count(self.episodes):
+            yield self.tasks[order[place % len(order)]]
+
+    def _episode(self, number: int, task: Task) -> Trace:
+        try:
+            game = self.world.open(task, self.setting)
+        except (WorldError, FileError):
+            return Trace(f"{number}:{task.id}", task.id, task.type, "")  # teaches nothing
+        try:
+            opening = game.reset().observation
+            aside = number % LIMITS.aside == 0
+            ledger = Ledger(self.world, self.ledger.vocabulary, self.ledger.names) if aside else self.ledger
+            diary = ledger.begin(f"{number}:{task.id}", opening)
+            session = Session(self.agenda, diary, game, Random(f"{self.how.seed}:{number}"))  # noqa: S311
+            left = min(self.how.per_episode or self.world.step_budget, self.until - self.steps)
+            for session.left in range(left, 0, -1):
+                command = session.choose()
+                outcome = game.step(command)
+                refused = diary.add(
+                    Spoken(command, outcome.observation, outcome.score, outcome.won, outcome.done and not outcome.won)
+                )
+                session.told(command, refused=refused)
+                if outcome.done:
+                    break
+        except WorldError:
+            pass  # what was seen until then was seen
+        finally:
+            game.close()
+        trace = Trace(f"{number}:{task.id}", task.id, task.type, opening, tuple(diary.steps))
+        if aside:
+            self.aside.append(trace)
+        return trace

@@ -9,18 +9,9 @@ from random import Random
 from typing import NamedTuple
 
 from rpms.core.belief import Belief
+from rpms.learn.rules.thresholds import LIMITS
 
 SLOT = "<>"
-_LONGEST_NAME = 8
-"""Words of a name at most."""
-_MOST_CONSTANTS = 16
-"""Names without a number that are all taken for fixed ones; in a world with more, only the most widespread are."""
-_WIDESPREAD, _MOST_WIDESPREAD = 0.4, 32
-"""Share of the episodes in which such a name has to be known, and how many of them there are at most."""
-_SETTLED = 8
-"""Episodes before which nothing is said of how widespread a name is."""
-_FEW = 8
-"""Names that a role has in all, with which they are worth facts of their own: ways to cut, directions."""
 _PIECE = re.compile(r"""\s+|[(),="']|[^\s(),="']+""")
 """Words, and what stands between them in sentences and in calls of tools."""
 _NUMBER = re.compile(r"\d")
@@ -62,13 +53,13 @@ class Names:
     def begin(self) -> None:
         """Another episode begins. Now and then it is settled anew which names are fixed."""
         self.episodes += 1
-        if self.episodes < _SETTLED or self.episodes & (self.episodes - 1):
+        if self.episodes < LIMITS.settled_names or self.episodes & (self.episodes - 1):
             return
         every = self._unnumbered
-        most = sorted(every, key=lambda name: -self.spread[name])[:_MOST_WIDESPREAD]
-        self._widespread = tuple(name for name in most if self.spread[name] >= _WIDESPREAD * self.episodes)
+        most = sorted(every, key=lambda name: -self.spread[name])[: LIMITS.most_widespread]
+        self._widespread = tuple(name for name in most if self.spread[name] >= LIMITS.widespread * self.episodes)
         sizes = Counter(role for roles in self.roles.values() for role in roles)
-        few = [role for role in self.order if sizes[role] <= _FEW]
+        few = [role for role in self.order if sizes[role] <= LIMITS.few_names]
         self.few = {role: tuple(name for name in every if role in self.roles[name]) for role in few}
 
     @property
@@ -82,7 +73,7 @@ class Names:
     @property
     def many(self) -> bool:
         """Whether there are too many names without a number for all to be fixed ones."""
-        return len(self._unnumbered) > _MOST_CONSTANTS
+        return len(self._unnumbered) > LIMITS.fixed_names
 
     def read(self, command: str) -> ReadCommand:
         """Take the names out of a command, the longest first; its first word is the verb and stays."""
@@ -90,7 +81,7 @@ class Names:
         template, names = pieces[:1], []
         place = 1
         while place < len(pieces):
-            for end in range(min(len(pieces), place + 2 * _LONGEST_NAME - 1), place, -1):
+            for end in range(min(len(pieces), place + 2 * LIMITS.longest_name - 1), place, -1):
                 name = "".join(pieces[place:end])
                 if name in self.roles:
                     template.append(SLOT)

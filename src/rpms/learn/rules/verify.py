@@ -1,14 +1,17 @@
-"""A manual held against episodes: what it would have blocked, what it recognised, what it predicted."""
+"""A manual held against episodes: what it would have blocked, what it recognised, what it foretold."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice, permutations, product
 
 from rpms.core.belief import Belief, Situation
-from rpms.core.facts import Atom, Clause, Truth
-from rpms.core.rules import RuleManual
+from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.goal import Goal
+from rpms.core.rules import ActionSchema, Instance, Purpose, RuleManual
+from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Witness
 from rpms.store.traces import Trace
 from rpms.worlds.base import World
@@ -18,7 +21,7 @@ _ASKED = Atom("asked", ())
 
 @dataclass
 class Verdicts:
-    """How well an action's schema agrees with what happened."""
+    """Agreement of an action's schema with what happened."""
 
     allowed: int = 0
     blocked: int = 0
@@ -44,11 +47,32 @@ class Blocked:
 
 
 @dataclass
+class Foretold:
+    """One effect of an action or a process: the times that it came about, and the steps at which it did not."""
+
+    seen: int = 0
+    missed: list[Witness] = field(default_factory=list)
+
+    @property
+    def share(self) -> float:
+        return self.seen / max(1, self.seen + len(self.missed))
+
+    def fails(self, claimed: float = 1.0) -> bool:
+        """True if it came about clearly less often than claimed: beyond the exceptions that are tolerated."""
+        enough = len(self.missed) >= LIMITS.several
+        return enough and self.share < (1 - LIMITS.exceptions if claimed == 1 else LIMITS.often * claimed)
+
+
+@dataclass
 class Verification:
     """A manual's record on some episodes."""
 
     actions: dict[str, Verdicts] = field(default_factory=dict)
     blocked: list[Blocked] = field(default_factory=list)
+    effects: dict[tuple[str, Literal], Foretold] = field(default_factory=dict)
+    """By schema, a process's or an action's, and effect over its parameters."""
+    goals: dict[str, list[Witness]] = field(default_factory=dict)
+    """By goal type, steps after which all that the manual wants held and the game went on: then it is no goal."""
     unknown: Counter[str] = field(default_factory=Counter)
     """Commands that the world took and that are no action of the manual, by their first word."""
     episodes: int = 0
@@ -65,43 +89,104 @@ class Verification:
 
 
 def verify(manual: RuleManual, world: World, traces: Iterable[Trace]) -> Verification:
-    """Hold a manual against episodes."""
+    """Hold a manual against episodes: preconditions, effects, processes and goals."""
     found = Verification()
+    processes: dict[str, list[ActionSchema]] = {}
+    for each in manual.lore.processes:
+        processes.setdefault(each.syntax[0].partition(" ")[0], []).append(each)
     for trace in traces:
         found.episodes += 1
         goal = world.goal(trace.opening)
         rules = manual.active(goal.type, goal.object, goal.destination)
+        wanted = rules.purpose if rules.purpose and not (rules.purpose.staged or rules.purpose.each) else None
         belief: Belief = world.update(world.start(goal), None, trace.opening)
         for number, step in enumerate(trace.steps, 1):
             found.steps += 1
             before, belief = belief, world.update(belief, step.command, step.answer)
             if before.truth(_ASKED) is Truth.TRUE or belief.truth(_ASKED) is Truth.TRUE:
                 continue
-            refused = world.infeasible(step.answer)
+            witness, refused = Witness(trace.episode, number), world.infeasible(step.answer)
+            situation, after = Situation(before, goal), Situation(belief, goal)
             instance = rules.instance(step.command)
             if instance is None:
                 found.unknown[step.command.partition(" ")[0]] += not refused
-                continue
-            verdicts = found.actions.setdefault(instance.schema.name, Verdicts())
-            situation, after = Situation(before, goal), Situation(belief, goal)
-            broken = [
-                clause
-                for clause, bound in zip(instance.schema.preconditions, instance.preconditions, strict=True)
-                if bound.truth(situation) is Truth.FALSE
-            ]
+            else:
+                _judge(found, instance, step.command, situation, after, witness, refused=refused)
             if refused:
-                verdicts.refused += 1
-                verdicts.recognised += bool(broken)
                 continue
-            verdicts.allowed += 1
-            verdicts.blocked += bool(broken)
-            known = [value for each in instance.effects if (value := each.truth(after)) is not Truth.UNKNOWN]
-            verdicts.predicted += len(known)
-            verdicts.seen += known.count(Truth.TRUE)
-            witness = Witness(trace.episode, number)
-            kinds = tuple(instance.binding.values())
-            found.blocked += [Blocked(instance.schema.name, each, kinds, step.command, witness) for each in broken]
+            for process in processes.get(step.command.partition(" ")[0], ()):
+                for effect, value in _foretold(process, step.command, situation, after):
+                    _count(found, process.name, effect, value, witness)
+            if wanted is not None and not (step.won or step.lost) and _holds(wanted, goal, after):
+                found.goals.setdefault(goal.type, []).append(witness)
     return found
+
+
+def _judge(
+    found: Verification,
+    instance: Instance,
+    command: str,
+    before: Situation,
+    after: Situation,
+    witness: Witness,
+    *,
+    refused: bool,
+) -> None:
+    """Count what an action's schema says of one step."""
+    name = instance.schema.name
+    verdicts = found.actions.setdefault(name, Verdicts())
+    pairs = zip(instance.schema.preconditions, instance.preconditions, strict=True)
+    broken = [clause for clause, bound in pairs if bound.truth(before) is Truth.FALSE]
+    if refused:
+        verdicts.refused += 1
+        verdicts.recognised += bool(broken)
+        return
+    verdicts.allowed += 1
+    verdicts.blocked += bool(broken)
+    for effect, bound in zip(instance.schema.effects, instance.effects, strict=True):
+        value = bound.truth(after)
+        verdicts.predicted += value is not Truth.UNKNOWN
+        verdicts.seen += value is Truth.TRUE
+        _count(found, name, effect, value, witness)
+    kinds = tuple(instance.binding.values())
+    found.blocked += [Blocked(name, each, kinds, command, witness) for each in broken]
+
+
+def _count(found: Verification, name: str, effect: Literal, value: Truth, witness: Witness) -> None:
+    told = found.effects.setdefault((name, effect), Foretold())
+    if value is Truth.FALSE:
+        told.missed.append(witness)
+    told.seen += value is Truth.TRUE
+
+
+def _foretold(
+    process: ActionSchema, command: str, before: Situation, after: Situation
+) -> Iterator[tuple[Literal, Truth]]:
+    """The effects of a process that a command starts, where all that it needs was known to hold."""
+    binding = process.match(command)
+    if binding is None or not process.effects:
+        return
+    pools = [before.belief.names.get(role, ()) for role in process.others]
+    for chosen in islice(product(*pools), LIMITS.ways_checked):
+        names = {**binding, **dict(zip(process.others, chosen, strict=True))}
+        if all(clause.bind(names).truth(before) is Truth.TRUE for clause in process.preconditions):
+            for effect in process.effects:
+                yield effect, effect.bind(names).truth(after)
+
+
+def _holds(wanted: Purpose, goal: Goal, after: Situation) -> bool:
+    """True if all that a goal wants is known to hold of some things that it names."""
+    pools: list[list[Mapping[str, str]]] = []
+    for source in dict.fromkeys(wanted.over.values()):
+        variables = [name for name, each in wanted.over.items() if each == source]
+        things = after.belief.called(goal.named(source)) if goal.named(source) else ()
+        pools.append([dict(zip(variables, some, strict=True)) for some in permutations(things, len(variables))])
+    clauses = [clause for step in wanted.steps for clause in step.until]
+    for chosen in islice(product(*pools), LIMITS.ways_checked):
+        names = {name: thing for one in chosen for name, thing in one.items()}
+        if all(clause.bind(names).truth(after) is Truth.TRUE for clause in clauses):
+            return True
+    return False
 
 
 def table(found: Verification) -> Iterator[tuple[str, ...]]:

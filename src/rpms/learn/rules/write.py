@@ -14,10 +14,10 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ActionSchema, Predicate
 from rpms.learn.rules.conclude import Learned, plan_of, processes_of, prohibitions_of, table_atom
-from rpms.learn.rules.deeds import ADVANCED
 from rpms.learn.rules.goals import GoalModel
-from rpms.learn.rules.model import MOST_WITNESSES, ActionModel, Induced, KindTable
-from rpms.learn.rules.tables import ScoreTable
+from rpms.learn.rules.model import ActionModel, Induced, KindTable
+from rpms.learn.rules.scores import ADVANCED, ScoreTable
+from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Claim, Label
 
 _PLACES_SAID = 6
@@ -261,14 +261,7 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
     """What speaks for every line, and for those that did not make it into the manual."""
     for action in learned.actions:
         yield from _claims_of_action(action)
-    for goal in learned.goals:
-        yield from (fact.claim(("goals", goal.type), "holds", str(fact.clause)) for fact in goal.holds)
-        if goal.staged:
-            text = ", then ".join(" and ".join(map(str, step.until)) for step in goal.steps())
-            yield Claim(
-                ("procedures", goal.type), "steps", text, confirmed=goal.wins, witnesses=goal.holds[0].witnesses,
-                note="with all that is wanted and one of these left out, the game went on",
-            )  # fmt: skip
+    yield from _claims_of_goals(learned)
     for process in learned.processes:
         told = _process(process.schema)
         for key in ("effects", "observes"):
@@ -284,14 +277,32 @@ def claims_of(learned: Learned) -> Iterator[Claim]:
             steps = [witness for sight in learned.sights.values() for witness in sight.witnesses.get((kind, place), ())]
             note = f"{found} of {looked} looked into"
             yield Claim(
-                ("localities",), kind, place, confirmed=found, witnesses=tuple(steps[:MOST_WITNESSES]), note=note
+                ("localities",), kind, place, confirmed=found, witnesses=tuple(steps[: LIMITS.witnesses]), note=note
             )
+
+
+def _claims_of_goals(learned: Learned) -> Iterator[Claim]:
+    for goal in learned.goals:
+        yield from (fact.claim(("goals", goal.type), "holds", str(fact.clause)) for fact in goal.holds)
+        if goal.staged:
+            text = ", then ".join(" and ".join(map(str, step.until)) for step in goal.steps())
+            yield Claim(
+                ("procedures", goal.type), "steps", text, confirmed=goal.wins, witnesses=goal.holds[0].witnesses,
+                note="with all that is wanted and one of these left out, the game went on",
+            )  # fmt: skip
+    for goal in learned.refuted:
+        text = " and ".join(sorted(map(str, goal.state)))
+        yield Claim(
+            ("goals", goal.type), "holds", text, label=Label.REFUTED, confirmed=goal.wins, against=len(goal.refuted),
+            witnesses=goal.holds[0].witnesses, counterexamples=goal.refuted[: LIMITS.witnesses],
+            note="it held while the game went on, so that no goal is known",
+        )  # fmt: skip
 
 
 def _claims_of_scores(table: ScoreTable) -> Iterator[Claim]:
     for place, row in sorted(table.rows.items()):
         for name, found in sorted(row.items()):
-            steps = tuple(attempt.witness for attempt in found.witnesses[:MOST_WITNESSES])
+            steps = tuple(attempt.witness for attempt in found.witnesses[: LIMITS.witnesses])
             yield Claim(
                 ("facts", table.name), place, name, confirmed=found.good, against=found.tried - found.good,
                 witnesses=steps,
@@ -332,5 +343,5 @@ def _claims_of_kinds(table: KindTable) -> Iterator[Claim]:
                 key,
                 ", ".join(kinds),
                 confirmed=len(steps),
-                witnesses=tuple(steps[:MOST_WITNESSES]),
+                witnesses=tuple(steps[: LIMITS.witnesses]),
             )

@@ -144,7 +144,7 @@
           el("span", { class: "command" }, step.command || "no action"),
           step.infeasible ? el("span", { class: "mark", title: step.objection || "infeasible" }, "✗") : null,
           step.contradictions.length ? el("span", { class: "mark drift", title: "the belief was wrong" }, "≠") : null,
-          step.surprises.length ? el("span", { class: "mark drift", title: step.surprises.map(([, , words]) => words).join("; ") }, "!") : null,
+          step.surprises.length ? el("span", { class: "mark drift", title: step.surprises.map((one) => one.text).join("; ") }, "!") : null,
         ),
       ),
     );

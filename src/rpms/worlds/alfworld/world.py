@@ -23,7 +23,16 @@ from rpms.worlds.alfworld.belief import AlfworldBelief
 from rpms.worlds.alfworld.commands import forgive
 from rpms.worlds.alfworld.drift import contradictions
 from rpms.worlds.alfworld.game import NativeGame
-from rpms.worlds.alfworld.games import BUILTIN, LARGE, builtin_tasks, known_dialect, list_tasks, load_task, task_data
+from rpms.worlds.alfworld.games import (
+    BUILTIN,
+    LARGE,
+    TRAIN,
+    builtin_tasks,
+    known_dialect,
+    list_tasks,
+    load_task,
+    task_data,
+)
 from rpms.worlds.alfworld.goals import parse_goal
 from rpms.worlds.alfworld.observations import NOTHING_HAPPENS
 from rpms.worlds.alfworld.prompts import VOICE
@@ -37,7 +46,7 @@ class Alfworld(World):
     """The World of ALFWorld's household games."""
 
     name = "alfworld"
-    splits: tuple[str, ...] = (BUILTIN, LARGE, "valid_seen", "valid_unseen", "train")
+    splits: tuple[str, ...] = (BUILTIN, TRAIN, LARGE, "valid_seen", "valid_unseen", "train")
     engines: tuple[str, ...] = ("native", "textworld")
     options: tuple[str, ...] = ("dialect",)
     """`dialect`: 0.3 (put … in/on) or 0.4 (move … to); by default each game's own."""
@@ -50,7 +59,7 @@ class Alfworld(World):
         if split not in self.splits:
             raise InputError(f"ALFWorld has no split {split!r}; choose one of {', '.join(self.splits)}")
         self._dialect(setting)
-        return builtin_tasks(split) if split in (BUILTIN, LARGE) else list_tasks(_data_folder(setting), split)
+        return builtin_tasks(split) if split in (BUILTIN, TRAIN, LARGE) else list_tasks(_data_folder(setting), split)
 
     def edition(self, tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The dialect and a hash of the game files: the official releases share their games' names."""
@@ -88,7 +97,7 @@ class Alfworld(World):
         return self.manual_files("environment.yaml", "domain_paper.yaml")
 
     def embedded_memory(self) -> str:
-        """What the planner learned on the embedded games: `rpms learn alfworld --split builtin --rounds 1`."""
+        """What the planner learned on other made games: `rpms learn alfworld --split builtin_train --rounds 1`."""
         return str(files("rpms.worlds.alfworld").joinpath("builtin", "memory.jsonl"))
 
     def goal(self, opening: str) -> Goal:

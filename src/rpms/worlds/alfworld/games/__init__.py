@@ -5,6 +5,7 @@ from __future__ import annotations
 from rpms.worlds.alfworld.games.builtin import (
     BUILTIN,
     LARGE,
+    TRAIN,
     builtin_game,
     builtin_ids,
     builtin_walkthrough,
@@ -30,6 +31,7 @@ __all__ = [
     "DIALECTS",
     "LARGE",
     "TASK_TYPES",
+    "TRAIN",
     "Dialect",
     "MadeGame",
     "MadeGames",

@@ -2,7 +2,8 @@
 
 They are stored as problems only, in `builtin/games.json.gz` beside this folder; the domain and the grammar are added
 on loading. The file is what `make_game` gave for the recorded seed; `write_builtin` writes it anew. Those of the split
-`builtin_large`, in houses with many places, are made when they are asked for: the same on every machine.
+`builtin_large`, in houses with many places, and of `builtin_train`, which the embedded memory was learned on, are made
+when they are asked for: the same on every machine.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ BUILTIN = "builtin"
 """The name of the split."""
 BUILTIN_SEED = 163
 BUILTIN_COUNT = 24
+TRAIN = "builtin_train"
+"""The name of the split that the embedded memory was learned on: other games of the same seed."""
 LARGE = "builtin_large"
 """The name of the split with games in which a search is long."""
 LARGE_SEED = 611
@@ -46,7 +49,13 @@ def _stored() -> dict[str, dict[str, Any]]:
 
 def builtin_ids(split: str = BUILTIN) -> tuple[str, ...]:
     """Name the builtin games, sorted."""
-    return tuple(sorted(_stored() if split == BUILTIN else _large()))
+    return tuple(sorted({BUILTIN: _stored, TRAIN: _train, LARGE: _large}[split]()))
+
+
+@cache
+def _train() -> dict[str, dict[str, Any]]:
+    numbers = range(BUILTIN_COUNT, 2 * BUILTIN_COUNT)
+    return dict(_as_stored(make_game(BUILTIN_SEED, number, _DIALECT)) for number in numbers)
 
 
 @cache
@@ -56,9 +65,9 @@ def _large() -> dict[str, dict[str, Any]]:
 
 def _find(name: str) -> dict[str, Any]:
     try:
-        return _stored().get(name) or _large()[name]
+        return _stored().get(name) or (_train() if f"_S{BUILTIN_SEED}_" in name else _large())[name]
     except KeyError:
-        raise InputError(f"no builtin game {name!r}: list them with split {BUILTIN} or {LARGE}") from None
+        raise InputError(f"no builtin game {name!r}: list them with split {BUILTIN}, {TRAIN} or {LARGE}") from None
 
 
 def builtin_game(name: str) -> dict[str, Any]:

@@ -1,0 +1,83 @@
+"""The menu: a few actions to choose from, each with what it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from rpms.core.tokens import estimate_tokens
+
+MENU_TOKENS = 150
+"""Tokens that the entries of a menu may have together; one that does not fit beside the more relevant is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class MenuItem:
+    """One entry of a menu."""
+
+    command: str
+    rank: int
+    """Its place by relevance, from 0; the order of the menu itself does not show it."""
+    reason: str = ""
+    """What it is for: the rest of the plan that it begins, or the experience it comes from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """The entries as they are shown: grouped by what they do, so that the first is not simply the best."""
+
+    items: tuple[MenuItem, ...] = ()
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        return tuple(item.command for item in self.items)
+
+    @property
+    def best(self) -> str | None:
+        """The entry that is nearest to the goal."""
+        return min(self.items, key=lambda item: item.rank).command if self.items else None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The entries as a model is to answer: the number comes first and decides, whatever entries have in common."""
+        return tuple(f"{number}. {item.command}" for number, item in enumerate(self.items, 1))
+
+    def lines(self) -> list[str]:
+        """The entries for a prompt, each with what it is for."""
+        entries = zip(self.choices, self.items, strict=True)
+        return [f"  {choice}" + (f" ({item.reason})" if item.reason else "") for choice, item in entries]
+
+    def meant(self, action: str) -> str:
+        """The command that an answer means: an entry by its number, with or without its words; else the answer."""
+        number, _, rest = action.partition(".")
+        chosen = self.items[int(number) - 1 : int(number)] if number.isdecimal() and 0 < int(number[:4]) < 1000 else ()
+        if not chosen or action in self.commands or (rest.strip() and not rest.strip().startswith(chosen[0].command)):
+            return action
+        return chosen[0].command
+
+
+def make_menu(choices: Iterable[tuple[str, str]], tried: Mapping[str, int], size: int, *, ranked: bool) -> Menu:
+    """Choices, each with its reason, cut to a size and grouped by their first word.
+
+    The first stay, of those that were tried least often in this very state. Unranked, those stay that come first by
+    name.
+    """
+    left = list(dict(choices).items())
+    if ranked:
+        least = min((tried.get(command, 0) for command, _ in left), default=0)
+        left = [item for item in left if tried.get(item[0], 0) == least]
+    else:
+        left.sort(key=_by_name)
+    spare, kept = MENU_TOKENS, list[MenuItem]()
+    for rank, (command, reason) in enumerate(left[:size]):
+        tokens = estimate_tokens(command)
+        if tokens <= spare or not kept:
+            kept.append(MenuItem(command, rank, reason))
+            spare -= tokens
+    return Menu(tuple(sorted(kept, key=lambda item: _by_name((item.command, "")))))
+
+
+def _by_name(item: tuple[str, str]) -> tuple[str, tuple[tuple[int, str], ...]]:
+    """Sort by verb, then so that `drawer 10` comes after `drawer 9`."""
+    words = item[0].split()
+    return words[0] if words else "", tuple((int(word), "") if word.isdecimal() else (0, word) for word in words)

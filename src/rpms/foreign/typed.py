@@ -1,0 +1,130 @@
+"""Values of frozen dataclasses from JSON, checked against their annotations.
+
+pydantic checks what people write; this reads what the project itself wrote, where texts may hold half characters that
+pydantic's own texts cannot, and where a form beside each dataclass would name every field a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from rpms.foreign.json_text import NotJson
+from rpms.foreign.shown import excerpt
+
+_Value = TypeVar("_Value")
+Reader = Callable[[Any], Any]
+"""Turns a JSON value into a typed one; a TypeError or ValueError says what is wrong."""
+
+
+def from_json(kind: type[_Value], value: Any) -> _Value:
+    """A value of a dataclass from its JSON object; NotJson names the field that does not fit."""
+    return reader_of(kind)(value)  # type: ignore[arg-type, no-any-return]
+
+
+@cache
+def reader_of(kind: Any) -> Reader:
+    """The reader for an annotation."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    if origin in (Union, UnionType):
+        (other,) = (each for each in inner if each is not NoneType)
+        some = reader_of(other)
+        return lambda value: None if value is None else some(value)
+    if origin is tuple:
+        return _tuple_reader(inner)
+    if origin is not None and issubclass(origin, Mapping):
+        return _mapping_reader(*map(reader_of, inner))
+    return _dataclass_reader(kind) if is_dataclass(kind) else _enum_reader(kind)
+
+
+def _tuple_reader(inner: tuple[Any, ...]) -> Reader:
+    if len(inner) == 2 and inner[1] is Ellipsis:
+        each = reader_of(inner[0])
+        return lambda value: tuple([each(item) for item in _as(list, value)])
+    readers = [reader_of(kind) for kind in inner]
+
+    def read(value: Any) -> Any:
+        if len(_as(list, value)) != len(readers):
+            raise NotJson(f"should have {len(readers)} items")
+        return tuple([one(item) for one, item in zip(readers, value, strict=True)])
+
+    return read
+
+
+def _mapping_reader(name: Reader, each: Reader) -> Reader:
+    return lambda value: {name(key): each(item) for key, item in _as(dict, value).items()}
+
+
+def _dataclass_reader(kind: Any) -> Reader:
+    hints = get_type_hints(kind)
+    readers = {field.name: reader_of(hints[field.name]) for field in fields(kind) if field.init}
+    needed = [f.name for f in fields(kind) if f.init and f.default is MISSING and f.default_factory is MISSING]
+
+    def read(value: Any) -> Any:
+        given = {}
+        for name, item in _as(dict, value).items():
+            if name not in readers:
+                raise NotJson(f"{excerpt(name)}: is not a known field")
+            try:
+                given[name] = readers[name](item)
+            except NotJson as error:
+                raise NotJson(f"{name}: {error}") from None
+        missing = next((name for name in needed if name not in given), None)
+        if missing is not None:
+            raise NotJson(f"{missing}: is missing")
+        try:
+            return kind(**given)
+        except ValueError as error:
+            raise NotJson(excerpt(error)) from None
+
+    return read
+
+
+def _enum_reader(kind: type[Enum]) -> Reader:
+    def read(value: Any) -> Enum:
+        try:
+            return kind(value)
+        except ValueError:
+            raise NotJson(f"should be one of {', '.join(str(each.value) for each in kind)}") from None
+
+    return read
+
+
+def _as(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise NotJson(f"should be {_NAMES[kind]}")
+    return value
+
+
+def _count(value: Any) -> int:
+    if _as(int, value) < 0:
+        raise NotJson("should not be negative")
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    return float(value) if type(value) is int else float(_as(float, value))
+
+
+_NAMES = {
+    list: "a list",
+    dict: "an object",
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+}
+_PLAIN: Mapping[Any, Reader] = {
+    Any: lambda value: value,
+    str: lambda value: _as(str, value),
+    bool: lambda value: _as(bool, value),
+    int: _count,
+    float: _number,
+}
+"""Whole numbers count things in every record, so none is negative."""

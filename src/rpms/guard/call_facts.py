@@ -1,0 +1,257 @@
+"""The facts that one call is judged by: what calls did, what they returned, what functions in Python say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from itertools import product
+from typing import Any, Final
+
+from rpms.core.belief import FactBelief
+from rpms.core.facts import Atom, Truth
+from rpms.core.rules import ANYTHING
+from rpms.guard.calls import GIVEN, RESULT, Call, ToolFact, ToolManual
+from rpms.guard.comparisons import MISSING, loosened, text_of
+from rpms.guard.readings import Path, Reading
+
+MOST_RECORDS: Final = 10_000
+"""Records that are kept; the oldest is forgotten first, and is then unknown again."""
+
+
+@dataclass(frozen=True)
+class ToolBelief(FactBelief):
+    """What calls have told: facts that they made so, and the records that they returned."""
+
+    records: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
+    """The latest record of each kind and key."""
+
+    @cached_property
+    def _loosely(self) -> dict[Atom, Atom]:
+        """What is known, by what its names may be taken for."""
+        return {_loose(atom): atom for atom in self.known if atom.args}
+
+    def near(self, atom: Atom) -> Atom | None:
+        """A known fact whose names differ from a fact's only in case, blanks, invisible signs or the form of a path."""
+        found = self._loosely.get(_loose(atom)) if atom.args else None
+        return None if found == atom else found
+
+    def with_records(self, found: Mapping[tuple[str, ...], Any]) -> ToolBelief:
+        """The same with some records told anew."""
+        kept = {key: value for key, value in self.records.items() if key not in found} | dict(found)
+        for key in list(kept)[: max(0, len(kept) - MOST_RECORDS)]:
+            del kept[key]
+        return replace(self, records=kept)
+
+    def without_record(self, key: tuple[str, ...]) -> ToolBelief:
+        """The same without a record that is no longer what it was."""
+        return replace(self, records={known: value for known, value in self.records.items() if known != key})
+
+
+def _loose(atom: Atom) -> Atom:
+    return Atom(atom.predicate, tuple(map(loosened, atom.args)))
+
+
+class Absent(str):
+    """Stands among the arguments of a fact for what a call does not have."""
+
+    __slots__ = ()
+
+
+class Unknown(Exception):
+    """A record that is asked for was not looked up."""
+
+    def __init__(self, kind: str, *key: str) -> None:
+        self.record = (kind, *key)
+        super().__init__(f"{kind} {' '.join(key)} was not looked up")
+
+
+class Look:
+    """What a predicate in Python may ask: records, other facts, the call, the time."""
+
+    def __init__(self, facts: CallFacts) -> None:
+        self._facts = facts
+
+    @property
+    def call(self) -> Call:
+        return self._facts.call
+
+    @property
+    def now(self) -> datetime:
+        return self._facts.now
+
+    def record(self, kind: str, *key: object) -> Any:
+        """The latest record of a kind; where it was not looked up, the fact is unknown and the lookup is asked for."""
+        return self._facts.record(kind, *map(text_of, key))
+
+    def records(self, kind: str) -> dict[tuple[str, ...], Any]:
+        """All records of a kind that were looked up, by their keys."""
+        return {key[1:]: value for key, value in self._facts.belief.records.items() if key[0] == kind}
+
+    def truth(self, predicate: str, *args: object) -> bool | None:
+        """Another fact of the manual; None where it is unknown."""
+        value = self._facts.truth(Atom(predicate, tuple(map(text_of, args))))
+        return None if value is Truth.UNKNOWN else value is Truth.TRUE
+
+
+_UNDERSCORE: Final = "\\_"
+_NOTHING: Final[Mapping[str, Any]] = {}
+PythonFact = Callable[..., bool | None]
+"""A predicate in Python: called with a Look and the values of its arguments; None means unknown."""
+AskPython = Callable[..., bool | None]
+"""Asks the predicate of a name, with a Look and the values of its arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """A change by a call that has not returned."""
+
+    value: bool
+    lost: bool = False
+    """Nobody waits for it any more: it was cancelled or took too long."""
+
+
+class CallFacts:
+    """The facts that one call is judged by. Whatever is asked for and was not looked up is kept in `missing`."""
+
+    def __init__(
+        self,
+        call: Call,
+        manual: ToolManual,
+        belief: ToolBelief,
+        now: datetime,
+        python: AskPython,
+        coming: Mapping[Atom, Coming] | None = None,
+    ) -> None:
+        self.call = call
+        self.manual = manual
+        self.belief = belief
+        self.now = now
+        self._python = python
+        self._coming = coming or {}
+        self._values: dict[str, Any] = {}
+        self._names: dict[str, str] = {}
+        self._known: dict[Atom, Truth] = {}
+        self.missing: dict[Atom, tuple[str, ...]] = {}
+        """Facts that are unknown for want of a record, and that record."""
+        self.near: dict[Atom, Atom] = {}
+        """Facts that are unknown since another is known that may be the same."""
+        self.under_way: dict[Atom, Coming] = {}
+        """Facts that are unknown since a call that changes them has not returned."""
+
+    def about(self, call: Call) -> CallFacts:
+        """The same knowledge, to judge another call by."""
+        return CallFacts(call, self.manual, self.belief, self.now, self._python, self._coming)
+
+    def name(self, value: object) -> str:
+        """The text that stands for a value in facts, which gives the value back when a reading asks for it."""
+        text = text_of(value)
+        if text == ANYTHING:  # which in a belief stands for all there is, and a call must not say that
+            text = _UNDERSCORE
+        if text is not value:
+            self._values[text] = value
+        return text
+
+    def truth(self, atom: Atom, /) -> Truth:
+        if atom.predicate == GIVEN:  # which names the argument, not what it is
+            atom = Atom(GIVEN, self.args_of(atom))
+        return self.truth_of(self.manual.facts.get(atom.predicate), atom.args)
+
+    def truth_of(self, fact: ToolFact | None, args: tuple[str, ...]) -> Truth:
+        """The truth of a fact of the manual; of none, whether an argument is given."""
+        for arg in args:
+            if arg.__class__ is Absent:
+                return Truth.UNKNOWN if fact is not None else Truth.FALSE
+        if fact is None:
+            return Truth.TRUE
+        if fact.reading is not None:
+            return self._read(fact, fact.reading, args)
+        if fact.alike is not None:
+            args = tuple(map(fact.alike, args))
+        atom = Atom(fact.predicate.name, args)
+        if atom not in self._known:  # what calls did, or what Python says, which may take its time
+            self._known[atom] = self._asked_of_python(fact, atom) if fact.python else self._told(fact, atom)
+        return self._known[atom]
+
+    def record(self, kind: str, *key: str) -> Any:
+        """A record; Unknown is raised where it was not looked up."""
+        found = self.belief.records.get((kind, *key), MISSING)
+        if found is MISSING:
+            raise Unknown(kind, *key)
+        return found
+
+    def _read(self, fact: ToolFact, reading: Reading, args: tuple[str, ...]) -> Truth:
+        record: Any = MISSING
+        kind = self.manual.records.get(fact.record)
+        if kind is not None:
+            key = (kind.name, *args[: len(kind.key)])
+            record = self.belief.records.get(key, MISSING)
+            if record is MISSING:
+                self.missing[Atom(fact.predicate.name, args)] = key
+                return Truth.UNKNOWN
+        if reading.bare:
+            return reading.truth(record, _NOTHING, self.now)
+        values = [self._values.get(arg, arg) for arg in args] if self._values else args
+        return reading.truth(record, dict(zip(fact.predicate.args, values, strict=True)), self.now)
+
+    def _asked_of_python(self, fact: ToolFact, atom: Atom) -> Truth:
+        try:
+            return Truth.of(self._python(fact.python, Look(self), *(self._values.get(arg, arg) for arg in atom.args)))
+        except Unknown as unknown:
+            self.missing[atom] = unknown.record
+            return Truth.UNKNOWN
+
+    def _told(self, fact: ToolFact, atom: Atom) -> Truth:
+        value = self.belief.truth(atom)
+        if value is Truth.UNKNOWN:
+            near = self.belief.near(atom)
+            if near is not None and self.belief.truth(near) is not Truth.of(fact.initially):
+                self.near[atom] = near
+                return Truth.UNKNOWN
+            value = Truth.of(fact.initially)
+        coming = self._coming.get(atom)
+        if coming is None or Truth.of(coming.value) is value:
+            return value
+        self.under_way[atom] = coming
+        return Truth.UNKNOWN
+
+    def values_at(self, path: Path, result: object = MISSING, variables: Mapping[str, Any] | None = None) -> list[Any]:
+        """What a path from an argument, a variable or the result leads to; MISSING where there is nothing."""
+        if variables and path.head in variables:
+            start = variables[path.head]
+        else:
+            start = result if path.head == RESULT else self.call.arguments.get(path.head, MISSING)
+        return path.follow(start, self.call.arguments) if path.steps else [start]
+
+    def args_of(self, atom: Atom, variables: Mapping[str, Any] | None = None) -> tuple[str, ...]:
+        """The arguments of a fact, with the call's values in place of the paths, none of which stands for many."""
+        if variables is None:
+            return tuple([self._names.get(arg) or self._one(arg, _NOTHING) for arg in atom.args])
+        return tuple([self._one(arg, variables) for arg in atom.args])
+
+    def _one(self, arg: str, variables: Mapping[str, Any]) -> str:
+        if arg[:1] != "<":
+            return arg
+        path = Path.parse(arg)
+        if path.head in variables:
+            return self._named(self.values_at(path, variables=variables)[0], arg)
+        name = self._names[arg] = self._named(self.values_at(path)[0], arg)
+        return name
+
+    def _named(self, value: object, arg: str) -> str:
+        return self.name(value) if value is not MISSING else Absent(arg)
+
+    def bind(self, atom: Atom, result: object = MISSING, variables: Mapping[str, Any] | None = None) -> Iterator[Atom]:
+        """A fact with the call's values in place of the paths in it: one, or one for each value of `items.*`."""
+        names: list[list[str]] = []
+        for arg in atom.args:
+            if arg.startswith("<"):
+                found = self.values_at(Path.parse(arg), result, variables)
+                names.append([self._named(one, arg) for one in found])
+            else:
+                names.append([arg])
+        fact = self.manual.facts.get(atom.predicate)
+        alike = fact.alike if fact is not None and fact.told else None
+        for args in product(*names):
+            yield Atom(atom.predicate, tuple(map(alike, args)) if alike is not None else args)

@@ -1,0 +1,257 @@
+"""Comparisons that a manual may name, each with three values: true, false, and None where nobody can tell."""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+import posixpath
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final
+
+_DURATION = re.compile(r"now(?:\s*([+-])\s*(\d{1,6})\s*(m|h|d|w))?")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def text_of(value: object) -> str:
+    """A JSON value as the text by which facts name it: 5, 5.0 and "5" are one thing."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+class _Missing:
+    """Stands for what is not there."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Final = _Missing()
+
+Compare = Callable[[Any, Any], bool | None]
+
+
+def number_of(value: object) -> float | None:
+    """A number, or a short text that is one; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, str):
+        try:
+            value = float(value) if len(value) < 40 else None
+        except ValueError:
+            return None
+    return value if isinstance(value, int | float) else None
+
+
+def _numbers(compare: Callable[[float, float], bool]) -> Compare:
+    def compared(value: object, other: object) -> bool | None:
+        one, two = number_of(value), number_of(other)
+        return None if one is None or two is None else compare(one, two)
+
+    return compared
+
+
+def moment_of(value: object) -> datetime | None:
+    """A date or a time as ISO 8601 writes it; without a zone it is taken for UTC, as `now` then is too."""
+    if not isinstance(value, str) or len(value) > 40:
+        return None
+    try:
+        moment = datetime.fromisoformat(value.strip())
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _moments(compare: Callable[[datetime, datetime], bool]) -> Compare:
+    def compared(value: object, other: object) -> bool | None:
+        one, two = moment_of(value), other if isinstance(other, datetime) else moment_of(other)
+        return None if one is None or two is None else compare(one, two)
+
+    return compared
+
+
+_PATHS = re.compile(r"[\\/]+")
+
+
+@lru_cache(maxsize=4_096)
+def loosened(text: str) -> str:
+    """A text without what readers may disregard: case, blanks, invisible signs, forms of letters, detours in a path."""
+    if not (text.isascii() and text.isprintable()):
+        plain = unicodedata.normalize("NFKC", text)
+        text = "".join(sign for sign in plain if unicodedata.category(sign) not in ("Cf", "Cc") or sign.isspace())
+    text = " ".join(text.casefold().split())
+    return posixpath.normpath(_PATHS.sub("/", text)) if "/" in text or "\\" in text else text
+
+
+Alike = Callable[[str], str]
+
+
+def _as_path(text: str) -> str:
+    return posixpath.normpath(_PATHS.sub("/", text.strip()))
+
+
+ALIKE: Final[Mapping[str, Alike]] = {"path": _as_path, "words": loosened}
+"""How texts may be written alike before they are compared, by name."""
+_SHORT = 1_000
+"""Characters of a text that is compared also by what it may be taken for; longer ones are no names."""
+
+
+def _texts(compare: Callable[[str, str], bool]) -> Compare:
+    """Compare two texts. If they agree only when read loosely (`Prod`, `/etc//passwd`), nobody knows: None."""
+
+    def compared(value: object, other: object) -> bool | None:
+        one, two = text_of(value), text_of(other)
+        if compare(one, two):
+            return True
+        if len(one) > _SHORT or len(two) > _SHORT or not isinstance(value, str):
+            return False
+        return None if compare(loosened(one), loosened(two)) else False
+
+    return compared
+
+
+_is: Final = _texts(operator.eq)
+
+
+def _one_of(value: object, others: object) -> bool | None:
+    """True if one of a list is the value; None if one may be."""
+    if not isinstance(others, list):
+        return None
+    held = False
+    for other in others:
+        same = _is(value, other)
+        if same:
+            return True
+        held = held or same is None
+    return None if held else False
+
+
+def _has(value: object, wanted: object) -> bool | None:
+    if isinstance(value, str):
+        return _contains(value, wanted)
+    return _one_of(text_of(wanted), list(value)) if isinstance(value, Mapping | list) else None
+
+
+def _inside(value: object, folder: object) -> bool | None:
+    """True if a path names something in a folder, by its text alone: `..` is followed, links are not."""
+    if not isinstance(value, str) or not isinstance(folder, str) or "\0" in value:
+        return None
+    path, root = (posixpath.normpath(_PATHS.sub("/", each)) for each in (value, folder))
+    if root.startswith("/") and not path.startswith("/"):
+        return None  # from where, only the tool knows
+    return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def _under(value: object, folder: object) -> bool | None:
+    """Like `inside`, with links followed on this machine's disk."""
+    if _inside(value, folder) is None:
+        return None
+    try:
+        return _inside(os.path.realpath(str(value)), os.path.realpath(str(folder)))
+    except (OSError, ValueError):
+        return None
+
+
+def _of_text(compare: Compare) -> Compare:
+    return lambda value, other: compare(value, other) if isinstance(value, str) else None
+
+
+_contains: Final = _of_text(_texts(lambda value, part: part in value))
+
+
+_TOKEN = re.compile(
+    r"(?:\\[dwsDWS.^$*+?{}()\[\]|/\\-]|\[\^?\]?(?:\\.|[^\]\\])*\]|[^\\\[\](){}*+?|])"
+    r"(\*|\+|\?|\{\d{1,3}(?:,\d{0,3})?\})?|\((?:\?:)?|\)|\|"
+)
+_LONGEST_MATCHED = 500
+_MOST_WAYS = 5_000_000
+"""Ways in which the repeats of a pattern may share the longest text, so that no text takes seconds."""
+
+
+def pattern_mistake(pattern: str) -> str:
+    """What is wrong with a regular expression for `matches`, which must not be able to run for long."""
+    place, ways = 0, 1
+    while place < len(pattern):
+        token = _TOKEN.match(pattern, place)
+        if token is None:
+            return f"cannot use {pattern[place : place + 10]!r}: repeats are of one character or class"
+        ways *= _ways(token[1]) if token[1] else 2 if token[0] == "|" else 1
+        place = token.end()
+    if ways > _MOST_WAYS:
+        return "has too many repeats of any length"
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        return f"is no regular expression: {error.msg}"
+    return ""
+
+
+def _ways(repeat: str) -> int:
+    """How many lengths a repeat may have."""
+    if repeat in ("*", "+"):
+        return _LONGEST_MATCHED
+    least, comma, most = repeat.strip("{}").partition(",") if repeat != "?" else ("0", ",", "1")
+    return 1 if not comma else (int(most) if most else _LONGEST_MATCHED) - int(least) + 1
+
+
+def _matches(value: object, pattern: object) -> bool | None:
+    """True if a pattern matches the whole text; None for a text that is too long to try."""
+    if not isinstance(value, str) or len(value) > _LONGEST_MATCHED:
+        return None
+    wanted = re.compile(text_of(pattern))
+    if wanted.fullmatch(value):
+        return True
+    return None if wanted.fullmatch(loosened(value)) else False
+
+
+COMPARISONS: Final[Mapping[str, Compare]] = {
+    "is": _is,
+    "in": _one_of,
+    "has": _has,
+    "starts": _of_text(_texts(str.startswith)),
+    "ends": _of_text(_texts(str.endswith)),
+    "contains": _contains,
+    "matches": _matches,
+    "inside": _inside,
+    "under": _under,
+    "exists": lambda value, wanted: (value is not MISSING and value is not None) == wanted,
+    "at_least": _numbers(operator.ge),
+    "at_most": _numbers(operator.le),
+    "above": _numbers(operator.gt),
+    "below": _numbers(operator.lt),
+    "before": _moments(operator.lt),
+    "after": _moments(operator.gt),
+}
+"""What a manual may compare with, by name."""
+
+
+def now_and(text: str, now: datetime) -> datetime | None:
+    """The moment that `now`, `now - 24h` or `now + 3d` means; None for another text."""
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        return None
+    if match[1] is None:
+        return now
+    away = timedelta(**{_UNITS[match[3]]: int(match[2])})
+    try:
+        return now + away if match[1] == "+" else now - away
+    except OverflowError:
+        return None
+
+
+def writes_alike(compare: Compare, alike: Alike) -> Compare:
+    """The same comparison of texts that are first written alike."""
+
+    def same(value: object) -> object:
+        if isinstance(value, list):
+            return [same(each) for each in value]
+        return alike(value) if isinstance(value, str) else value
+
+    return lambda value, other: compare(same(value), same(other))

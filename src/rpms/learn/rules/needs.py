@@ -1,0 +1,367 @@
+"""From attempts to an action: what it needs in two bounds, with which kinds it works.
+
+The *safe* bound is every literal that was never false in a success and was true in one. Of these, `explaining` keeps
+the fewest that account for all refusals. One of them is *necessary* if some refusal had all the others true and it
+alone false; where other facts of the safe bound were false in all such refusals too, nobody can tell which of them was
+needed, and the guard only refuses when all of them are false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from rpms.core.facts import Clause, Literal
+from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.model import Induced, KindTable, literal_of, strange, working
+from rpms.learn.rules.thresholds import LIMITS
+from rpms.store.evidence import Label, Witness
+
+
+def bits(mask: int) -> Iterator[int]:
+    """The places of the bits that are set."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
+@dataclass(eq=False)
+class Needs:
+    """What an action needs, from its attempts."""
+
+    book: Book
+    excluded: frozenset[Literal] = frozenset()
+    """What verification has taken out."""
+
+    def __post_init__(self) -> None:
+        self.size = len(self.book.facts)
+        self.rows = [
+            (attempt, attempt.true | attempt.false << self.size, attempt.false | attempt.true << self.size)
+            for attempt in self.book.attempts
+        ]
+        self.wins = [row for row in self.rows if not row[0].refused]
+        self.losses = [row for row in self.rows if row[0].refused]
+
+    @cached_property
+    def safe(self) -> int:
+        """The safe bound, as bits."""
+        once = never = 0
+        for _, true, false in self.wins:
+            once |= true
+            never |= false
+        for bit in bits(once & ~never):
+            if literal_of(self.book.facts, bit) in self.excluded or (self._by_name(bit) and self._may_be_chance(bit)):
+                never |= 1 << bit
+        return once & ~never
+
+    def _may_be_chance(self, bit: int) -> bool:
+        """Whether a fact about a fixed name, of which there are many, is so common that all successes prove nothing."""
+        rows = self._drawn or [(true, false) for _, true, false in self.losses]
+        known = [true >> bit & 1 for true, false in rows if (true | false) >> bit & 1]
+        share = sum(known) / len(known) if known else 1.0
+        return len(self.book.named) > LIMITS.many_names and share ** len(self.wins) > LIMITS.by_chance / self.size
+
+    @property
+    def safe_literals(self) -> frozenset[Literal]:
+        return frozenset(literal_of(self.book.facts, bit) for bit in bits(self.safe))
+
+    @cached_property
+    def tested(self) -> int:
+        """Of the safe bound, what was false in some attempt: of the rest nothing is known.
+
+        Of an action that was never refused, what is false elsewhere: who only did what works has had his reasons.
+        """
+        ever = 0
+        for false in [row[2] for row in self.losses] or [row[1] for row in self._drawn]:
+            ever |= false
+        return self.safe & ever & ~self.seldom
+
+    @cached_property
+    def seldom(self) -> int:
+        """Of the safe bound, what was unknown in nearly all successes."""
+        least = LIMITS.seldom_known * len(self.wins)
+        return sum(1 << bit for bit in bits(self.safe) if sum(row[1] >> bit & 1 for row in self.wins) < least)
+
+    @property
+    def weighed(self) -> frozenset[Literal]:
+        """What may be needed, alone or as one of two."""
+        pairs = [literal for fact in self.either for literal in fact.clause.literals]
+        return frozenset((*(literal_of(self.book.facts, bit) for bit in bits(self.tested)), *pairs))
+
+    @cached_property
+    def _fit(self) -> list[set[str]]:
+        return working(self.book)
+
+    @cached_property
+    def paired(self) -> bool:
+        """Whether kinds that worked each were refused together, with nothing else missing: pillows in a fridge."""
+        return any(
+            row[0].kinds not in self.book.worked and self._each_fits(row[0])
+            for row in self.losses
+            if row[1] & self.tested == self.tested and not row[2] & self.safe
+        )
+
+    def _each_fits(self, attempt: Attempt) -> bool:
+        return not strange(attempt, self._fit)
+
+    @cached_property
+    def _explainable(self) -> list[tuple[Attempt, int, int]]:
+        """Refusals with kinds that have worked: these cannot be what was wrong."""
+        if self.paired:
+            return [row for row in self.losses if row[0].kinds in self.book.worked]
+        return [row for row in self.losses if self._each_fits(row[0])]
+
+    @cached_property
+    def explaining(self) -> int:
+        """The fewest tested facts that account for every refusal that any of them accounts for.
+
+        Facts go one by one, those that are seldomest known first, as long as each refusal keeps a fact that was false.
+        """
+        kept = self.tested
+        rows = {false & kept for _, _, false in self._explainable} - {0}
+        for bit in sorted(bits(kept), key=self._worth):
+            without = kept & ~(1 << bit)
+            if all(row & without for row in rows):
+                kept = without
+        used = 0
+        for row in rows:
+            used |= row
+        return kept & used
+
+    def _worth(self, bit: int) -> tuple[int, ...]:
+        known = sum((true | false) >> bit & 1 for _, true, false in self.rows)
+        literal = literal_of(self.book.facts, bit)
+        own = len(self.book.named) <= LIMITS.many_names or not self._by_name(bit)
+        return own, known, not literal.negated, len(literal.atom.args), -bit
+
+    @cached_property
+    def required(self) -> int:
+        """All that an action may need as far as anybody knows: what explains refusals, and what nothing implies.
+
+        Of many fixed names, some fact always happened to hold: what explains nothing is left out of these.
+        """
+        many = len(self.book.named) > LIMITS.many_names
+        rest = [bit for bit in bits(self.tested & ~self.explaining) if not (many and self._by_name(bit))]
+        return self.explaining | sum(1 << bit for bit in rest if not self._implied(bit))
+
+    def _by_name(self, bit: int) -> bool:
+        return any(not arg.isdigit() for arg in literal_of(self.book.facts, bit).atom.args)
+
+    def of_slots(self, bit: int) -> bool:
+        """Whether a fact is about the action's things, where it has any, and about nothing by its name."""
+        args = literal_of(self.book.facts, bit).atom.args
+        return bool(args) == bool(self.book.slots) and not self._by_name(bit)
+
+    def decisive(self, bit: int) -> list[tuple[Attempt, int, int]]:
+        """Refusals in which one of the explaining facts alone was false, and all the others were true."""
+        rest = self.explaining & ~(1 << bit)
+        return [row for row in self._explainable if row[2] >> bit & 1 and row[1] & rest == rest]
+
+    def suspects(self, bit: int) -> tuple[int, list[tuple[Attempt, int, int]]]:
+        """The fewest facts, one of which was needed for certain: in some refusals nothing else was missing.
+
+        With the refusals that show it; none where there are too few. What was unknown may have been missing.
+        """
+        rows = [(self.required & ~row[1], row) for row in self._explainable if row[2] >> bit & 1]
+        for some in sorted({missing for missing, _ in rows}, key=lambda mask: (mask.bit_count(), mask)):
+            shown = [row for missing, row in rows if not missing & ~some]
+            if len(shown) >= LIMITS.decisive:
+                return some, shown
+        return 0, []
+
+    def _same(self, bit: int, some: int) -> int:
+        """Of some suspects, those that were never told apart from one where all else held, and so count as that one."""
+        rest = self.required & ~some
+        where = [row for row in self.rows if row[1] & rest == rest]
+        same = 0
+        for other in bits(some & ~(1 << bit)):
+            both = [row for row in where if (row[1] | row[2]) >> bit & (row[1] | row[2]) >> other & 1]
+            true = sum(row[1] >> bit & 1 for row in both)
+            apart = any((row[1] >> bit ^ row[1] >> other) & 1 for row in both)
+            if not apart and len(both) >= LIMITS.alike and 0 < true < len(both):
+                same |= 1 << other
+        return same
+
+    @cached_property
+    def _certain(self) -> dict[int, tuple[int, list[tuple[Attempt, int, int]], int]]:
+        """For each explaining fact: its suspects, the refusals that show it, and which suspects are the same as it."""
+        found = {}
+        for bit in bits(self.explaining):
+            some, rows = self.suspects(bit)
+            if rows:
+                same = self._same(bit, some)
+                found[bit] = (some & ~same, rows, same)
+        return found
+
+    def facts(self) -> Iterator[Induced]:
+        """Every literal with its label, and preconditions of two."""
+        for bit in range(2 * self.size):
+            literal = literal_of(self.book.facts, bit)
+            confirmed = [row[0].witness for row in self.wins if row[1] >> bit & 1]
+            against = [row[0].witness for row in self.wins if row[2] >> bit & 1]
+            unknown = len(self.wins) - len(confirmed) - len(against)
+            if not confirmed:
+                continue
+            label, rows, note, clause = Label.REFUTED, list[Witness](), "", Clause((literal,))
+            if literal in self.excluded:
+                label, note = Label.TAKEN_OUT, "it was false where the action succeeded in an episode kept aside"
+            elif self.safe >> bit & 1:
+                label, rows, note, clause = self._labelled(bit, literal)
+            witnesses = (*rows, *confirmed)[: LIMITS.witnesses]
+            yield Induced(
+                clause,
+                label=label,
+                confirmed=len(confirmed),
+                against=len(against),
+                decisive=len(rows),
+                unknown=unknown,
+                witnesses=witnesses,
+                counterexamples=tuple(against[: LIMITS.witnesses]),
+                note=note,
+            )
+        yield from self.either
+
+    def _labelled(self, bit: int, literal: Literal) -> tuple[Label, list[Witness], str, Clause]:
+        alone = Clause((literal,))
+        if not self.tested >> bit & 1:
+            return Label.UNTESTED, [], "hardly ever known" if self.seldom >> bit & 1 else "", alone
+        if not self.explaining >> bit & 1:
+            same = next((one for one, (_, _, same) in self._certain.items() if same >> bit & 1), None)
+            if same is not None:
+                return Label.IMPLIED, [], f"never told apart from {literal_of(self.book.facts, same)}", alone
+            return (Label.POSSIBLE if self.required >> bit & 1 else Label.IMPLIED), [], "", alone
+        some, rows, _ = self._certain.get(bit, (0, [], 0))
+        others = [literal_of(self.book.facts, other) for other in bits(some & ~(1 << bit))]
+        witnesses = [row[0].witness for row in rows]
+        known = any(
+            1 << other == self._certain[other][0] for other in bits(some & ~(1 << bit)) if other in self._certain
+        )
+        if not rows or known or len(others) > LIMITS.alternatives:
+            return Label.POSSIBLE, witnesses, "", alone
+        note = "nobody can tell which of these it is" if others else ""
+        return Label.NECESSARY, witnesses, note, Clause((literal, *others))
+
+    def _implied(self, bit: int) -> bool:
+        """Whether a fact that explains nothing is sure to hold where one or two of the others do.
+
+        Successes do not tell, since in these it was true as all the others were; what was drawn at random does.
+        """
+        known = [row for row in self._drawn if (row[0] | row[1]) >> bit & 1]
+        needed = list(bits(self.explaining))
+        for some in (*((one,) for one in needed), *combinations(needed, 2)):
+            mask = sum(1 << each for each in some)
+            there = [row for row in known if row[0] & mask == mask]
+            if any(row[1] >> bit & 1 for row in there) or len(there) == len(known):
+                continue
+            often = sum(row[1] >> bit & 1 for row in known) / (len(known) - len(there))
+            if (1 - often) ** len(there) < LIMITS.by_chance:
+                return True
+        return False
+
+    @cached_property
+    def _drawn(self) -> list[tuple[int, int]]:
+        """What was true and what was false of names drawn at random, as literals."""
+        return [(true | false << self.size, false | true << self.size) for true, false in self.book.imagined]
+
+    @cached_property
+    def _left(self) -> list[tuple[Attempt, int, int]]:
+        """Refusals of kinds that have worked, with no fact of the safe bound known to be false or likely to be."""
+        needed = self.explaining
+        return [row for row in self._explainable if not row[2] & self.safe and row[1] & needed == needed]
+
+    @cached_property
+    def either(self) -> tuple[Induced, ...]:
+        """Preconditions of two facts, of which one must hold, for refusals that no single fact explains."""
+        left, found = self._left, list[Induced]()
+        while len(left) >= LIMITS.either:
+            ever = 0
+            for _, _, false in left:
+                ever |= false
+            pairs = [pair for pair in combinations(bits(ever), 2) if self._one_always(*pair)]
+            pairs = [pair for pair in pairs if _accounts(left, *pair)]
+            best = max(pairs, key=lambda pair: (_both(left, *pair), *map(self._worth, pair)), default=None)
+            if best is None:
+                break
+            clause = Clause(tuple(literal_of(self.book.facts, bit) for bit in best))
+            rows = [row for row in left if row[2] >> best[0] & row[2] >> best[1] & 1]
+            known = [row[0].witness for row in self.wins if (row[1] >> best[0] | row[1] >> best[1]) & 1]
+            witnesses = (*(row[0].witness for row in rows), *known)[: LIMITS.witnesses]
+            unknown = len(self.wins) - len(known)
+            if not self.excluded.intersection(clause.literals):
+                found.append(
+                    Induced(
+                        clause,
+                        label=Label.NECESSARY,
+                        confirmed=len(known),
+                        decisive=len(rows),
+                        unknown=unknown,
+                        witnesses=witnesses,
+                    )
+                )
+            # where it is unknown whether one of the two held, nothing else needs to have been wrong
+            left = [row for row in left if (row[1] >> best[0] | row[1] >> best[1]) & 1]
+        return tuple(found)
+
+    def _one_always(self, one: int, other: int) -> bool:
+        """Whether in no success both are false, each alone held in some, and they are not each other's opposite."""
+        if abs(one - other) == self.size or not self.wins:
+            return False
+        alone = [0, 0]
+        for _, true, false in self.wins:
+            if false >> one & false >> other & 1:
+                return False
+            alone[0] += true >> one & false >> other & 1
+            alone[1] += true >> other & false >> one & 1
+        return min(alone) > 0
+
+    # Kinds.
+
+    @cached_property
+    def faultless(self) -> list[Attempt]:
+        """Refusals for which no fact accounts: all that explains other refusals is known to be true."""
+        needed = self.explaining
+        rows = [row for row in self.losses if row[1] & needed == needed]
+        index = {literal_of(self.book.facts, bit): bit for bit in range(2 * self.size)}
+        pairs = [sum(1 << index[literal] for literal in fact.clause.literals) for fact in self.either]
+        return [row[0] for row in rows if all(row[1] & pair for pair in pairs)]
+
+    def unexplained(self, tables: Iterable[KindTable]) -> int:
+        """Refusals for which neither facts nor kinds account."""
+        told = [(table.slots, table.refused) for table in tables]
+        return sum(
+            not any(tuple(attempt.kinds[slot] for slot in slots) in refused for slots, refused in told)
+            for attempt in self.faultless
+            if attempt.kinds in self.book.worked or self.book.refused[attempt.kinds] >= LIMITS.refused_kinds
+        )
+
+
+def _accounts(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) -> bool:
+    """Whether it was often enough that neither of two facts held."""
+    both = _both(rows, one, other)
+    held = sum((true >> one | true >> other) & 1 for _, true, _ in rows)
+    return both >= max(LIMITS.either, LIMITS.either_of_known * (both + held), LIMITS.either_of_all * len(rows))
+
+
+def _both(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) -> int:
+    return sum(false >> one & false >> other & 1 for _, _, false in rows)
+
+
+def circumstances(needs: Needs) -> tuple[Literal, ...]:
+    """Facts about fixed names that held in every success and seldom hold elsewhere, the rarest first.
+
+    Nobody can tell whether they are needed: there are many such facts, and some always hold. Plans see to them all the
+    same where the action is to be tried, until it has worked often enough to tell.
+    """
+    book, always = needs.book, (1 << needs.size) - 1 if needs.wins else 0
+    for _, true, _ in needs.wins:
+        always &= true
+    found = []
+    for bit in bits(always):
+        args = book.facts[bit].args
+        known = [true >> bit & 1 for true, false in book.imagined if (true | false) >> bit & 1]
+        if args and not any(map(str.isdigit, args)) and known and sum(known) <= LIMITS.seldom_in_hand * len(known):
+            found.append((sum(known) / len(known), bit))
+    return tuple(Literal(book.facts[bit]) for _, bit in sorted(found)[: LIMITS.most_circumstances])

@@ -1,0 +1,211 @@
+"""From attempts to what an action does: effects, effects under a condition, and what it makes known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from rpms.core.facts import Atom, Clause, Literal
+from rpms.core.rules import ANYTHING
+from rpms.learn.rules.attempts import Attempt, Book
+from rpms.learn.rules.model import Induced, literal_of
+from rpms.learn.rules.needs import bits
+from rpms.learn.rules.thresholds import LIMITS
+
+
+@dataclass(eq=False)
+class Outcomes:
+    """What an action does, from its successes."""
+
+    book: Book
+    needed: frozenset[Atom] = frozenset()
+    """What the action may need: that it worked tells as much, and so it is not for finding out."""
+
+    def __post_init__(self) -> None:
+        self.size = len(self.book.facts)
+        self.rows = [
+            (
+                attempt,
+                attempt.true | attempt.false << self.size,
+                attempt.false | attempt.true << self.size,
+                attempt.true_after | attempt.false_after << self.size,
+                attempt.false_after | attempt.true_after << self.size,
+            )
+            for attempt in self.book.successes
+        ]
+
+    def effects(self) -> list[Induced]:
+        """What was so after every success, and was not so before some.
+
+        That a thing is near once it was put down here follows from where the agent is, and is no way to get anywhere.
+        """
+        found, predicates = list(self.certain()), self.book.vocabulary.predicates
+        exclusive = [predicates[fact.clause.literals[0].atom.predicate].exclusive for fact in found]
+        moving = all(exclusive)
+        return [fact for fact, how in zip(found, exclusive, strict=True) if moving or how in ("", "always")]
+
+    def certain(self) -> Iterator[Induced]:
+        """What was so after every success, and was not so before some, whatever it follows from."""
+        for bit in self._made():
+            literal = literal_of(self.book.facts, bit)
+            changed = [row[0].witness for row in self.rows if row[2] >> bit & row[3] >> bit & 1]
+            seen = sum(row[3] >> bit & 1 for row in self.rows)
+            against = [row[0].witness for row in self.rows if row[4] >> bit & 1]
+            often = not _fixed(literal.atom) or 2 * len(changed) >= len(self.rows)
+            if not against and often and seen >= LIMITS.mostly * len(self.rows):
+                yield Induced(
+                    Clause((literal,)),
+                    confirmed=len(changed),
+                    unknown=len(self.rows) - seen,
+                    witnesses=tuple(changed[: LIMITS.witnesses]),
+                )
+
+    def _made(self) -> Iterator[int]:
+        ever = 0
+        for _, _, false, true_after, _ in self.rows:
+            ever |= false & true_after
+        yield from bits(ever)
+
+    def conditional(self) -> Iterator[Induced]:
+        """What came about in some successes and not in others, where one fact before tells which.
+
+        That may be that it was known not to be so: of what is switched both ways, and of what nobody sees who has not
+        looked before.
+        """
+        certain = {fact.clause.literals[0] for fact in self.certain()}
+        for bit in self._made():
+            literal = literal_of(self.book.facts, bit)
+            if literal in certain or _fixed(literal.atom):
+                continue
+            could = [row for row in self.rows if row[2] >> bit & (row[3] | row[4]) >> bit & 1]
+            did = [row for row in could if row[3] >> bit & 1]
+            kept = [row for row in could if row[4] >> bit & 1]
+            own = {bit, (bit + self.size) % (2 * self.size)}
+            given = self._telling(did, kept, lambda row: (row[1], row[2]), own)
+            if not kept and len(did) >= LIMITS.several:
+                given = Literal(literal.atom, not literal.negated)
+            if given is not None:
+                yield Induced(
+                    Clause((literal,)),
+                    confirmed=len(did),
+                    witnesses=tuple(row[0].witness for row in did[: LIMITS.witnesses]),
+                    given=Clause((given,)),
+                )
+
+    def _telling(
+        self,
+        with_it: Sequence[tuple[Attempt, int, int, int, int]],
+        without: Sequence[tuple[Attempt, int, int, int, int]],
+        facts: Callable[[tuple[Attempt, int, int, int, int]], tuple[int, int]],
+        own: set[int],
+    ) -> Literal | None:
+        """The fact that was true in all of some rows and false in all others, if there is one."""
+        if len(with_it) < LIMITS.telling or len(without) < LIMITS.telling:
+            return None
+        every = (1 << 2 * self.size) - 1
+        for row in with_it:
+            every &= facts(row)[0]
+        for row in without:
+            every &= facts(row)[1]
+        found = [bit for bit in bits(every) if bit not in own]
+        return literal_of(self.book.facts, found[0]) if found else self._telling_kind(with_it, without)
+
+    def _telling_kind(
+        self,
+        with_it: Sequence[tuple[Attempt, int, int, int, int]],
+        without: Sequence[tuple[Attempt, int, int, int, int]],
+    ) -> Literal | None:
+        """The kind that one of the action's things had in all of some rows and in none of the others."""
+        for slot in range(len(self.book.slots)):
+            (kind, *others) = {row[0].kinds[slot] for row in with_it}
+            if not others and all(row[0].kinds[slot] != kind for row in without):
+                return Literal(Atom("kind", (str(slot), kind)))
+        return None
+
+    def ruinous(self) -> Induced | None:
+        """What held before every success that ended the task for good, and before no other."""
+        lost = [row for row in self.rows if row[0].lost]
+        survived = [row for row in self.rows if not row[0].lost]
+        every = (1 << 2 * self.size) - 1
+        for row in lost:
+            every &= row[1]
+        for row in survived:
+            every &= row[2]
+        found = sorted(bits(every), key=lambda bit: (bit >= self.size, bit))
+        if not lost or not survived or not found:
+            return None
+        witnesses = tuple(row[0].witness for row in lost[: LIMITS.witnesses])
+        return Induced(Clause((literal_of(self.book.facts, found[0]),)), confirmed=len(lost), witnesses=witnesses)
+
+    def observes(self) -> Iterator[Induced]:
+        """What was unknown before and is known after, of the action's own things, and of all such things."""
+        made = {fact.clause.literals[0].atom for fact in (*self.certain(), *self.conditional())}
+        found: set[str] = set()
+        for fact in (*self._of_its_things(made), *self._of_all_such()):
+            found.add(fact.clause.literals[0].atom.predicate)
+            yield fact
+        yield from self._of_unnamed(found | {atom.predicate for atom in made})
+
+    def _of_its_things(self, made: set[Atom]) -> Iterator[Induced]:
+        half = (1 << self.size) - 1
+        for place, atom in enumerate(self.book.facts):
+            place_of_agent = self.book.vocabulary.predicates[atom.predicate].exclusive
+            if atom in made or atom in self.needed or _fixed(atom) or place_of_agent:
+                continue
+            before = [row for row in self.rows if not (row[1] | row[2]) & half & 1 << place]
+            known = [row for row in before if (row[3] | row[4]) & half & 1 << place]
+            yield from self._revealed(atom, before, known, {place, place + self.size})
+
+    def _of_all_such(self) -> Iterator[Induced]:
+        for place, atom in enumerate(self.book.revelations):
+            probe = self.book.probes.get(atom)
+            if probe is None:
+                continue
+            counted = {attempt.witness for attempt in self.book.attempts[probe.since :]}
+            rows = [row for row in self.rows if row[0].witness in counted and not row[0].known >> place & 1]
+            known = [row for row in rows if row[0].known_after >> place & 1]
+            yield from self._revealed(atom, rows, known, set())
+
+    def _of_unnamed(self, told: Collection[str]) -> Iterator[Induced]:
+        """What became known of things that it does not name, with nothing left unknown of such; the narrowest first.
+
+        `told`: the predicates of which it makes or shows something narrower.
+        """
+        told = set(told)
+        for place, atom in sorted(enumerate(self.book.revelations), key=lambda each: each[1].args.count(ANYTHING)):
+            rows = [row for row in self.rows if (row[0].glimpse.shown | row[0].glimpse.hidden) >> place & 1]
+            known = [row for row in rows if not row[0].glimpse.hidden >> place & 1]
+            enough = max(LIMITS.mostly * len(rows), LIMITS.sometimes * len(self.rows))
+            if atom.predicate not in told and len(known) >= enough:
+                for fact in self._revealed(atom, rows, known, set()):
+                    told.add(atom.predicate)
+                    yield fact
+
+    def _revealed(
+        self,
+        atom: Atom,
+        before: Sequence[tuple[Attempt, int, int, int, int]],
+        known: Sequence[tuple[Attempt, int, int, int, int]],
+        own: set[int],
+    ) -> Iterator[Induced]:
+        if len(known) < LIMITS.several:
+            return
+        given: Literal | None = None
+        if len(known) < LIMITS.mostly * len(before):
+            shown = {row[0].witness for row in known}
+            still = [row for row in before if row[0].witness not in shown]
+            given = self._telling(known, still, lambda row: (row[3], row[4]), own)
+            if given is None:
+                return
+        yield Induced(
+            Clause((Literal(atom),)),
+            confirmed=len(known),
+            unknown=0 if given else len(before) - len(known),
+            witnesses=tuple(row[0].witness for row in known[: LIMITS.witnesses]),
+            given=Clause((given,)) if given else None,
+        )
+
+
+def _fixed(atom: Atom) -> bool:
+    """Whether a fact is about a thing by its name: of one of many, what was seen of the slots says it better."""
+    return any(not arg.isdigit() and arg != ANYTHING for arg in atom.args)

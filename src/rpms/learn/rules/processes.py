@@ -1,0 +1,296 @@
+"""What an action does that its command does not name: to the place where the agent is, where it leads, to some thing.
+
+`move north` says nothing of rooms. With the room that one is in, and the one that one comes to, as two more slots, what
+it needs and does is a matter of facts again: `leads(room, north, other)`. Of the rooms that one did not come to, some
+are looked at as attempts in vain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import NamedTuple
+
+from rpms.core.belief import Belief
+from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.rules import ANYTHING, ActionSchema, Revelation
+from rpms.learn.rules.attempts import NAME, Attempt, Book, Vocabulary
+from rpms.learn.rules.conditions import Circumstance, condition, conditions, view
+from rpms.learn.rules.model import ActionModel, Induced
+from rpms.learn.rules.outcomes import Outcomes
+from rpms.learn.rules.templates import SLOT, Names, fill
+from rpms.learn.rules.thresholds import LIMITS
+from rpms.store.evidence import Witness
+
+
+def place_of(belief: Belief, vocabulary: Vocabulary) -> tuple[str, str] | None:
+    """Where the agent is, and the role that such places have, where a predicate says so that holds of one at a time."""
+    here = belief.location
+    if here is None:
+        return None
+    for predicate in vocabulary.predicates.values():
+        if (
+            predicate.exclusive == "always"
+            and len(predicate.args) == 1
+            and belief.truth(Atom(predicate.name, (here,))) is Truth.TRUE
+        ):
+            return here, predicate.args[0]
+    return None
+
+
+def _discovered(book: Book, before: Belief, after: Belief, names: Sequence[str]) -> int:
+    """Which revelations of the last slot showed something: who enters a room sees what lies about, if not all of it."""
+    found, last = 0, str(len(names) - 1)
+    for place, atom in enumerate(book.revelations):
+        if last not in atom.args or atom.args.count(ANYTHING) != 1 or len(atom.args) != 2:
+            continue
+        role = book.vocabulary.predicates[atom.predicate].args[atom.args.index(ANYTHING)]
+        for thing in after.names.get(role, ()):
+            asked = Atom(atom.predicate, tuple(thing if arg == ANYTHING else names[int(arg)] for arg in atom.args))
+            if after.truth(asked) is Truth.TRUE and before.truth(asked) is Truth.UNKNOWN:
+                found |= 1 << place
+                break
+    return found
+
+
+class Process(NamedTuple):
+    """What a command is good for, as a manual writes it, and what speaks for it."""
+
+    schema: ActionSchema
+    confirmed: int
+    against: int
+    witnesses: tuple[Witness, ...]
+    risk: float = 0.0
+    """Steps that it costs beyond its own where one explores: what may end the task comes after all else."""
+
+
+@dataclass
+class Linked:
+    """The attempts of one action with its place, and with the place that it led to."""
+
+    template: str
+    vocabulary: Vocabulary
+    near: Book = field(init=False)
+    """With the place of the agent as the last slot."""
+    far: Book = field(init=False)
+    """With the place of the agent, and another one, as the last slots; refused where it did not lead there."""
+    moves: bool = False
+    given: list[tuple[Attempt, tuple[Atom, ...]]] = field(default_factory=list)
+    """Successes that led nowhere else, with what came to hold of things that were not named."""
+
+    def __post_init__(self) -> None:
+        self.near = Book(self.template, self.vocabulary, plain=True)
+        self.far = Book(self.template, self.vocabulary, plain=True)
+
+    def add(
+        self, attempt: Attempt, before: Belief, after: Belief, known: Names, kinds: Sequence[str], dice: Random
+    ) -> None:
+        """Take over an attempt."""
+        found = place_of(before, self.vocabulary)
+        if found is None or found[0] in attempt.names or len(self.near.attempts) >= LIMITS.linked_attempts:
+            return
+        here, role = found
+        there = after.location
+        moved = not attempt.refused and there is not None and there not in (here, *attempt.names)
+        self.moves |= moved
+
+        def record(book: Book, names: tuple[str, ...], *, refused: bool) -> None:
+            if book.slots or not refused:
+                found = book.record(
+                    before, after, names, attempt.witness, refused=refused, known=known, kinds=kinds, dice=dice
+                )
+                seen = found.known_after if refused else found.known_after | _discovered(book, before, after, names)
+                book.add(found._replace(known_after=seen), known)
+
+        record(self.near, (*attempt.names, here), refused=attempt.refused)
+        if self.moves:
+            others = [name for name in before.names.get(role, ()) if name not in (here, there, *attempt.names)]
+            some = dice.sample(others, min(LIMITS.other_places, len(others)))
+            for name in (*((there,) if moved and there is not None else ()), *some):
+                record(self.far, (*attempt.names, here, name), refused=not (moved and name == there))
+        elif not attempt.refused:
+            self.given.append((attempt, tuple(self._came_about(before, after, attempt))))
+
+    def _came_about(self, before: Belief, after: Belief, attempt: Attempt) -> Iterator[Atom]:
+        """Facts about single things, which the command does not name, that were false and are true."""
+        for predicate in self.vocabulary.predicates.values():
+            if len(predicate.args) != 1 or predicate.exclusive:
+                continue
+            for name in after.names.get(predicate.args[0], ()):
+                atom = Atom(predicate.name, (name,))
+                if name not in attempt.names and after.truth(atom) is Truth.TRUE and before.truth(atom) is Truth.FALSE:
+                    yield atom
+
+
+def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
+    """What plans can make of an action beyond what its schema says."""
+    if linked.moves:
+        yield from _leading(linked, action.name, names)
+    else:
+        yield from _staying(linked, action.name, names)
+        yield from _giving(linked, base, action, names)
+
+
+def _leading(linked: Linked, name: str, names: Names) -> Iterator[Process]:
+    """Where an action leads, and what one sees there."""
+    book = linked.far
+    parameters = book.called(names)
+    if parameters is None:
+        return
+    here, there = str(len(book.slots) - 2), str(len(book.slots) - 1)
+    told = condition(view(book, book.attempts, lambda attempt: not attempt.refused), frozenset({here, there}))
+    if told is None:
+        return
+    told = _standing(told, book, here)
+    outcomes = Outcomes(book, frozenset(literal.atom for literal in told.literals))
+    effects = [fact for fact in outcomes.certain() if there in fact.clause.literals[0].atom.args]
+    where = [fact for fact in effects if _exclusive(fact, book) and not fact.clause.literals[0].negated]
+    other = [fact for fact in effects if not _exclusive(fact, book)]
+    if where:
+        yield process_of(f"{name}_there", linked.template, parameters, told, where)
+    if other:
+        yield process_of(f"{name}_there_first", linked.template, parameters, told, other)
+    yield from _showing(f"{name}_there", linked.template, parameters, told, book, there)
+
+
+def _staying(linked: Linked, name: str, names: Names) -> Iterator[Process]:
+    """What an action does to, or shows of, the place of the agent."""
+    book = linked.near
+    parameters = book.called(names)
+    if parameters is None:
+        return
+    here = str(len(book.slots) - 1)
+    told = condition(view(book, book.attempts, lambda attempt: not attempt.refused), frozenset({here}))
+    if told is None:
+        return
+    told = _standing(told, book, here)
+    outcomes = Outcomes(book, frozenset(literal.atom for literal in told.literals))
+    effects = [
+        fact for fact in outcomes.certain() if here in fact.clause.literals[0].atom.args and not _exclusive(fact, book)
+    ]
+    if effects:
+        yield process_of(f"{name}_here", linked.template, parameters, told, effects)
+    yield from _showing(f"{name}_here", linked.template, parameters, told, book, here)
+
+
+def _showing(
+    name: str, template: str, parameters: Sequence[str], told: Circumstance, book: Book, place: str
+) -> Iterator[Process]:
+    """What becomes known of all that is in a place, often enough to try it, and what held where it did."""
+    for bit, atom in enumerate(book.revelations):
+        if place not in atom.args or len(atom.args) > 2 or book.vocabulary.predicates[atom.predicate].exclusive:
+            continue  # which way leads where is not looked for: plans would take all ways that nobody knows
+        rows = [row for row in book.attempts if not row.refused and not row.known >> bit & 1]
+        shown = view(book, rows, lambda row, bit=bit: bool(row.known_after >> bit & 1))  # type: ignore[misc]
+        when = next(conditions(shown, LIMITS.sometimes, LIMITS.mostly), None)
+        if when is None or when.good < LIMITS.several:
+            continue
+        literals = tuple(dict.fromkeys((*when.literals, *told.literals)))
+        fact = Induced(Clause((Literal(atom),)))
+        where = "_".join(("shows", atom.predicate, *("all" if arg == ANYTHING else "its" for arg in atom.args)))
+        yield process_of(f"{name}_{where}", template, parameters, replace(when, literals=literals), (), [fact])
+
+
+def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
+    """What an action sometimes makes of things that it does not name: nobody can tell of which before."""
+    things: dict[str, set[str]] = {}
+    for _, atoms in linked.given:
+        for atom in atoms:
+            things.setdefault(atom.predicate, set()).add(atom.args[0])
+    done = {attempt.witness for attempt, _ in linked.given}
+    rows = [attempt for attempt in base.attempts if attempt.witness in done]
+    for predicate, some in things.items():
+        roles = set.intersection(*(names.roles[thing] for thing in some)) - set(action.parameters)
+        role = min(roles, key=names.order.__getitem__, default="")
+        if len(some) < LIMITS.several or not role:
+            continue
+        gave = {
+            attempt.witness for attempt, atoms in linked.given if any(atom.predicate == predicate for atom in atoms)
+        }
+        told = next(conditions(view(base, rows, lambda attempt, gave=gave: attempt.witness in gave)), None)  # type: ignore[misc]
+        if told is not None:
+            told = replace(told, literals=tuple(dict.fromkeys((*told.literals, *action.guessed))))
+            fact = Induced(Clause((Literal(Atom(predicate, (role,))),)))
+            yield process_of(f"{action.name}_{predicate}", linked.template, action.parameters, told, [fact])
+
+
+def _standing(told: Circumstance, book: Book, here: str) -> Circumstance:
+    """A condition with where the agent has to be, which was so in every attempt and therefore explains none."""
+    at = next(
+        atom
+        for atom in book.facts
+        if atom.args == (here,) and book.vocabulary.predicates[atom.predicate].exclusive == "always"
+    )
+    rest = [literal for literal in told.literals if literal.atom != at]
+    return replace(told, literals=(*rest, Literal(at)))
+
+
+def _exclusive(fact: Induced, book: Book) -> bool:
+    return bool(book.vocabulary.predicates[fact.clause.literals[0].atom.predicate].exclusive)
+
+
+def process_of(
+    name: str,
+    template: str,
+    parameters: Sequence[str],
+    told: Circumstance,
+    effects: Sequence[Induced] = (),
+    observes: Sequence[Induced] = (),
+) -> Process:
+    """What a command is good for under a condition, over what its slots are called; what often fails costs more."""
+    bound = {str(place): parameter for place, parameter in enumerate(parameters)}
+    syntax = fill(template, [f"<{each}>" for each in parameters[: template.count(SLOT)]])
+    clauses = tuple(clause.bind(bound) for clause in told.clauses)
+    gives = tuple(fact.clause.bind(bound).literals[0] for fact in effects)
+    used = dict.fromkeys(arg for clause in clauses for literal in clause.literals for arg in literal.atom.args)
+    used |= dict.fromkeys(arg for literal in gives for arg in literal.atom.args)
+    roles = {*parameters, *(arg for literal in gives for arg in literal.atom.args)}
+    others = tuple(arg for arg in used if arg in roles and f"<{arg}>" not in syntax)
+    schema = ActionSchema(
+        name,
+        (syntax,),
+        clauses,
+        gives,
+        observes=tuple(
+            Revelation(fact.clause.bind(bound).literals[0].atom, (fact.given.bind(bound),) if fact.given else ())
+            for fact in observes
+        ),
+        steps=round(1 / told.share, 1),
+        others=others,
+    )
+    return Process(
+        schema, told.good, told.bad, tuple(attempt.witness for attempt in told.witnesses[: LIMITS.witnesses])
+    )
+
+
+def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator[Process]:
+    """For each slot that takes names in several roles: what becomes known in one of them, and not in all."""
+    told = {fact.clause for fact in action.observes}
+    needed = frozenset(literal.atom for literal in action.guessed)
+    for slot, parameter in enumerate(action.parameters):
+        for role in _some_have(book, slot, names):
+            if role in action.parameters or not NAME.fullmatch(role):
+                continue
+            rows = [attempt for attempt in book.successes if role in names.roles[attempt.names[slot]]]
+            found = Outcomes(view(book, rows, lambda _: True), needed).observes()
+            shown = [fact for fact in found if fact.clause not in told and _speaks_of(fact, slot, role, book, names)]
+            if shown:
+                parameters = [role if each == parameter else each for each in action.parameters]
+                when = Circumstance(action.guessed, len(rows), 0, tuple(rows[:5]))
+                yield process_of(f"{action.name}_{role}", book.template, parameters, when, (), shown)
+
+
+def _speaks_of(fact: Induced, slot: int, role: str, book: Book, names: Names) -> bool:
+    """Whether a fact is about a slot, as something in a role."""
+    atom = fact.clause.literals[0].atom
+    told = zip(atom.args, book.vocabulary.predicates[atom.predicate].args, strict=True)
+    called = [each for arg, each in told if arg == str(slot)]
+    return bool(called) and all(each == role or each not in names.order for each in called)
+
+
+def _some_have(book: Book, slot: int, names: Names) -> list[str]:
+    """Roles that some of the names had that worked in a slot, and others had not."""
+    every = [names.roles[name] for name in {attempt.names[slot] for attempt in book.successes}]
+    some = every[0].union(*every) - every[0].intersection(*every)
+    return sorted(some, key=names.order.__getitem__)

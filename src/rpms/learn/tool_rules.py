@@ -1,0 +1,174 @@
+"""What tools need, from the log of a guard: the same induction as for a world's actions, over a manual's facts."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rpms.core.errors import FileError, InputError
+from rpms.core.facts import Atom, Truth, parse_clause
+from rpms.core.rules import Predicate
+from rpms.foreign.shown import excerpt
+from rpms.guard.calls import Tried
+from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
+from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
+from rpms.learn.rules.model import Induced
+from rpms.learn.rules.needs import Needs
+from rpms.learn.rules.review import merged
+from rpms.learn.rules.write import manual_yaml
+from rpms.store.evidence import GUARD, Claim, Evidence, Label, Witness, evidence_file
+from rpms.store.learned_manuals import manual_before, write_learned
+from rpms.store.manuals import manual_text
+from rpms.store.yaml_files import plain, read_yaml
+
+
+@dataclass(frozen=True)
+class ToolsLearned:
+    """What came of a log."""
+
+    evidence: Evidence
+    calls: int
+    failed: int
+    silent: tuple[str, ...] = ()
+    """Tools that never failed, or never succeeded: nothing is known of what they need."""
+    edits: tuple[Claim, ...] = ()
+
+    @property
+    def needs(self) -> tuple[Claim, ...]:
+        """What tools are taken to need."""
+        return tuple(claim for claim in self.evidence.claims if claim.stands)
+
+    @property
+    def possible(self) -> tuple[Claim, ...]:
+        """What they may need: it was never the only thing that was missing, so that it is not in the manual."""
+        return tuple(claim for claim in self.evidence.claims if claim.label is Label.POSSIBLE)
+
+
+_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _sayable(atom: Atom) -> bool:
+    """Whether a manual can name a fact: whoever wrote the call chose the names of its arguments."""
+    return all(map(_ARGUMENT.fullmatch, atom.args))
+
+
+@dataclass
+class _Tool:
+    """All calls of one tool."""
+
+    name: str
+    book: Book
+    arguments: dict[str, None] = field(default_factory=dict)
+    errors: dict[Witness, str] = field(default_factory=dict)
+
+    def add(self, tried: Tried) -> None:
+        known = dict.fromkeys((*self.book.facts, *filter(_sayable, (*tried.before, *tried.after))))
+        self.book.facts = list(known)  # what is new comes last, so that earlier attempts know nothing of it
+        self.arguments |= dict.fromkeys(arg for atom in known for arg in atom.args)
+        sides = (self._bits(values) for values in (tried.before, tried.after))
+        (true, false), (true_after, false_after) = sides
+        witness = Witness(tried.session or "log", tried.step)
+        if tried.failed:
+            self.errors[witness] = tried.error
+        self.book.attempts.append(
+            Attempt(witness, (), (), tried.failed, true, false, true_after, false_after, known=0, known_after=0)
+        )
+        (self.book.refused if tried.failed else self.book.worked)[()] += 1
+
+    def _bits(self, values: Mapping[Atom, Truth]) -> tuple[int, int]:
+        facts = list(enumerate(self.book.facts))
+        true = sum(1 << place for place, atom in facts if values.get(atom) is Truth.TRUE)
+        return true, sum(1 << place for place, atom in facts if values.get(atom) is Truth.FALSE)
+
+
+def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned:
+    """Learn what tools need, and write the manual with it and the evidence beside it.
+
+    A need that is certain stands in the manual. One that is only possible does not: a guard refuses by what it reads.
+    """
+    if out.absolute() == manual.absolute():
+        raise InputError(f"{out}: is the manual that is learned from; choose another --out")
+    before = _trees_before(out)
+    source = read_yaml(str(manual), manual_text(manual).text, TOOL_MANUAL)
+    declared = read_tool_manual((str(manual), manual_text(manual).text))
+    predicates = {name: fact.predicate for name, fact in declared.facts.items()}
+    tools, calls, failed = _read(tried, predicates)
+    if not calls:
+        raise InputError("there is nothing to learn from: the log has no call with a result")
+    claims = [claim for tool in tools.values() for claim in _claims(tool)]
+    tree = plain(source.tree)
+    assert isinstance(tree, dict)
+    for claim in claims:
+        if claim.stands:
+            _put(tree, claim, tools[claim.at[-1]])
+    head = [f"{manual.name} with what `rpms rules learn` found in {calls} calls; evidence: {evidence_file(out).name}."]
+    written = manual_yaml(tree, head)
+    final, edits = merged(*before, tree) if before else (tree, [])
+    text = manual_yaml(final, head)
+    try:
+        read_tool_manual((str(out), text))
+    except FileError as error:
+        raise InputError(f"{out}: would have a mistake: {error.problem}. Nothing was written") from None
+    sessions = {each.witness.episode for tool in tools.values() for each in tool.book.attempts}
+    evidence = Evidence(
+        "",
+        (*claims, *edits),
+        episodes=len(sessions),
+        steps=calls,
+        written=written,
+        settings={GUARD: manual.name},
+    )
+    write_learned(out, text, evidence)
+    silent = tuple(name for name, tool in tools.items() if not (tool.book.worked and tool.book.refused))
+    return ToolsLearned(evidence, calls, failed, silent, tuple(edits))
+
+
+def _read(tried: Iterable[Tried], predicates: Mapping[str, Predicate]) -> tuple[dict[str, _Tool], int, int]:
+    tools: dict[str, _Tool] = {}
+    calls = failed = 0
+    for each in tried:
+        name = each.call.tool
+        if name not in tools:
+            tools[name] = _Tool(name, Book(name, Vocabulary(predicates)))
+        tools[name].add(each)
+        calls, failed = calls + 1, failed + each.failed
+    return tools, calls, failed
+
+
+def _trees_before(out: Path) -> tuple[Any, Any] | None:
+    """The manual that is there as learning wrote it and as it is now; None where there is none."""
+    texts = manual_before(out)
+    if texts is None:
+        return None
+    one, other = (plain(read_yaml(str(out), text, TOOL_MANUAL).tree) for text in texts)
+    return one, other
+
+
+def _claims(tool: _Tool) -> Iterator[Claim]:
+    for fact in Needs(tool.book).facts() if tool.book.refused else ():
+        if fact.label is not Label.UNTESTED:  # of a call, most facts are always so
+            yield _claim(tool, fact)
+
+
+def _claim(tool: _Tool, fact: Induced) -> Claim:
+    said = Counter(tool.errors[each] for each in fact.witnesses if each in tool.errors).most_common(1)
+    error = f"without it: {excerpt(said[0][0], 80)}" if said and fact.label is Label.NECESSARY else ""
+    told = replace(fact, note="; ".join(filter(None, (fact.note, error))))
+    return told.claim(("tools", tool.name), "needs", str(fact.clause))
+
+
+def _put(tree: dict[str, Any], claim: Claim, tool: _Tool) -> None:
+    """Put a need into the manual; a tool that it does not declare is declared."""
+    entries = tree.setdefault("tools", {})
+    entry = entries.get(tool.name)
+    if not isinstance(entry, dict):
+        entry = entries[tool.name] = {"args": entry or list(tool.arguments)}
+    needs = entry.get("needs", [])
+    needs = [needs] if isinstance(needs, str) else needs
+    used = {arg for literal in parse_clause(claim.text).literals for arg in literal.atom.args}
+    entry["args"] = [*entry.get("args", []), *sorted(used - set(entry.get("args", [])))]
+    entry["needs"] = [*needs, *([] if claim.text in needs else [claim.text])]

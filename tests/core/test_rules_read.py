@@ -1,0 +1,24 @@
+"""Commands are read as the action that fits them most closely."""
+
+from __future__ import annotations
+
+from rpms.core.rules import ActionSchema, RuleManual, overlapping
+
+TAKE = ActionSchema("take", ("take <thing>",))
+TAKE_FROM = ActionSchema("take_from", ("take <thing> from <place>",))
+
+
+def test_the_more_specific_syntax_is_tried_first_in_whatever_order_they_stand() -> None:
+    for actions in ((TAKE, TAKE_FROM), (TAKE_FROM, TAKE)):
+        rules = RuleManual(actions=actions).active("")
+        instance = rules.instance("take lamp from desk")
+        assert instance is not None
+        assert (instance.schema.name, instance.binding) == ("take_from", {"thing": "lamp", "place": "desk"})
+        plain = rules.instance("take lamp")
+        assert plain is not None
+        assert plain.schema.name == "take"
+
+
+def test_overlapping_syntaxes_are_named_with_the_one_that_is_meant() -> None:
+    assert overlapping((TAKE, TAKE_FROM)) == [("take <thing> from <place>", "take <thing>")]
+    assert overlapping((TAKE, ActionSchema("drop", ("drop <thing>",)))) == []

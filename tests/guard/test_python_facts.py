@@ -1,0 +1,95 @@
+"""Facts in Python: asked in a worker with a deadline; only True, False and None count."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rpms.guard import Call, Guard, read_tool_manual
+from rpms.guard.python_facts import PythonFacts
+
+MANUAL = """
+facts:
+  fine: {args: [x], python: fine}
+  told: {args: [x], python: told}
+tools:
+  act: [x]
+policies:
+  P-FINE-001: {text: Only what is fine., tools: act, requires: fine(x)}
+"""
+
+
+def judged(function, caplog):
+    manual = read_tool_manual(("m.yaml", MANUAL))
+    python = PythonFacts(manual, {"fine": function, "told": lambda _look, _x: True}, seconds=0.2)
+    ruling = Guard(manual, python=python).check(Call("act", {"x": "1"}))
+    return ruling.word, ruling.rule, caplog.text
+
+
+def leave(*_):
+    sys.exit(0)
+
+
+@pytest.mark.parametrize(
+    ("function", "complaint"),
+    [
+        (lambda _look, _x: time.sleep(30), "did not answer within 0.2 seconds"),
+        (lambda _look, _x: 1, "gave a int, not True, False or None"),
+        (lambda _look, _x: object(), "gave a object"),
+        (leave, "gave SystemExit"),
+    ],
+)
+def test_what_is_no_answer_is_unknown_and_reported(function, complaint, caplog):
+    word, rule, said = judged(function, caplog)
+    assert (word, rule) == ("refuse", "P-FINE-001")
+    assert complaint in said
+
+
+def test_a_fact_may_ask_for_another(caplog):
+    assert judged(lambda look, x: look.truth("told", x), caplog)[0] == "allow"
+
+
+def test_a_function_that_fails_is_the_guards_failure(caplog):
+    assert judged(lambda _look, _x: 1 / 0, caplog)[:2] == ("refuse", "G-ERROR")
+
+
+def test_the_proxy_outlives_functions_that_hang_exit_and_print(tmp_path):
+    (tmp_path / "m.yaml").write_text(MANUAL)
+    (tmp_path / "facts.py").write_text(
+        "import os, sys, time\n"
+        "print('loaded')\n"
+        "def told(look, x): return True\n"
+        "def fine(look, x):\n"
+        '    print(\'{"jsonrpc":"2.0","id":9,"result":{}}\'); os.write(1, b\'{}\\n\')\n'
+        "    while x == 'hang': pass\n"
+        "    if x == 'exit': sys.exit(0)\n"
+        "    return True\n"
+    )
+    echo = Path(__file__).parent / "echo_server.py"
+    command = ["guard", "mcp", "--manual", "m.yaml", "--python", "facts.py", "--", sys.executable, str(echo)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rpms", *command],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=dict(os.environ),
+    )
+    calls = [
+        {"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": "act", "arguments": {"x": x}}}
+        for n, x in enumerate(("hang", "exit", "fine"))
+    ]
+    out, err = process.communicate("".join(json.dumps(call) + "\n" for call in calls).encode(), timeout=120)
+    messages = [json.loads(line) for line in out.splitlines()]
+    answers = {each["id"]: each["result"] for each in messages if "id" in each}
+    assert sorted(answers) == [0, 1, 2]  # nothing that was printed reached the client
+    assert [answers[n].get("isError") for n in range(3)] == [True, True, False]
+    assert "did not answer within" in err.decode()
+    assert "gave SystemExit" in err.decode()
+    assert process.returncode == 0

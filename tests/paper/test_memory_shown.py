@@ -1,0 +1,121 @@
+"""Memories a prompt of the paper's preset shows, and how many."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import rpms
+from rpms.core.arbitration import Arbitration
+from rpms.core.belief import StateSignature
+from rpms.core.condition import compose
+from rpms.core.decide import decide
+from rpms.core.goal import GoalSignature
+from rpms.core.memory import FailureLesson, Origin, SuccessSnippet, VerifiedSchema
+from rpms.core.recall import EpisodicMemory
+from rpms.core.wording import untagged_line
+from rpms.play.plan import plan_run
+from rpms.play.settings import Settings
+from rpms.play.setup import knowledge_of
+from rpms.store.memories import parse_memory, read_memory, record
+from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world
+
+WORLD = find_world("alfworld")
+EMBEDDED = read_memory(Path(WORLD.embedded_memory()), "alfworld")
+APPLE = "You are in the middle of a room. You see a fridge 1.\n\nYour task is to: put a hot apple in fridge."
+
+
+def opening(memory: EpisodicMemory, text: str = APPLE, **settings):
+    given = Settings.read(settings)
+    mind = compose(given.condition_value(), knowledge_of(WORLD, given.sources(WORLD)), memory)
+    goal = WORLD.goal(text)
+    return decide(mind, goal, WORLD.start(goal), None, text, ())
+
+
+def lessons(count: int) -> EpisodicMemory:
+    goal, state = GoalSignature.parse("pick_heat_then_place_in_recep:apple:hot:fridge"), StateSignature()
+    return EpisodicMemory(
+        FailureLesson(goal, state, f"open drawer {n}", "be there" * 4, origins=frozenset({Origin("e", n)}), id=f"l{n}")
+        for n in range(count)
+    )
+
+
+def test_soft_shows_what_none_shows_and_tags():
+    for task in WORLD.tasks("builtin", Setting()):
+        game = WORLD.open(task, Setting())
+        text = game.reset().observation
+        shown = {
+            mode: [untagged_line(each) for each in opening(EMBEDDED, text, arbitration=mode).memories]
+            for mode in (Arbitration.NONE, Arbitration.SOFT)
+        }
+        assert shown[Arbitration.SOFT] == shown[Arbitration.NONE]
+
+
+def test_a_schema_is_recalled_by_the_goals_it_was_tried_for():
+    cool = VerifiedSchema(
+        "cool {object} with fridge 1",
+        "cool",
+        origins=frozenset({Origin("e", 1)}),
+        id="s",
+        goals=frozenset({GoalSignature.parse("pick_cool_then_place_in_recep:mug:cool:cabinet")}),
+    )
+    assert opening(EpisodicMemory([cool])).memories == (), "Appendix D: no entry matches apple:hot:fridge"
+    assert [each.entry.id for each in opening(EpisodicMemory([cool]), schemas="any").memories] == ["s"]
+    cold = APPLE.replace("hot", "cool").replace("apple", "cup").replace("in fridge", "in cabinet")
+    assert [each.entry.id for each in opening(EpisodicMemory([cool]), cold).memories] == ["s"]
+    assert [each.entry.id for each in opening(EpisodicMemory([cool]), preset="strict").memories] == ["s"]
+
+
+def test_what_a_schema_was_tried_for_is_kept_in_its_file():
+    schemas = [entry for entry in EMBEDDED.entries if isinstance(entry, VerifiedSchema)]
+    assert all(entry.goals for entry in schemas)
+    text = "\n".join(json.dumps(record(entry)) for entry in schemas)
+    assert list(parse_memory(Path("m"), text).entries) == schemas
+
+
+@pytest.mark.parametrize(
+    ("settings", "shown"),
+    [
+        ({}, 3),
+        ({"k": 10}, 10),
+        ({"k": "failure=10", "warnings": 5}, 5),
+        ({"k": "failure=10", "memory_tokens": 60}, 4),
+        ({"warnings": 1}, 1),
+        ({"k": "failure=10", "examined": 4}, 4),
+    ],
+)
+def test_every_limit_on_memories_can_be_set_and_is_recorded(settings, shown):
+    memory = lessons(12)
+    assert len(opening(memory, **settings).memories) == shown
+    given = Settings.read(settings)
+    protocol = plan_run(WORLD, "m", lambda: None, memory=memory, sources=given.sources(WORLD)).protocol()
+    recorded = protocol.settings["retrieval"]
+    assert {"warnings", "examined", "memory_tokens", "schemas"} <= recorded.keys()
+    for name in settings.keys() - {"k"}:
+        assert recorded[name] == settings[name]
+    agent = rpms.Agent("alfworld", memory=memory, **settings)
+    agent.reset("put a hot apple in fridge.")
+    agent.act(APPLE)
+    assert len(agent.decision.memories) == shown
+
+
+def test_an_agent_that_learns_also_knows_what_follows_from_what_it_learned():
+    snippet = SuccessSnippet(
+        GoalSignature.parse("pick_heat_then_place_in_recep:egg:hot:fridge"),
+        StateSignature.parse("holding=none"),
+        "take_object",
+        ("go to fridge 1", "open fridge 1", "take egg 1 from fridge 1"),
+        origins=frozenset({Origin("e", 3)}),
+        id="s",
+    )
+    agent = rpms.Agent("alfworld", memory=EpisodicMemory([snippet], "alfworld"), preset="strict")
+    before = agent._player.mind
+    agent.reset("put a hot apple in fridge.")
+    agent.act(APPLE)
+    agent.outcome(won=False, observation="Nothing happens.")
+    after = agent._player.mind
+    assert after.memory.entries == agent.memory.entries
+    assert after.whereabouts is not before.whereabouts
