@@ -95,8 +95,8 @@ class TestMenus:
         waiting = replace(plan, options=(waits, *rest))
 
         class Waiting(Adviser):
-            def plan(self, _step, _memories):
-                return waiting
+            def plan(self, _step, _memories, noticed):
+                return waiting, noticed
 
         def best(**turn: object) -> str | None:
             step = StepContext(SEARCHING, RULES, PROGRESS, [Turn("o", first.command, state=NOW, **turn)])
