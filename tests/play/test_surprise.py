@@ -14,7 +14,7 @@ from rpms.core.acting.enforcement import PAPER, STRICT, Enforcement
 from rpms.core.condition import FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
 from rpms.core.episode import Episode
 from rpms.core.facts import Clause, Literal, parse_clause, parse_literal
-from rpms.core.planning.trust import CONFIRMED, STEPS, Line, Part, Trust
+from rpms.core.planning.trust import CONFIRMED, STEPS, LinePart, ManualLine, Trust
 from rpms.core.planning.trust import FULL as FULL_TRUST
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActionSchema, RuleManual
@@ -204,7 +204,7 @@ def test_no_refused_command_is_given_twice_in_an_unchanged_state_whatever_the_ma
 
 
 def test_trust_falls_with_contradictions_and_rises_with_confirmations():
-    line = Line("take", Part.NEEDS, "at(place)")
+    line = ManualLine("take", LinePart.NEEDS, "at(place)")
     trust = Trust()
     assert trust.of(line) == FULL_TRUST
     assert trust.against(line) == FULL_TRUST * STEPS
@@ -216,11 +216,11 @@ def test_trust_falls_with_contradictions_and_rises_with_confirmations():
 
 
 def test_a_refuted_line_is_never_trusted_again():
-    line = Line("take", Part.NEEDS, "at(place)")
+    line = ManualLine("take", LinePart.NEEDS, "at(place)")
     assert Trust().refuted(line).weighed(line, CONFIRMED).of(line) == 0
 
 
 def test_a_line_that_the_manual_does_not_state_costs_its_missing_trust():
-    line = Line("take", Part.DOES, "holding(object)")
+    line = ManualLine("take", LinePart.DOES, "holding(object)")
     assert Trust().upon(line, stated=0.0) == FULL_TRUST * STEPS
     assert Trust().upon(line) == 0

@@ -19,6 +19,7 @@ from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.answering import NamedModel
 from rpms.play.limits import Limits, Meter, parse_duration
 from rpms.play.processes import InProcesses
+from rpms.play.reading import CONTROLS
 from rpms.play.run import MakeEngine
 from rpms.play.settings import Settings
 
@@ -67,7 +68,13 @@ class Resources:
     def model(self, name: str, world: str, settings: Settings) -> NamedModel:
         """A model by name, as it is reached from here."""
         record = self.record.absolute() if self.record else None
+        if settings.reader and parse_model_name(name).provider.backend in NO_LLM:
+            record = None  # the reader's answers are kept
         return NamedModel(name, world, model_options(self.base_url, settings), record)
+
+    def reader(self, world: str, settings: Settings) -> NamedModel | None:
+        """The model that reads goals in people's words; None for a control or the model that plays."""
+        return None if settings.reader in (None, *CONTROLS) else self.model(settings.reader, world, settings)
 
     def check(self, named: NamedModel, *, begun: bool) -> None:
         """Say what a model lacks before anything is written.

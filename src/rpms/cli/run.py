@@ -73,6 +73,7 @@ def run_split(
     terms = options.terms_of(settings, found, model, resources.base_url)
     terms["memory"], terms["stuck_after"] = options.memory_of(settings, found, model), stuck_after
     terms["decoding"] = replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ())))
+    terms["open_reader"] = resources.reader(world, settings)
     opened = resources.model(model, world, settings)
     plan = plan_run(found, model, opened, split=settings.split, tasks=tasks, setting=setting, **terms)
     out = out or default_folder(world, settings.split or found.splits[0], model, settings)

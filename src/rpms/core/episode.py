@@ -9,6 +9,7 @@ from rpms.core.acting.plan_words import chain_of
 from rpms.core.acting.surprise import Surprise
 from rpms.core.decide import Decision
 from rpms.core.prompt import Part
+from rpms.core.reading.requests import Readings
 from rpms.core.usage import Usage
 
 
@@ -68,6 +69,8 @@ class Step(Happening):
     """Each command of the model's that a rule certainly forbids, with that rule's id; refused or not."""
     replaced: str = ""
     """Why the command is not the model's own, if it is not."""
+    readings: Readings | None = None
+    """What the goal in a person's words was read as, at the first step and wherever another reading is taken."""
     notes: tuple[str, ...] = ()
     """What the model's side had to do to get an answer, such as shorten the history."""
 
@@ -92,6 +95,8 @@ class Step(Happening):
         found: dict[str, object] = {
             "plan": list(self.plan),
             "menu": [{"command": item.command, "reason": item.reason} for item in decision.menu.items],
+            "readings": self.readings.record() if self.readings is not None else [],
+            "reading": self.readings.why if self.readings is not None else "",
             "notice": decision.notice,
             "refused": [{"command": command, "reason": reason} for command, reason in self.refusals],
             "forbidden": [{"command": command, "rule": rule} for command, rule in self.forbidden],

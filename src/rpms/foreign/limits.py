@@ -13,6 +13,8 @@ MEGABYTE: Final = 1_000_000
 
 LARGEST_STUDY: Final = 200_000
 """People write studies; anything larger is something else."""
+MOST_CELLS: Final = 1_000
+"""Conditions of a study times its models; the largest here has sixty."""
 LARGEST_MANUAL: Final = MEGABYTE
 """Likewise; the largest manual here has 20,000 bytes."""
 LARGEST_MEMORY: Final = 256 * MEGABYTE

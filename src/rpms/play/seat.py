@@ -13,6 +13,7 @@ from rpms.core.usage import Usage
 from rpms.models.base import Model
 from rpms.play.episode import Play
 from rpms.play.plan import RunPlan
+from rpms.play.reading import Reads
 from rpms.play.reflecting import CARRIED, NOTHING, Reflection, carried_text, reflect
 from rpms.store.episodes import EpisodeRow, episode_text, row_of
 from rpms.store.runs import Timing
@@ -64,13 +65,19 @@ def never() -> bool:
 class Seat:
     """Plays episodes of one plan. Each worker has its own."""
 
-    def __init__(self, plan: RunPlan, model: Model, knowledge: Knowledge | None = None) -> None:
-        """`knowledge` is the world's, where it was read before; what it remembers of its use is not shared."""
+    def __init__(
+        self, plan: RunPlan, model: Model, knowledge: Knowledge | None = None, reads: Reads | None = None
+    ) -> None:
+        """`knowledge` is the world's, where it was read before; what it remembers of its use is not shared.
+
+        `reads`: who reads goals in people's words, where a reader is open already.
+        """
         self._plan = plan
         self._model = model
         knowledge = knowledge or plan.knowledge()
         knowledge = replace(knowledge, manual=replace(knowledge.manual))
         self._mind = compose(plan.condition, knowledge, plan.memory)
+        self._reads = plan.reads(model) if reads is None else reads
 
     def play(self, task: Task, stop: Callable[[], bool] = never) -> Finished | None:
         """Play one episode; None if asked to stop before its end.
@@ -111,6 +118,7 @@ class Seat:
                 self._name(task),
                 plan.seed,
                 method=plan.method,
+                reads=self._reads,
                 brought=brought,
                 repair=plan.condition.repair,
                 calls=plan.condition.calls,

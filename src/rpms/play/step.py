@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
-from rpms.core.acting.advice import turn_state
 from rpms.core.acting.enforcement import Calls, GuardMode, Repair
+from rpms.core.acting.step_context import turn_state
 from rpms.core.belief import Belief
 from rpms.core.decide import Decision, Mind, decide
 from rpms.core.episode import Step
@@ -16,6 +17,7 @@ from rpms.core.usage import Usage
 from rpms.models.base import Decoding, Model
 from rpms.play.asking import Asked, Asker
 from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.reading import Reads, Understood, doubt_in, understand
 from rpms.play.reflecting import NOTHING, Reflection
 from rpms.worlds.base import Outcome, World
 
@@ -32,6 +34,8 @@ class Course:
     """Why it failed, where the guard advises."""
     history: tuple[Turn, ...] = ()
     steps: tuple[Step, ...] = ()
+    read: Understood | None = None
+    """What the goal was read as, where it was put in a person's words."""
     trust: Trust = UNSHAKEN
     """What the steps have shown of the manual."""
 
@@ -52,6 +56,8 @@ class Move:
     asked: Asked
     observation: str
     told: str
+    read: Understood | None = None
+    """What the goal is read as now."""
 
     @property
     def command(self) -> str:
@@ -71,18 +77,39 @@ class Player:
     """What is forgiven in an action."""
     calls: Calls = Calls.TEXT
     """How tools are called."""
+    reads: Reads | None = None
+    """Who reads requests; the model that plays where nobody is named."""
 
-    def begin(self, goal: Goal) -> Course:
+    @cached_property
+    def _reads(self) -> Reads:
+        return self.reads or Reads(self.model)
+
+    def understand(self, opening: str, episode: str) -> Understood:
+        """The goal that an opening observation states, read where it is in a person's words."""
+        return understand(self.world, self.mind, self._reads, opening, episode)
+
+    def begin(self, read: Understood) -> Course:
         """An episode before its first observation."""
-        return Course(goal, self.world.start(goal))
+        return Course(read.goal, self.world.start(read.goal), read=read)
 
     def choose(self, course: Course, observation: str, episode: str) -> Move:
         """Lines 1 to 9 of Algorithm 1: decide, and ask the model."""
         mind, told = self.mind, course.told(observation)
         given = (mind, course.goal, course.belief, course.command, observation, course.history, told)
         decision = decide(*given, trust=course.trust)
+        read = course.read
+        while read is not None and read.readings is not None and (why := doubt_in(decision)):
+            following = read.readings.following(why, decision.belief)
+            if following is None:
+                break
+            read = replace(read, goal=following.now.goal, readings=following)
+            prior = course.belief.serving(read.goal)
+            given = (mind, read.goal, prior, course.command, observation, course.history, told)
+            decision = decide(*given, trust=replace(course.trust, held=None))
+        if read is not None and read.examples and not course.steps:
+            decision = replace(decision, candidates=(*decision.candidates, *read.examples))
         asker = Asker(self.world, self.model, self.decoding, mind.enforcement, self.repair, self.calls)
-        return Move(decision, asker.ask(decision, episode), observation, told)
+        return Move(decision, asker.ask(decision, episode), observation, told, read)
 
     def after(
         self, course: Course, move: Move, outcome: Outcome, drift: tuple[str, ...] = (), brought: Reflection = NOTHING
@@ -94,6 +121,10 @@ class Player:
         """
         decision, asked, parsed, command = move.decision, move.asked, move.asked.parsed, move.command
         before = NOTHING if course.steps else brought
+        read = move.read
+        asked_first = read.usage if read is not None and not course.steps else Usage()
+        notes = read.notes if read is not None and not course.steps else ()
+        changed = read is not None and (not course.steps or read is not course.read)
         step = Step(
             number=len(course.steps) + 1,
             observation=move.observation,
@@ -109,23 +140,28 @@ class Player:
             objection=asked.refusal.text if asked.refusal is not None else "",
             contradictions=drift,
             surprises=decision.noticed.surprises,
-            usage=before.usage + asked.usage,
+            usage=before.usage + asked_first + asked.usage,
             refusals=asked.refused,
             forbidden=asked.forbidden,
             replaced=asked.replaced,
-            notes=(*((before.note,) if before.note else ()), *asked.notes),
+            readings=read.readings if read is not None and changed else None,
+            notes=(*notes, *((before.note,) if before.note else ()), *asked.notes),
         )
         thought, said = self.method.words(parsed.thought)
         state = turn_state(decision.belief, decision.progress)
         gained = outcome.score > (course.steps[-1].score if course.steps else 0.0)
-        turn = Turn(move.told, command, thought, state, step.infeasible, said, gained)
+        own = step.repairs and command and not (decision.menu.items or asked.replaced or asked.refused)
+        wrote = " ".join((parsed.action or "").split()) if own else ""
+        wrote = "" if wrote == command else wrote
+        turn = Turn(move.told, command, thought, state, step.infeasible, said, gained, wrote)
         advises = self.mind.enforcement.guard is GuardMode.ADVISE and bool(decision.rules.environment)
         return Course(
-            course.goal,
+            decision.goal,
             decision.belief,
             command,
             step.advice if advises else "",
             (*course.history, turn),
             (*course.steps, step),
+            read,
             decision.noticed.trust,
         )

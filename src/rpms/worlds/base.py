@@ -15,6 +15,7 @@ from rpms.core.errors import InputError
 from rpms.core.goal import Goal
 from rpms.core.memory import Entry
 from rpms.core.names import nearest
+from rpms.core.reading.requests import plain_goal
 from rpms.core.recall import Retrieval
 from rpms.core.wording import Wording
 from rpms.foreign.calls import Tool
@@ -31,6 +32,10 @@ class Task:
     """The task type that tables group by (ALFWorld's six types, ScienceWorld's task names)."""
     source: Mapping[str, str] = field(default_factory=dict)
     """What `World.open` needs to start it, such as the game file's path. Not part of the task's identity."""
+
+
+REQUEST = "request"
+"""The key in a task's source under which it has its goal in a person's words, where it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,18 @@ class World(ABC):
     def infeasible(self, observation: str) -> bool:
         """Whether the world's answer says that the command could not be done."""
 
+    def stating(self, opening: str, request: str) -> str:
+        """An opening observation with a person's request for its task, whatever task the game itself states."""
+        return opening if request in opening else f"{opening}\nYour task is to: {request}"
+
+    def goal_of(self, type_: str, named: Mapping[str, str], text: str) -> Goal:
+        """A goal that a request was read as: its type, its object and destination, and the request."""
+        return plain_goal(type_, named, text)
+
+    def called(self) -> Mapping[str, Sequence[str]]:
+        """Kinds and goal types, each with further names that people have for it: `refrigerator` for a fridge."""
+        return {}
+
     def chosen(self, setting: Setting) -> Mapping[str, str]:
         """The options of a setting; one that the world does not have is an InputError."""
         for name in setting.options:
@@ -170,6 +187,10 @@ class World(ABC):
     def paper_manual(self) -> tuple[tuple[str, str], ...]:
         """A manual at the paper's scale, where a world has one beside its complete one."""
         return self.manual()
+
+    def procedures(self) -> tuple[tuple[str, str], ...]:
+        """What the planner, and no prompt, knows beyond `paper_manual`: how tasks are solved."""
+        return ()
 
     def variation(self, name: str, number: int) -> Task | None:  # noqa: ARG002
         """One variation of a task, of whatever split; None in a world whose tasks have none."""

@@ -16,6 +16,7 @@ from math import inf
 from rpms.core.acting.doubting import open_notice, plan_doubting
 from rpms.core.acting.menu import Menu, make_menu
 from rpms.core.acting.plan_words import next_steps, purpose_of
+from rpms.core.acting.step_context import StepContext
 from rpms.core.acting.surprise import Noticed
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Belief, Situation, StateSignature
@@ -23,12 +24,10 @@ from rpms.core.experience.adapt import AdaptContext, recalled_steps
 from rpms.core.experience.lessons import failed_alike
 from rpms.core.facts import kind_of
 from rpms.core.goal import Progress
-from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, plan_for, reasoner_of
 from rpms.core.planning.trust import UNSHAKEN
-from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.prompt import Turn
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.tokens import brief
@@ -51,48 +50,6 @@ def no_notice(_history: Sequence[Turn], _state: str) -> str:
     return ""
 
 
-def turn_state(belief: Belief, progress: Progress) -> str:
-    """What a turn remembers of the state it was decided in: where it is the same, nothing was achieved since."""
-    return f"{belief.signature()}|{progress.text}|{progress.done}|{belief.moment}"
-
-
-@dataclass(frozen=True)
-class StepContext:
-    """Belief, goal, progress and history at one step, by the world's whole manual: alike in every condition."""
-
-    situation: Situation
-    schemas: ActiveRules
-    """What of the manual bears on the goal."""
-    progress: Progress
-    history: Sequence[Turn] = ()
-    whereabouts: Whereabouts = field(default_factory=Whereabouts)
-    mask: Mask = NO_MASK
-
-    @cached_property
-    def signature(self) -> StateSignature:
-        """σ(b_t), with the stage of a procedure where there is one."""
-        return self.situation.belief.signature().at_stage(self.situation.stage)
-
-    @cached_property
-    def state(self) -> str:
-        """What a turn of the history remembers of the state it was decided in."""
-        return turn_state(self.situation.belief, self.progress)
-
-    @cached_property
-    def turns_here(self) -> list[Turn]:
-        """The turns that were decided in this very state."""
-        return [turn for turn in self.history if turn.state == self.state]
-
-    @cached_property
-    def adapting(self) -> AdaptContext:
-        """What adapting memories needs of the step."""
-        done = [each.command for each in self.situation.past]
-        tried = [turn.action for turn in self.turns_here]
-        refused = [turn.action for turn in self.turns_here if turn.failed]
-        sub_goal = self.progress.sub_goal
-        return AdaptContext(self.situation, self.schemas, self.whereabouts, done, sub_goal, tried, refused, self.mask)
-
-
 @dataclass(frozen=True)
 class Adviser:
     """How much is said at each step, and what plans are made with. By default nothing is said."""
@@ -106,8 +63,10 @@ class Adviser:
     ranked: bool = True
     notice: Callable[[Sequence[Turn], str], str] = no_notice
     spell: Spell = as_written
+    tells: RuleManual = field(default_factory=RuleManual)
+    """What progress is told by: the condition's manual, or what every player has read of it where rules are off."""
     plans: RuleManual = field(default_factory=RuleManual)
-    """What plans are made with: the manual, or what every player has read of it where rules are off."""
+    """What plans are made with: the same, or for a planner alone what it knows beyond that."""
     weighs: bool = False
     """Whether memories speak for and against the options of a plan."""
     compact: bool = False
@@ -175,7 +134,8 @@ class Advice:
     @cached_property
     def progress(self) -> Progress:
         """Progress as the prompt tells it: by the goal's facts, as far as the condition knows what the goal wants."""
-        known = self.adviser.active(self.step)
+        goal = self.step.situation.goal
+        known = self.adviser.tells.active(goal.type, goal.object, goal.destination)
         return (
             self.step.progress
             if known is self.step.schemas

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 from math import inf
-from typing import TYPE_CHECKING
 
+from rpms.core.acting.step_context import StepContext
 from rpms.core.acting.surprise import Noticed, SurpriseKind, circle
 from rpms.core.facts import Truth
 from rpms.core.planning.ground import Order
@@ -20,9 +20,6 @@ from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, Reasoner, likely_places, reasoner_of
 from rpms.core.planning.trust import Trust, doubted
 from rpms.core.rules import ActiveRules
-
-if TYPE_CHECKING:
-    from rpms.core.acting.advice import StepContext
 
 _CIRCLES = 3
 """How often at one step a plan is blamed for leading back before the next best one is taken as it is."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import islice, product
-from typing import TYPE_CHECKING
 
+from rpms.core.acting.step_context import StepContext
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.planning.prices import Link
@@ -19,8 +19,8 @@ from rpms.core.planning.trust import (
     HOPED,
     SUPPOSED,
     WAIVED,
-    Line,
-    Part,
+    LinePart,
+    ManualLine,
     Trust,
     atoms_over,
     effect_line,
@@ -33,9 +33,6 @@ from rpms.core.planning.trust import (
     wanted_facts,
 )
 from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Instance, Revelation
-
-if TYPE_CHECKING:
-    from rpms.core.acting.advice import StepContext
 
 _BOUND = 200
 """Ways to bind the parameters that a process does not name; more are not tried."""
@@ -76,7 +73,7 @@ class Noticed:
     trust: Trust
     surprises: tuple[Surprise, ...] = ()
 
-    def with_(self, kind: SurpriseKind, line: Line | str, text: str, trust: Trust) -> Noticed:
+    def with_(self, kind: SurpriseKind, line: ManualLine | str, text: str, trust: Trust) -> Noticed:
         """The same with one more surprise, and the trust that it leaves."""
         return Noticed(replace(trust, last=text), (*self.surprises, Surprise(str(kind), str(line), text)))
 
@@ -101,7 +98,7 @@ def compare(
     noticed = Noticed(trust.barring(command, rules, after) if refused else trust)
     instance, doubt = rules.instance(command), trust.ventures.get(command, "")
     if doubt and (refused or HOPED in doubt):  # a hope that comes true is learned, and no hope any more
-        noticed = replace(noticed, trust=noticed.trust.weighed(Line(doubt, Part.DOUBTED, ""), CONTRADICTED))
+        noticed = replace(noticed, trust=noticed.trust.weighed(ManualLine(doubt, LinePart.DOUBTED, ""), CONTRADICTED))
     if instance is None:
         return noticed
     if refused:
@@ -136,7 +133,7 @@ def _refused(
         for clause in against:
             trust = trust.weighed(need_line(rules, schema, clause), CONFIRMED)
         return replace(noticed, trust=trust)
-    line = Line(key, Part.NEEDS, COMPLETE)
+    line = ManualLine(key, LinePart.NEEDS, COMPLETE)
     trust = trust.weighed(line, CONTRADICTED)
     trust = trust.suspecting(key, false_over(rules, instance, before, unknown=True))
     for clause in schema.preconditions:
@@ -163,7 +160,7 @@ def _accepted(noticed: Noticed, rules: ActiveRules, instance: Instance, command:
     """What was false when an action worked, it does not need."""
     schema, key = instance.schema, key_of(rules, instance.schema)
     trust = noticed.trust.clearing(key, false_over(rules, instance, before))
-    noticed = replace(noticed, trust=trust.weighed(Line(key, Part.NEEDS, COMPLETE), CONFIRMED))
+    noticed = replace(noticed, trust=trust.weighed(ManualLine(key, LinePart.NEEDS, COMPLETE), CONFIRMED))
     for clause in schema.preconditions:
         if clause.bind(instance.binding).truth(before) is Truth.FALSE:
             line = need_line(rules, schema, clause)
@@ -174,7 +171,7 @@ def _accepted(noticed: Noticed, rules: ActiveRules, instance: Instance, command:
 
 def _effects(
     rules: ActiveRules, instance: Instance, command: str, before: Situation, after: Situation
-) -> Iterator[tuple[Line, Literal, bool]]:
+) -> Iterator[tuple[ManualLine, Literal, bool]]:
     """What was foretold to hold, by line; a process may take its time, unless nothing at all has changed."""
     for effect in instance.schema.effects:
         yield effect_line(rules, instance.schema, effect), effect.bind(instance.binding), True
@@ -228,7 +225,7 @@ def _changes(
     for one in news:
         if isinstance(one, Literal):
             text = f"`{command}` changed what nobody foretold: {_said(rules, one.bind(binding))}"
-            noticed = noticed.with_(SurpriseKind.CHANGED, Line(key, Part.DOES, COMPLETE), text, trust)
+            noticed = noticed.with_(SurpriseKind.CHANGED, ManualLine(key, LinePart.DOES, COMPLETE), text, trust)
     return replace(noticed, trust=trust)
 
 
@@ -269,13 +266,13 @@ def goal_goes_on(noticed: Noticed, rules: ActiveRules, situation: Situation) -> 
     if not first and trust.held == noticed.trust.held:
         return noticed
     text = "all that the goal is known to want holds, and the game goes on"
-    return noticed.with_(SurpriseKind.UNFINISHED, Line(name, Part.WANTS, COMPLETE), text, trust)
+    return noticed.with_(SurpriseKind.UNFINISHED, ManualLine(name, LinePart.WANTS, COMPLETE), text, trust)
 
 
 def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situation: Situation) -> Noticed:
     """A plan that led back to where it began: its doubts are doubtful, or what its next action lacks is not needed."""
     trust = noticed.trust
-    blamed = [Line(link.doubt, Part.DOUBTED, "") for link in chain if SUPPOSED in link.doubt]
+    blamed = [ManualLine(link.doubt, LinePart.DOUBTED, "") for link in chain if SUPPOSED in link.doubt]
     for link in chain[1:] if not blamed else ():
         instance = rules.instance(link.command)
         lacking = [

@@ -36,7 +36,7 @@ LIKELY, POSSIBLE, UNLIKELY = 0.5, 3.0, 8.0
 no line uses; one that one other action has, or the opposite of a stated one; any other."""
 
 
-class Part(StrEnum):
+class LinePart(StrEnum):
     """The parts of a manual that have lines."""
 
     NEEDS = "needs"
@@ -47,12 +47,12 @@ class Part(StrEnum):
     DOUBTED = "is a doubt"
 
 
-class Line(NamedTuple):
+class ManualLine(NamedTuple):
     """A line of a manual."""
 
     of: str
     """The action, process, goal or rule it belongs to."""
-    part: Part
+    part: LinePart
     text: str
     """As the manual writes it; COMPLETE for the claim that the list has no other line."""
 
@@ -71,7 +71,7 @@ Window = tuple[object, ...]
 class Trust:
     """What an episode has shown of the manual's lines so far."""
 
-    evidence: Mapping[Line, float] = field(default_factory=dict)
+    evidence: Mapping[ManualLine, float] = field(default_factory=dict)
     """What happened for and against a line, in units of trust."""
     learned: Mapping[str, tuple[Literal | Revelation, ...]] = field(default_factory=dict)
     """Changes that no line foretold, by the action, over its parameters."""
@@ -99,24 +99,24 @@ class Trust:
         """Whether a line of the manual was contradicted, or brought about what no line brings about."""
         return self.lacking or self.held is not None or any(value < 0 for value in self.evidence.values())
 
-    def of(self, line: Line, stated: float = FULL) -> float:
+    def of(self, line: ManualLine, stated: float = FULL) -> float:
         """The trust in a line; of one that is stated some is left unless it was refuted."""
         evidence = self.evidence.get(line, 0.0)
         return 0.0 if evidence == -inf else max(stated + evidence, LEAST if stated else -FULL)
 
-    def against(self, line: Line) -> float:
+    def against(self, line: ManualLine) -> float:
         """What it costs to plan against a line."""
         return STEPS * self.of(line)
 
-    def upon(self, line: Line, stated: float = FULL) -> float:
+    def upon(self, line: ManualLine, stated: float = FULL) -> float:
         """What it costs to rely on a line."""
         return STEPS * max(FULL - self.of(line, stated), 0.0)
 
-    def weighed(self, line: Line, weight: float) -> Trust:
+    def weighed(self, line: ManualLine, weight: float) -> Trust:
         """The same with more evidence on a line."""
         return replace(self, evidence={**self.evidence, line: self.evidence.get(line, 0.0) + weight})
 
-    def refuted(self, line: Line) -> Trust:
+    def refuted(self, line: ManualLine) -> Trust:
         """The same without any trust in a line that the manual states."""
         return replace(self, evidence={**self.evidence, line: -inf})
 
@@ -211,14 +211,14 @@ def key_of(rules: ActiveRules, schema: ActionSchema) -> str:
     return f"process {schema.name}" if any(schema is one for one in rules.lore.processes) else schema.name
 
 
-def need_line(rules: ActiveRules, schema: ActionSchema, clause: Clause) -> Line:
+def need_line(rules: ActiveRules, schema: ActionSchema, clause: Clause) -> ManualLine:
     """The line that states a need."""
-    return Line(key_of(rules, schema), Part.NEEDS, str(clause))
+    return ManualLine(key_of(rules, schema), LinePart.NEEDS, str(clause))
 
 
-def effect_line(rules: ActiveRules, schema: ActionSchema, effect: Literal) -> Line:
+def effect_line(rules: ActiveRules, schema: ActionSchema, effect: Literal) -> ManualLine:
     """The line that states an effect."""
-    return Line(key_of(rules, schema), Part.DOES, str(effect))
+    return ManualLine(key_of(rules, schema), LinePart.DOES, str(effect))
 
 
 def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, barred: frozenset[str] = frozenset()) -> ActiveRules:
@@ -234,7 +234,7 @@ def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, barred: frozenset[s
     doubts = [copy for old, new in pairs for copy in make.doubts(old, new)]
     doubts += make.hopes(pairs) if wide else ()
     doubts = [
-        replace(one, steps=one.steps - STEPS * trust.evidence.get(Line(one.doubt, Part.DOUBTED, ""), 0.0))
+        replace(one, steps=one.steps - STEPS * trust.evidence.get(ManualLine(one.doubt, LinePart.DOUBTED, ""), 0.0))
         for one in doubts
     ]
     lore = replace(rules.lore, processes=processes, doubts=tuple(doubts))
@@ -258,7 +258,7 @@ class _Doubting:
             preconditions=needs,
             effects=tuple(dict.fromkeys((*effects, *(one for one in news if isinstance(one, Literal))))),
             observes=(*schema.observes, *(one for one in news if isinstance(one, Revelation))),
-            steps=schema.steps + trust.upon(Line(key, Part.NEEDS, COMPLETE)),
+            steps=schema.steps + trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE)),
         )
 
     def doubts(self, old: ActionSchema, schema: ActionSchema) -> Iterator[ActionSchema]:
@@ -327,7 +327,7 @@ class _Doubting:
                     effect = Literal(atom, negated)
                     if atom.predicate != predicate or effect in schema.effects or Clause((effect,)) in needs:
                         continue
-                    price = self.trust.upon(Line(key, Part.DOES, str(effect)), 0.0)
+                    price = self.trust.upon(ManualLine(key, LinePart.DOES, str(effect)), 0.0)
                     price -= 0.0 if schema.effects or schema.observes else FULL * STEPS / 2
                     doubt = f"{schema.name} {HOPED} {effect}"
                     yield replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
