@@ -9,15 +9,14 @@ import pytest
 from rpms.core.acting.advice import (
     Advice,
     Adviser,
-    StepContext,
     feasible_actions,
     focus,
     guidance,
-    turn_state,
     weighed,
 )
 from rpms.core.acting.menu import MENU_TOKENS, Menu, make_menu
 from rpms.core.acting.plan_words import chain_of, purpose_of
+from rpms.core.acting.step_context import StepContext, turn_state
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.experience.adapt import AdaptContext
