@@ -88,10 +88,9 @@ def games_of(job: Job, world: World, setting: Setting, games: int) -> tuple[list
 def work(job: Job, args: argparse.Namespace) -> dict[str, Any]:
     """Learn a manual and play with it."""
     world = find_world(job.world)
-    setting = (
-        Setting(data=args.data) if job.world == "alfworld" else Setting(options={"game": job.kind} if job.kind else {})
-    )
-    explored, played = games_of(job, world, setting, args.games)
+    options = {"game": job.kind} if job.kind else {}
+    setting = Setting(data=args.data) if job.world == "alfworld" else Setting(options=options)
+    explored, played = games_of(job, world, setting, MOST_GAMES.get(job.world, args.games))
     out = args.out / f"{Path(job.world).name}-{job.kind}-{job.steps}-{job.seed}.yaml"
     result, seconds = learned_with(world, setting, explored, job.steps, out, job.seed)
     manual = manual_of(world, choose_manual(out))

@@ -66,7 +66,7 @@ def view(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool
 
 def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstance | None:
     """The fewest facts that tell the attempts that came out well from the others, where they mostly do."""
-    needs = Explained(book, preferred=preferred)
+    needs = Explained(book, tolerated=LIMITS.exceptions, preferred=preferred)
     if len(needs.wins) < LIMITS.fewest_good:
         return None
     wanted = needs.explaining
