@@ -12,11 +12,11 @@ import pytest
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import Atom, Literal
+from rpms.learn.manual_review import merged
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Learned
 from rpms.learn.rules.learn import RulesLearned, RulesPlan, learn_rules, recorded
 from rpms.learn.rules.ledger import vocabulary_of
-from rpms.learn.rules.review import merged
 from rpms.learn.rules.write import manual_tree, manual_yaml
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Label, evidence_file, read_evidence

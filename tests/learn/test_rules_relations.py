@@ -32,7 +32,10 @@ def try_unlocking(count: int, misread: int = 0) -> tuple[Book, Names]:
     book, names = Book("unlock <> with <>", VOCABULARY), Names()
     for number in range(count):
         for other in (number, number + 1):
-            door, key = f"{COLOURS[number % 5]} door {'x' * (number + 1)}", f"{COLOURS[other % 5]} key {'x' * (other + 1)}"
+            door, key = (
+                f"{COLOURS[number % 5]} door {'x' * (number + 1)}",
+                f"{COLOURS[other % 5]} key {'x' * (other + 1)}",
+            )
             fits = number == other
             before = FactBelief().learn(f"{'' if fits else 'not '}fits({key}, {door})", f"locked({door})", "at(hall)")
             before = before.learn(place=[door], key=[key], room=["hall"], direction=["north"])

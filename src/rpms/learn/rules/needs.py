@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from rpms.core.facts import Clause, Literal
+from rpms.core.facts import Clause, Literal, kind_of
 from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.model import Induced, KindTable, literal_of, strange, working
 from rpms.learn.rules.thresholds import LIMITS
@@ -33,8 +33,7 @@ class Needs:
     """What an action needs, from its attempts."""
 
     book: Book
-    excluded: frozenset[Literal] = frozenset()
-    """Literals that verification has taken out."""
+    excluded: frozenset[Literal] = frozenset()  # Literals that verification has taken out
     tolerated: float = 0.0
     """Share of the successes in which a literal of the safe bound may be false: none for what the guard blocks by."""
 
@@ -60,7 +59,14 @@ class Needs:
         for bit in bits(once & ~never):
             if literal_of(self.book.facts, bit) in self.excluded or (self._by_name(bit) and self._may_be_chance(bit)):
                 never |= 1 << bit
-        return once & ~never
+        return self._without_names(once & ~never)
+
+    def _without_names(self, safe: int) -> int:
+        """A safe bound without facts about fixed names, where the other facts explain the refusals as well."""
+        rest = sum(1 << bit for bit in bits(safe) if not self._by_name(bit))
+        explained = [row for row in self.losses if row[2] & safe]
+        as_well = sum(bool(row[2] & rest) for row in explained) >= (1 - LIMITS.exceptions) * len(explained)
+        return rest if self.losses and as_well else safe
 
     def _may_be_chance(self, bit: int) -> bool:
         """Whether a fact about a fixed name, of which there are many, is so common that all successes prove nothing."""
@@ -117,14 +123,21 @@ class Needs:
         """Refusals that facts have to explain: kinds that have worked cannot be what was wrong.
 
         Relations come before kinds: where one was false, the kinds are not asked. Which key fits a door is no matter
-        of what the two are called.
+        of what the two are called. Where kinds are no more than names, all facts come before them.
         """
+        told = self.tested if self._names_for_kinds else self._relations
         worked = self.book.worked.__contains__
         return [
             row
             for row in self.losses
-            if row[2] & self._relations or (worked(row[0].kinds) if self.paired else self._each_fits(row[0]))
+            if row[2] & told or (worked(row[0].kinds) if self.paired else self._each_fits(row[0]))
         ]
+
+    @cached_property
+    def _names_for_kinds(self) -> bool:
+        """True if the kinds of an action's things are their names, and there are many: then all facts come first."""
+        names = {name for attempt in self.book.attempts for name in attempt.names}
+        return len(names) > LIMITS.fixed_names and all(kind_of(name) == name for name in names)
 
     @cached_property
     def _relations(self) -> int:

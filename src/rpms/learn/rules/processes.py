@@ -89,8 +89,7 @@ class Linked:
 
     template: str
     vocabulary: Vocabulary
-    near: Book = field(init=False)
-    """With the place of the agent as the last slot."""
+    near: Book = field(init=False)  # With the place of the agent as the last slot
     far: Book = field(init=False)
     """With the place of the agent, and another one, as the last slots; refused where it did not lead there."""
     moves: bool = False
@@ -130,6 +129,7 @@ class Linked:
                 record(self.far, (*attempt.names, here, name), refused=not (moved and name == there))
         elif not attempt.refused:
             self.given.append((attempt, tuple(self._came_about(before, after, attempt))))
+        if not attempt.refused:
             self._count_sides(before, after, (*attempt.names, here), attempt.witness)
 
     def _count_sides(self, before: Belief, after: Belief, named: Sequence[str], witness: Witness) -> None:
@@ -168,11 +168,11 @@ class Linked:
 
 def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
     """What plans can make of an action beyond what its schema says."""
+    yield from _besides(linked, action, names)
     if linked.moves:
         yield from _leading(linked, action.name, names)
     else:
         yield from _staying(linked, action.name, names)
-        yield from _besides(linked, action, names)
         yield from _giving(linked, base, action, names)
 
 
@@ -263,7 +263,7 @@ def _besides(linked: Linked, action: ActionModel, names: Names) -> Iterator[Proc
     """Effects on a thing that the command does not name, by the relation that tells which thing that is."""
     predicates, parameters = linked.vocabulary.predicates, linked.near.called(names)
     done: set[Literal] = set()
-    if parameters is None:
+    if parameters is None or not linked.sides:
         return
     here, other = str(len(parameters) - 1), str(len(parameters))
     at = next(each.name for each in predicates.values() if each.exclusive == "always" and len(each.args) == 1)
