@@ -18,12 +18,11 @@ from rpms.core.errors import InputError
 from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.memory import Entry, merge
 from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate
 from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.files import is_there
 from rpms.learn.freeze import freeze, read_frozen
-from rpms.learn.harvest import harvest
+from rpms.learn.harvest import HARVESTS, harvest
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.windows import context_window
@@ -75,6 +74,7 @@ class Agent:
         knowledge = knowledge_of(self.world, sources, decoding.max_tokens, self.method)
         mind = compose(self.condition, knowledge, self.memory)
         self._context = window
+        self._harvest = HARVESTS[given.harvesting]
         self._carried: dict[str, tuple[str, ...]] = {}
         opened = open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
         condition = self.condition
@@ -111,19 +111,25 @@ class Agent:
         file = wanted.memory_file(self.world, embedded_games=False)
         return EpisodicMemory(world=self.world.name) if file is None else read_frozen(file, self.world.name)
 
-    def reset(self, task: str) -> Goal:
-        """Begin an episode. `task` is the first observation, if it states the task, or the task's own text."""
-        goal = self.world.goal(task)
-        if goal.type == UNKNOWN_GOAL:
-            stated = self.world.goal(f"Your task is to: {task}")
-            goal = stated if stated.type != UNKNOWN_GOAL else goal
+    def reset(self, task: str, goal: str = "") -> Goal:
+        """Begin an episode. `task` is the first observation, if it states the task, or the task's own text.
+
+        `goal`: what is wanted in a person's own words, whatever task the observation states. What the world does not
+        know for a goal is read: by the model, with rules, memory and what the observation shows.
+        """
+        opening = self.world.stating(task, goal) if goal else task
+        if self.world.goal(opening).type == UNKNOWN_GOAL and not goal:
+            stated = f"Your task is to: {task}"
+            opening = stated if self.world.goal(stated).type != UNKNOWN_GOAL else opening
+        self._read_as = self._player.understand(opening, f"agent-{self._episodes + 1}")
+        task, found = goal or task, self._read_as.goal
         self._task = task
-        carried = (*self._carried.get(task, ()), *self.method.opening(goal, task))
+        carried = (*self._carried.get(task, ()), *self.method.opening(found, task))
         self._player = replace(self._player, mind=replace(self._player.mind, carried=carried))
-        self._course, self._move = self._player.begin(goal), None
-        self.usage = Usage()
+        self._course, self._move = self._player.begin(self._read_as), None
+        self.usage = self._read_as.usage
         self._episodes += 1
-        return goal
+        return found
 
     def act(self, observation: str) -> str:
         """The command to give to the world; empty if the model's answer held none.
@@ -198,7 +204,7 @@ class Agent:
             course = self._player.after(course, move, Outcome(observation))
         ending = Ending.WON if won else Ending.LOST if fatal else Ending.OUT_OF_STEPS
         episode = Episode(self._task, course.goal.type, course.goal.text, ending, float(won), course.steps)
-        found = harvest(episode, self._player.mind.schemas, f"agent/{_digest(episode)}")
+        found = harvest(episode, self._player.mind.schemas, f"agent/{_digest(episode)}", self._harvest)
         self._course = self._move = None
         self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
         if self.condition.memory:

@@ -218,6 +218,27 @@ def test_the_action_is_the_likeliest_choice_as_a_whole(model, monkeypatch):
         assert answer.text.endswith(f"\nAction: {CHOICES[weights.index(max(weights))]}")
 
 
+def test_choices_are_weighed_to_their_end_after_what_is_begun(model):
+    kinds = ("object: mug", "object: apple", "object: a")
+    asked = [
+        replace(request(turns=n, decoding=SHORT), choices=kinds, weigh=True, begun=begun)
+        for n in range(3)
+        for begun in ("", "goal: put\n")
+    ]
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(model.answer, asked))
+    letters = model._letters
+    for one, answer in zip(asked, answers, strict=True):
+        before = model._encode(one.prompt.messages()) + (letters.encode(one.begun) if one.begun else [])
+        for choice, weight in zip(kinds, answer.weights, strict=True):
+            ids = torch.tensor([before + letters.encode(choice)])
+            with torch.inference_mode():
+                scores = model._model(ids).logits[0].float().log_softmax(-1)
+            inside = sum(scores[at - 1, ids[0, at]].item() for at in range(len(before), ids.shape[1]))
+            end = scores[-1, sorted(letters.line_ends)].logsumexp(-1).item()
+            assert weight == pytest.approx(inside + end, abs=1e-3)
+
+
 def test_a_model_with_a_sliding_window_chooses_too(folder, tmp_path):
     shutil.copytree(folder, tmp_path / "sliding")
     torch.manual_seed(7)

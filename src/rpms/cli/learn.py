@@ -85,6 +85,7 @@ def learn_split(
     known = resources.price_of(model)
     meter = resources.meter({model: known})
     terms = options.terms_of(settings, found, model, resources.base_url)
+    terms["open_reader"] = resources.reader(world, settings)
     terms["condition"] = first
     plan = LearningPlan(
         plan_run(found, model, named, split=settings.split, tasks=tasks, setting=setting, **terms),
@@ -93,6 +94,7 @@ def learn_split(
         later=after_it,
         start=options.memory_of(settings, found, model) if settings.memory else None,
         audit=audit,
+        harvest=settings.harvesting,
         words=(named if meter is None else meter.watching(named, known)) if _words_lessons(lessons, model) else None,
     )
     if go_on:

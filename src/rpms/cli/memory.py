@@ -66,6 +66,7 @@ def show(
 
 def _line(entry: Entry) -> Text:
     styles = {Kind.SUCCESS: "green", Kind.FAILURE: "yellow", Kind.CRITICAL_FAILURE: "red", Kind.SCHEMA: "blue"}
+    styles[Kind.REQUEST] = "magenta"
     return Text.assemble((entry.id, styles[entry.kind]), f"  {said(entry)}")
 
 

@@ -18,9 +18,10 @@ from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.answering import NamedModel
 from rpms.play.limits import Limits, Meter, parse_duration
+from rpms.play.processes import InProcesses
+from rpms.play.reading import CONTROLS
 from rpms.play.run import MakeEngine
 from rpms.play.settings import Settings
-from rpms.play.threads import Threads
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,10 @@ class Resources:
     base_url: options.BaseUrl = None
     workers: Annotated[
         int | None,
-        typer.Option(help="Episodes played at once; by default 1, on a cluster one for each CPU.", min=1),
+        typer.Option(help="Episodes played at once; by default one for each process, or CPU of a cluster.", min=1),
+    ] = None
+    processes: Annotated[
+        int | None, typer.Option(help="Processes that play; by default one for each core. 1: threads.", min=1)
     ] = None
     ray: Annotated[bool, typer.Option("--ray", help="Play on a Ray cluster.")] = False
     record: Annotated[
@@ -52,9 +56,9 @@ class Resources:
     ] = None
 
     def player(self) -> MakeEngine:
-        """What plays the episodes: threads of this process, or a cluster; what a cluster lacks here is an error."""
+        """Player of the episodes: processes on this machine, or a cluster; what a cluster lacks here is an error."""
         if not self.ray:
-            return Threads
+            return InProcesses(self.processes)
         try:
             from rpms.play.ray_engine import OnRay  # noqa: PLC0415  needs the extra
         except ImportError:
@@ -64,7 +68,13 @@ class Resources:
     def model(self, name: str, world: str, settings: Settings) -> NamedModel:
         """A model by name, as it is reached from here."""
         record = self.record.absolute() if self.record else None
+        if settings.reader and parse_model_name(name).provider.backend in NO_LLM:
+            record = None  # the reader's answers are kept
         return NamedModel(name, world, model_options(self.base_url, settings), record)
+
+    def reader(self, world: str, settings: Settings) -> NamedModel | None:
+        """The model that reads goals in people's words; None for a control or the model that plays."""
+        return None if settings.reader in (None, *CONTROLS) else self.model(settings.reader, world, settings)
 
     def check(self, named: NamedModel, *, begun: bool) -> None:
         """Say what a model lacks before anything is written.

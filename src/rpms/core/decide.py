@@ -15,7 +15,7 @@ from rpms.core.consistency import CompatibilityFilter, same_occupancy
 from rpms.core.experience.recollection import Recollection
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.mask import NO_MASK, Mask
-from rpms.core.memory import Kind
+from rpms.core.memory import TOLD, Kind
 from rpms.core.planning.reason import Plan, reasoner_of
 from rpms.core.prompt import Block, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.rules import ActiveRules, RuleManual
@@ -122,10 +122,10 @@ def decide(
     now, known = mind.context(belief, goal, history), mind.experience
     state_signature, goal_signature = now.signature, goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
-    recalled = {kind: known.memory.recall(kind, goal_signature, known.retrieval) for kind in Kind}  # 4
-    filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in Kind}  # 5
-    adapted = {kind: known.adapt(filtered[kind], now.adapting) for kind in Kind}  # past the paper; there, as stored
-    judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation) for kind in Kind}  # 6
+    recalled = {kind: known.memory.recall(kind, goal_signature, known.retrieval) for kind in TOLD}  # 4
+    filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in TOLD}  # 5
+    adapted = filtered | {Kind.SUCCESS: known.adapt(filtered[Kind.SUCCESS], now.adapting)}  # past the paper
+    judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation) for kind in TOLD}  # 6
     selection = select(judged, recalled, known.retrieval, mind.mask, now.progress)  # the best, as there is room
     advice = Advice(mind.adviser, now, rules, selection.memories)  # past the paper; there, nothing is said
     blocks = _serialise(mind, advice, told or observation)  # 7

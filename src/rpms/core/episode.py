@@ -8,6 +8,7 @@ from enum import StrEnum
 from rpms.core.acting.plan_words import chain_of
 from rpms.core.decide import Decision
 from rpms.core.prompt import Part
+from rpms.core.reading.requests import Readings
 from rpms.core.usage import Usage
 
 
@@ -65,6 +66,8 @@ class Step(Happening):
     """Each command of the model's that a rule certainly forbids, with that rule's id; refused or not."""
     replaced: str = ""
     """Why the command is not the model's own, if it is not."""
+    readings: Readings | None = None
+    """What the goal in a person's words was read as, at the first step and wherever another reading is taken."""
     notes: tuple[str, ...] = ()
     """What the model's side had to do to get an answer, such as shorten the history."""
 
@@ -89,6 +92,8 @@ class Step(Happening):
         found: dict[str, object] = {
             "plan": list(self.plan),
             "menu": [{"command": item.command, "reason": item.reason} for item in decision.menu.items],
+            "readings": self.readings.record() if self.readings is not None else [],
+            "reading": self.readings.why if self.readings is not None else "",
             "notice": decision.notice,
             "refused": [{"command": command, "reason": reason} for command, reason in self.refusals],
             "forbidden": [{"command": command, "rule": rule} for command, rule in self.forbidden],
@@ -143,6 +148,21 @@ class Episode:
     def replaced(self) -> int:
         """Actions that were not the model's own: an answer refused to the last, or a loop broken in its place."""
         return sum(bool(step.replaced) for step in self.steps)
+
+    @property
+    def menus(self) -> int:
+        """Steps with a menu to choose from."""
+        return sum(bool(step.decision.menu.items) for step in self.steps)
+
+    @property
+    def sole(self) -> int:
+        """Steps whose menu had one entry: nothing was chosen."""
+        return sum(len(step.decision.menu.items) == 1 for step in self.steps)
+
+    @property
+    def led(self) -> int:
+        """Steps in which the menu's best entry was taken: the first step of the plan, where there is one."""
+        return sum(bool(step.command) and step.command == step.decision.menu.best for step in self.steps)
 
     @property
     def shortened(self) -> int:

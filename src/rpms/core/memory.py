@@ -22,6 +22,11 @@ class Kind(StrEnum):
     SUCCESS = "success"
     FAILURE = "failure"
     SCHEMA = "schema"
+    REQUEST = "request"
+
+
+TOLD: tuple[Kind, ...] = tuple(kind for kind in Kind if kind is not Kind.REQUEST)
+"""The kinds that a prompt's memory block may show; remembered requests are examples for reading new ones."""
 
 
 class Origin(NamedTuple):
@@ -102,9 +107,7 @@ class FailureLesson:
         return _evidence(self.occurrence_count)
 
     def key(self) -> tuple[str, ...]:
-        state = str(self.state_signature.coarse)
-        action, rule = canonical(self.failed_action), canonical(self.corrective_rule)
-        return (str(self.goal_signature), state, action, self.failure_type, rule)
+        return (str(self.goal_signature), str(self.state_signature.coarse), canonical(self.corrective_rule))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +181,40 @@ class CriticalFailure:
         )
 
 
-Entry = SuccessSnippet | FailureLesson | VerifiedSchema | CriticalFailure
+@dataclass(frozen=True, slots=True)
+class RememberedRequest:
+    """A request in a person's own words, and the goal it was read as when the episode was won."""
+
+    goal_signature: GoalSignature
+    state_signature: StateSignature
+    """The kinds in the room, under `room`."""
+    request: str
+    origins: frozenset[Origin] = frozenset()
+    id: str = ""
+
+    kind = Kind.REQUEST
+    prefix = "request"
+
+    @property
+    def success_count(self) -> int:
+        return len(self.origins)
+
+    @property
+    def strength(self) -> float:
+        return _evidence(self.success_count)
+
+    @property
+    def meant(self) -> dict[str, str]:
+        """The goal's type, object and destination, those that it has."""
+        goal = self.goal_signature
+        fields = {"type": goal.type, "object": goal.object, "destination": goal.destination}
+        return {name: value for name, value in fields.items() if value}
+
+    def key(self) -> tuple[str, ...]:
+        return (str(self.goal_signature), canonical(self.request))
+
+
+Entry = SuccessSnippet | FailureLesson | VerifiedSchema | CriticalFailure | RememberedRequest
 
 
 _ROUND = re.compile(r"round\d+/")

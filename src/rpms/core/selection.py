@@ -10,7 +10,7 @@ from itertools import islice
 from rpms.core.goal import Progress
 from rpms.core.index import Ranking
 from rpms.core.mask import Mask
-from rpms.core.memory import Kind
+from rpms.core.memory import TOLD, Kind
 from rpms.core.prompt import Part, Prompt
 from rpms.core.recall import Retrieval
 from rpms.core.relevance import for_the_moment
@@ -52,7 +52,7 @@ def select(
     listed: list[Candidate] = []
     gave_up: list[Kind] = []
     unlisted = 0
-    for kind in Kind:
+    for kind in TOLD:
         wanted, rejected, examined = retrieval.top.get(kind, 0), 0, 0
         candidates = judged[kind]
         if kind is Kind.SCHEMA and wanted:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from rpms.core.belief import Belief
 from rpms.core.facts import Facts, Truth
 from rpms.core.goal import Goal, Progress
-from rpms.core.memory import CriticalFailure, FailureLesson, SuccessSnippet
+from rpms.core.memory import CriticalFailure, FailureLesson, RememberedRequest, SuccessSnippet
 from rpms.core.prompt import Block, Budget, Form, Layout, Part, make_block
 from rpms.core.rules import ActionSchema, ActiveRules, Rule
 from rpms.core.tokens import TokenCounter, estimate_tokens
@@ -54,14 +54,16 @@ class Wording:
     belief: Callable[[Belief, Progress], tuple[str, ...]] = belief_lines
     brief: Callable[[Belief, Progress], tuple[str, ...]] | None = None
     """The belief as the paper's listings have it, where that is less than all there is to say."""
+    printed: str = ""
+    """The instruction as the paper prints it, where ours names more actions."""
     choosing: str = ""
     """The example where actions are chosen from a menu; the usual one without it."""
     assumed: frozenset[str] = frozenset()
     """Predicates that nearly every action needs: the heading says so once, and the actions do not repeat it."""
 
     def terse(self) -> Wording:
-        """The same wording with no more of the belief than the paper's prompts show."""
-        return replace(self, belief=self.brief) if self.brief is not None else self
+        """The same wording with the paper's instruction, and no more of the belief than its prompts show."""
+        return replace(self, belief=self.brief or self.belief, instruction=self.printed or self.instruction)
 
     def silent(self) -> Wording:
         """The same wording without a word on goal and belief: the baseline's."""
@@ -106,7 +108,7 @@ def standing_blocks(wording: Wording, rules: ActiveRules, count: TokenCounter) -
         Part.EXAMPLE: (wording.example,),
         Part.UNIVERSAL: [rule_line(rule) for rule in rules.universal if not rule.when],
         Part.DOMAIN: [rule_line(rule) for rule in rules.domain if not rule.when],
-        Part.ENVIRONMENT: [schema_lines(schema, wording.assumed) for schema in rules.environment],
+        Part.ENVIRONMENT: [schema_lines(schema, wording.assumed) for schema in rules.environment if schema.told],
     }
     return tuple(make_block(part, wording.headings.get(part, ""), lines, count) for part, lines in items.items())
 
@@ -139,6 +141,8 @@ def untagged_line(candidate: Candidate) -> str:
             text = f"  AVOID [CRITICAL]: {entry.failed_action}\n    Rule: {entry.corrective_rule}"
         case FailureLesson():
             text = f"  AVOID: {entry.failed_action}\n    Rule: {entry.corrective_rule}"
+        case RememberedRequest():
+            text = f"  MEANT: `{entry.request}`: {entry.goal_signature}"
         case _:
             needs, gives = "; ".join(entry.preconditions) or "nothing", "; ".join(entry.effects) or "nothing"
             text = f"  VERIFIED ({entry.confidence:.2f}): {entry.action_template} | needs: {needs} | effects: {gives}"

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from rpms.core.errors import InputError
-from rpms.core.memory import CriticalFailure, Entry, FailureLesson, Kind, Origin, SuccessSnippet, VerifiedSchema
+from rpms.core.memory import (
+    CriticalFailure,
+    Entry,
+    FailureLesson,
+    Kind,
+    Origin,
+    RememberedRequest,
+    SuccessSnippet,
+    VerifiedSchema,
+)
 from rpms.core.recall import EpisodicMemory
 from rpms.store.memories import record
 
@@ -55,6 +64,8 @@ def said(entry: Entry) -> str:
             return f"{entry.sub_goal_type}: {' -> '.join(entry.actions)}"
         case FailureLesson() | CriticalFailure():
             return f"{entry.failed_action}: {entry.corrective_rule}"
+        case RememberedRequest():
+            return f"`{entry.request}` meant {entry.goal_signature}"
         case _:
             return f"{entry.action_template} ({entry.confidence:.2f})"
 

@@ -15,7 +15,16 @@ from rpms.core.arbitration import object_to
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
-from rpms.core.memory import CriticalFailure, Entry, FailureLesson, Kind, SuccessSnippet, VerifiedSchema, canonical
+from rpms.core.memory import (
+    CriticalFailure,
+    Entry,
+    FailureLesson,
+    Kind,
+    RememberedRequest,
+    SuccessSnippet,
+    VerifiedSchema,
+    canonical,
+)
 from rpms.core.recall import Retrieval
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.learn.audit import exposures_of
@@ -96,7 +105,7 @@ def _below(entries: Iterable[Entry], retrieval: Retrieval) -> Iterator[Remark]:
     """Entries that as many others as a prompt shows precede, since their goal, sub-goal and hand are the same."""
     groups: defaultdict[tuple[Kind, str, str, str, str], list[Entry]] = defaultdict(list)
     for entry in entries:
-        if not isinstance(entry, VerifiedSchema):  # of these, what matters now comes first
+        if not isinstance(entry, VerifiedSchema | RememberedRequest):  # of these, what matters now comes first
             stage = "".join(entry.state_signature.get("progress") or ())
             sub_goal = entry.sub_goal_type if isinstance(entry, SuccessSnippet) else ""
             groups[entry.kind, _goal(entry), sub_goal, _hand(entry), stage].append(entry)

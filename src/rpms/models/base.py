@@ -50,6 +50,10 @@ class Request:
     """Where there are no choices: the ways to write an action, such as `go to <place>`, one of which it is held to."""
     tools: tuple[Tool, ...] = ()
     """The tools to answer with a call of, where calls are the server's own; the answer's text says which it was."""
+    weigh: bool = False
+    """Whether the answer is how likely each choice is, with nothing written before it."""
+    begun: str = ""
+    """Where choices are weighed: the beginning of the answer, which each of them would go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,8 @@ class Answer:
     """Why it ended: `stop`, `length`, or the provider's own word."""
     notes: tuple[str, ...] = ()
     """What was not as asked: parameters a model does not take, history dropped to fit its context window."""
+    weights: tuple[float, ...] = ()
+    """Logarithms of the choices' probabilities, where they were to be weighed."""
 
 
 class CannotHold(InputError):
@@ -73,7 +79,7 @@ class Model(Protocol):
 
     A model that can hold its action to a request's choices says so by a true attribute `constrains`. One that can do so
     for choices and not for templates raises CannotHold where it is sent templates. One whose server takes tools says so
-    by a true attribute `calls_tools`.
+    by a true attribute `calls_tools`, one that can weigh choices by `weighs`, and a language model by `reads`.
     """
 
     @property
@@ -100,6 +106,16 @@ def can_call_tools(model: Model) -> bool:
     return bool(getattr(model, "calls_tools", False))
 
 
+def can_weigh(model: Model) -> bool:
+    """True for a model that can say how likely each of a request's choices is."""
+    return bool(getattr(model, "weighs", False))
+
+
+def can_read(model: Model) -> bool:
+    """True for a language model, which can be asked what a person's request means."""
+    return can_weigh(model) or bool(getattr(model, "reads", False))
+
+
 class WrappedModel:
     """Another model under its own name and with all that it can do, for whoever changes one thing about it."""
 
@@ -117,6 +133,14 @@ class WrappedModel:
     @property
     def calls_tools(self) -> bool:
         return can_call_tools(self._model)
+
+    @property
+    def weighs(self) -> bool:
+        return can_weigh(self._model)
+
+    @property
+    def reads(self) -> bool:
+        return can_read(self._model)
 
     def answer(self, request: Request) -> Answer:
         return self._model.answer(request)

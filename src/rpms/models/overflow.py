@@ -21,6 +21,8 @@ class ShorteningModel(WrappedModel):
     only where a window is not known or an estimate was short. The answer's notes say how many were dropped.
     """
 
+    reads = True
+
     def answer(self, request: Request) -> Answer:
         prompt = request.prompt
         dropped = 0

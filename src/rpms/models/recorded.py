@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import BaseModel, ValidationError
 
 from rpms.core.errors import InputError, ModelUnavailable
-from rpms.foreign.json_text import Amount, Count, Text
+from rpms.foreign.json_text import Amount, Count, Number, Text
 from rpms.foreign.records import BOUNDS, Entry, question_key
 from rpms.models.base import Answer, CannotHold, Usage, WrappedModel
 
@@ -53,6 +53,8 @@ def question(request: Request, model: str) -> dict[str, Any]:
     # Left out where there are none, so that what was recorded before there were any is still found.
     bounds: dict[str, list[Any]] = {name: list(getattr(request, name)) for name in ("choices", "templates")}
     bounds["tools"] = [asdict(tool) for tool in request.tools]
+    if request.weigh:
+        asked["begun"] = request.begun  # and so no other question has its hash
     return {**asked, **{name: actions for name, actions in bounds.items() if actions}}
 
 
@@ -70,6 +72,7 @@ def _kept(answer: Answer) -> dict[str, Any]:
         "finish": answer.finish,
         "notes": list(answer.notes),
         "usage": asdict(answer.usage),
+        **({"weights": list(answer.weights)} if answer.weights else {}),
     }
 
 
@@ -89,6 +92,7 @@ class _AnswerForm(BaseModel):
     finish: Text
     notes: tuple[Text, ...]
     usage: _UsageForm
+    weights: tuple[Number, ...] = ()
 
 
 def _replayed(entry: Entry) -> Answer | None:
@@ -98,7 +102,7 @@ def _replayed(entry: Entry) -> Answer | None:
     except ValidationError:
         return None
     usage = replace(Usage(**dict(kept.usage)), requests=0)
-    return Answer(kept.text, usage, kept.finish, kept.notes)
+    return Answer(kept.text, usage, kept.finish, kept.notes, kept.weights)
 
 
 class RecordedModel(WrappedModel):
@@ -152,12 +156,19 @@ class ReplayModel:
     @property
     def constrains(self) -> bool:
         """Whether the recorded model's answers were held to anything: what was asked then must be asked now."""
-        return bool(self._bounds - {"tools"})
+        return bool(self._bounds & {"choices", "templates"})
 
     @property
     def calls_tools(self) -> bool:
         """Whether the recorded model's answers were calls of tools."""
         return "tools" in self._bounds
+
+    @property
+    def weighs(self) -> bool:
+        """True if choices were weighed when it was recorded."""
+        return "begun" in self._bounds
+
+    reads = True
 
     @cached_property
     def _bounds(self) -> frozenset[str]:

@@ -12,9 +12,10 @@ from rpms.core.errors import ModelError, ModelUnavailable, WorldError
 from rpms.core.mask import Mask
 from rpms.models.base import Decoding, Model
 from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.reading import Reads
 from rpms.play.reflecting import NOTHING, Reflection
 from rpms.play.step import Player
-from rpms.worlds.base import Game, Outcome, Task, World
+from rpms.worlds.base import REQUEST, Game, Outcome, Task, World, act, start
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
 """What a model is told when its answer names no action."""
@@ -37,6 +38,8 @@ class Play:
     seed: int = 0
     """What hidden memories are drawn with, together with the task."""
     method: Method = METHODS[REACT]
+    reads: Reads | None = None
+    """Who reads a goal in a person's words; the model that plays where nobody is named."""
     brought: Reflection = NOTHING
     """What is carried from earlier attempts; what asking for it took is counted with the first step."""
     repair: Repair = Repair.FORM
@@ -49,15 +52,22 @@ class Play:
             self.mind = replace(self.mind, mask=Mask(share, self.seed, self.task.id))
         self._outcome = Outcome("")
         try:
-            self._outcome = self.game.reset()
+            self._outcome = start(self.game)
         except WorldError as error:
             self._stop(Ending.WORLD_ERROR, str(error))
-        self.goal = self.world.goal(self._outcome.observation)
+        if request := self.task.source.get(REQUEST):
+            stated = self.world.stating(self._outcome.observation, request)
+            self._outcome = replace(self._outcome, observation=stated)
+        player = Player(
+            self.world, self.mind, self.model, self.decoding, self.method, self.repair, self.calls, self.reads
+        )
+        read = player.understand(self._outcome.observation, self.episode_id or self.task.id)
+        self.goal = read.goal
         carried = (*self.brought.carried, *self.method.opening(self.goal, self.task.id))
         if carried:
             self.mind = replace(self.mind, carried=carried)
-        self._player = Player(self.world, self.mind, self.model, self.decoding, self.method, self.repair, self.calls)
-        self._course = self._player.begin(self.goal)
+        self._player = replace(player, mind=self.mind)
+        self._course = self._player.begin(read)
 
     def _stop(self, ending: Ending, error: str = "") -> None:
         self.ending, self.error = ending, error
@@ -91,7 +101,7 @@ class Play:
 
     def _act(self, command: str) -> Outcome:
         if command:
-            return self.game.step(command)
+            return act(self.game, command)
         return Outcome(NO_ACTION, self._outcome.score)
 
     def _judge_end(self, outcome: Outcome) -> None:

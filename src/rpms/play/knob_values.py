@@ -16,7 +16,7 @@ from pydantic import Field, TypeAdapter
 from rpms.core.acting.enforcement import PARTS, Enforcement, preset, with_part
 from rpms.core.condition import named_condition
 from rpms.core.errors import InputError
-from rpms.core.memory import Kind
+from rpms.core.memory import TOLD, Kind
 from rpms.core.names import nearest
 from rpms.core.prompt import Layout
 from rpms.core.rules import Tier
@@ -98,7 +98,7 @@ def pairs(keys: Iterable[str], each: Read, example: str, one_for_all: bool = Fal
 
 def kinds(value: Any) -> dict[Kind, int]:
     """A number for all kinds of memories, or by kind."""
-    read = pairs([str(kind) for kind in Kind], whole(0, 1000), "success=3,failure=3", one_for_all=True)
+    read = pairs([str(kind) for kind in TOLD], whole(0, 1000), "success=3,failure=3", one_for_all=True)
     return {Kind(name): most for name, most in read(value).items()}
 
 

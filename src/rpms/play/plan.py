@@ -19,7 +19,10 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
 from rpms.models.base import Decoding, Model, WrappedModel
+from rpms.models.providers import NO_LLM, parse_model_name
+from rpms.play.answering import NamedModel
 from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.reading import CONTROLS, Reads
 from rpms.play.reflecting import CARRIED, Earlier
 from rpms.play.setup import knowledge_of
 from rpms.play.sources import Sources, retrieval_settings
@@ -58,7 +61,12 @@ class RunPlan:
     """Which time these tasks are played; see `rpms.play.epochs`."""
     keep: Mapping[str, Keep] = field(default_factory=dict)
     """What else to keep of each episode, by the name of the folder in the run's folder."""
+    harvest: str = ""
+    """By which rules memories are made of its episodes, where they are."""
     method: Method = METHODS[REACT]
+    reader: str = ""
+    """Who reads goals in people's words: a control's name, or a model's; the model that plays by default."""
+    open_reader: OpenModel | None = None
     trial: int = 0
     """Which attempt at its tasks this is; see `rpms.play.trials`."""
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
@@ -81,6 +89,12 @@ class RunPlan:
         if memory.world and memory.world != self.world.name:
             raise InputError(f"this is a memory of {memory.world}, not of {self.world.name}")
         return replace(self, memory=memory)
+
+    def reads(self, model: Model) -> Reads:
+        """Who reads goals in people's words: the plan's reader, opened here, else the model that plays."""
+        if self.reader in CONTROLS:
+            return Reads(control=self.reader)
+        return Reads(self.open_reader() if self.open_reader is not None else model)
 
     def protocol(self) -> Protocol:
         """Everything in this plan that decides its results."""
@@ -108,9 +122,13 @@ class RunPlan:
             "stuck_after": self.stuck_after,
             "seed": self.seed,
         }
+        if self.harvest:
+            settings["harvest"] = self.harvest
         if self.method.name != REACT:
             followed = {"earlier": self.earlier_hash} if self.trial else {}
             settings["agent"] = {**self.method.settings(), "trial": self.trial, **followed}
+        if self.reader:
+            settings["reader"] = self.reader
         if self.epoch > 1:
             settings["epoch"] = self.epoch
         return Protocol(tuple(task.id for task in self.tasks), settings)
@@ -135,6 +153,8 @@ class Terms(TypedDict, total=False):
     stuck_after: int
     seed: int
     method: Method
+    reader: str
+    open_reader: OpenModel | None
     overlap: bool
     """Play tasks that the memory was learned from, which results then say; otherwise that is an InputError."""
 
@@ -167,7 +187,7 @@ def plan_run(
         raise InputError(f"the task {twice[0]!r} is listed more than once")
     if setting.engine not in world.engines:
         raise InputError(f"{world.name} has no engine {setting.engine!r}; choose one of {', '.join(world.engines)}")
-    budget = terms.get("step_budget")
+    budget, reader = terms.get("step_budget"), terms.get("reader", "")
     plan = RunPlan(
         world=world,
         split=split,
@@ -184,6 +204,8 @@ def plan_run(
         seed=terms.get("seed", 0),
         keep=keep or {},
         method=terms.get("method", METHODS[REACT]),
+        reader=reader,
+        open_reader=terms.get("open_reader") or _opening(reader, world),
     )
     _check_ranges(plan)
     memory = terms.get("memory")
@@ -202,6 +224,15 @@ def overlapping(shared: int, total: int, example: str) -> str:
         f"the memory is learned from {shared} of these {total} tasks, such as {example}: play others, or learn from "
         "others (a split called train); `overlap: allow` (--overlap allow) plays them, and every table says so"
     )
+
+
+def _opening(reader: str, world: World) -> OpenModel | None:
+    """Opens a reader by name; None for a control, and where the model that plays is to read."""
+    if not reader or reader in CONTROLS:
+        return None
+    if parse_model_name(reader).provider.backend in NO_LLM:
+        raise InputError(f"reader {reader}: give a language model, or one of {', '.join(CONTROLS)}")
+    return NamedModel(reader, world.name)
 
 
 def _check_ranges(plan: RunPlan) -> None:

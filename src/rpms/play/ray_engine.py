@@ -13,16 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rpms.core.episode import Ending, Episode
 from rpms.core.errors import InputError, ModelUnavailable
 from rpms.models.base import Model
 from rpms.play.plan import RunPlan
-from rpms.play.seat import Finished, Seat, finish
+from rpms.play.seat import LOSSES, Finished, Seat, lost_episode
 from rpms.worlds.base import Task, World
 from rpms.worlds.registry import find_world, world_names
 
-LOSSES = 4
-"""How often an episode may be lost with its node or process before it counts as one in which the world broke down."""
 _PATIENCE = 1.0
 """Seconds between looks at whether the cluster has grown or shrunk."""
 _AHEAD = 2
@@ -98,17 +95,13 @@ class RayEngine:
         except self._ray.exceptions.RayError as error:
             self._lost[task.id] += 1
             if self._lost[task.id] > LOSSES:
-                return self._give_up(task, error)
+                return lost_episode(self._plan, task, type(error).__name__)
             self._todo.append(task)
             return None
         if isinstance(done, _Refused):
             raise (ModelUnavailable if done.unavailable else InputError)(done.text)
         assert isinstance(done, Finished)
         return done
-
-    def _give_up(self, task: Task, error: Exception) -> Finished:
-        text = f"lost {LOSSES + 1} times with the process that played it ({type(error).__name__})"
-        return finish(self._plan, Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text), 0.0)
 
     def stop(self) -> list[Finished]:
         """Take what is finished, cancel the rest, and leave the cluster as it was."""

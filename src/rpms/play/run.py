@@ -13,6 +13,7 @@ from rpms.core.usage import Usage
 from rpms.models.accounting import Price
 from rpms.play.limits import LimitReached, Meter
 from rpms.play.plan import RunPlan
+from rpms.play.processes import InProcesses
 from rpms.play.seat import Finished
 from rpms.play.spending import price_numbers, usages_of
 from rpms.play.threads import Threads
@@ -110,6 +111,8 @@ _NO_PROGRESS = "no episode ended within the limit: raise it, or keep answers wit
 
 
 def _metered(engine: MakeEngine, meter: Meter, price: Price | None) -> MakeEngine:
+    if isinstance(engine, InProcesses):
+        engine = Threads
     if engine is not Threads:
         raise InputError("limits are kept where the answers are counted, and a cluster's are not: play without Ray")
     return partial(Threads, meter=meter, price=price)

@@ -13,10 +13,14 @@ from rpms.core.usage import Usage
 from rpms.models.base import Model
 from rpms.play.episode import Play
 from rpms.play.plan import RunPlan
+from rpms.play.reading import Reads
 from rpms.play.reflecting import CARRIED, NOTHING, Reflection, carried_text, reflect
 from rpms.store.episodes import EpisodeRow, episode_text, row_of
 from rpms.store.runs import Timing
 from rpms.worlds.base import Task
+
+LOSSES = 4
+"""How often an episode may be lost with its node or process before it counts as one in which the world broke down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,12 @@ def finish(plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, 
     return Finished(row_of(episode), episode_text(episode), timing, beside, usages)
 
 
+def lost_episode(plan: RunPlan, task: Task, why: str) -> Finished:
+    """The end of an episode that was lost with its process or node too often: the world broke down."""
+    text = f"lost {LOSSES + 1} times with the process that played it ({why})"
+    return finish(plan, Episode(task.id, task.type, "", Ending.WORLD_ERROR, 0.0, (), text), 0.0)
+
+
 def never() -> bool:
     """An episode that nobody asks to stop."""
     return False
@@ -55,13 +65,19 @@ def never() -> bool:
 class Seat:
     """Plays episodes of one plan. Each worker has its own."""
 
-    def __init__(self, plan: RunPlan, model: Model, knowledge: Knowledge | None = None) -> None:
-        """`knowledge` is the world's, where it was read before; what it remembers of its use is not shared."""
+    def __init__(
+        self, plan: RunPlan, model: Model, knowledge: Knowledge | None = None, reads: Reads | None = None
+    ) -> None:
+        """`knowledge` is the world's, where it was read before; what it remembers of its use is not shared.
+
+        `reads`: who reads goals in people's words, where a reader is open already.
+        """
         self._plan = plan
         self._model = model
         knowledge = knowledge or plan.knowledge()
         knowledge = replace(knowledge, manual=replace(knowledge.manual))
         self._mind = compose(plan.condition, knowledge, plan.memory)
+        self._reads = plan.reads(model) if reads is None else reads
 
     def play(self, task: Task, stop: Callable[[], bool] = never) -> Finished | None:
         """Play one episode; None if asked to stop before its end.
@@ -102,6 +118,7 @@ class Seat:
                 self._name(task),
                 plan.seed,
                 method=plan.method,
+                reads=self._reads,
                 brought=brought,
                 repair=plan.condition.repair,
                 calls=plan.condition.calls,

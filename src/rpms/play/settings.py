@@ -15,7 +15,7 @@ from rpms.core.acting.enforcement import PARTS, Calls, Repair, preset, with_part
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, BeliefShown, Condition, named_condition
 from rpms.core.errors import FileError, InputError
-from rpms.core.memory import Kind
+from rpms.core.memory import TOLD, Kind
 from rpms.core.names import nearest
 from rpms.core.prompt import Form, Layout
 from rpms.core.rules import Tier
@@ -34,6 +34,7 @@ TRAIN = "train"
 NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
 BY_GOAL, FOR_ANY = "goal", "any"
 REFUSE, ALLOW = "refuse", "allow"
+AS_PAPER, CLEAN = "as_paper", "clean"
 _SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair", "calls", "tiers")
 """The knobs that are fields of a `Condition`."""
 CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
@@ -81,7 +82,7 @@ class Settings:
         reads.number(0, 1), "θ: how similar a memory's goal must be to this one, from 0 to 1.", "NUMBER"
     )
     k: Mapping[Kind, int] | None = knob(
-        reads.kinds, f"How many memories a prompt shows, for all kinds or by kind: {', '.join(Kind)}.", "KIND=N,…"
+        reads.kinds, f"How many memories a prompt shows, for all kinds or by kind: {', '.join(TOLD)}.", "KIND=N,…"
     )
     schemas: str | None = knob(
         reads.one_of((BY_GOAL, FOR_ANY)),
@@ -129,6 +130,18 @@ class Settings:
     )
     memory: str | Path | None = knob(
         reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
+    )
+    harvest: str | None = knob(
+        reads.one_of((AS_PAPER, CLEAN)),
+        "What learning keeps of an episode: snippets as the paper's, refused steps included; or each sub-goal apart, "
+        "and only what worked.",
+        "as_paper|clean",
+    )
+    reader: str | None = knob(
+        str,
+        "Who reads goals in people's words: a model, or a control (words, nearest, random); by default the model that "
+        "plays. docs/requests.md.",
+        "MODEL|words|nearest|random",
     )
     overlap: str | None = knob(
         reads.one_of((REFUSE, ALLOW)),
@@ -250,7 +263,7 @@ class Settings:
         """The knowledge that they choose, checked against a world; files are read here."""
         chosen = self.over(self.of_preset)
         try:
-            manual = choose_manual(chosen.manual or PAPER_MANUAL)
+            manual = choose_manual(chosen.manual or PAPER_MANUAL, str(self.of_preset.manual))
         except FileError:
             raise
         except InputError as error:
@@ -273,6 +286,11 @@ class Settings:
         sources.check(world)
         return sources
 
+    @property
+    def harvesting(self) -> str:
+        """The way in which learning harvests episodes."""
+        return self.harvest or self.of_preset.harvest or AS_PAPER
+
     def decoding(self, world: World) -> Decoding:
         """How the model writes."""
         seed = self.seed or 0
@@ -291,6 +309,7 @@ class Settings:
             sources=self.sources(world, context),
             seed=self.seed or 0,
             method=self.method(world),
+            reader=self.reader or "",
             overlap=self.overlap == ALLOW,
         )
 
@@ -346,6 +365,7 @@ PRESETS: Mapping[str, Settings] = {
     "paper": Settings(
         manual=PAPER_MANUAL,
         schemas=BY_GOAL,
+        harvest=AS_PAPER,
         layout=Layout.PAPER,
         form=Form.CHAT,
         belief=BeliefShown.PAPER,
@@ -354,6 +374,7 @@ PRESETS: Mapping[str, Settings] = {
     "strict": Settings(
         manual=COMPLETE_MANUAL,
         schemas=FOR_ANY,
+        harvest=CLEAN,
         layout=Layout.CACHED,
         form=Form.SINGLE,
         belief=BeliefShown.EXTENDED,

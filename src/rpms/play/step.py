@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from rpms.core.acting.advice import turn_state
 from rpms.core.acting.enforcement import Calls, GuardMode, Repair
@@ -15,6 +16,7 @@ from rpms.core.usage import Usage
 from rpms.models.base import Decoding, Model
 from rpms.play.asking import Asked, Asker
 from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.reading import Reads, Understood, doubt_in, understand
 from rpms.play.reflecting import NOTHING, Reflection
 from rpms.worlds.base import Outcome, World
 
@@ -31,6 +33,8 @@ class Course:
     """Why it failed, where the guard advises."""
     history: tuple[Turn, ...] = ()
     steps: tuple[Step, ...] = ()
+    read: Understood | None = None
+    """What the goal was read as, where it was put in a person's words."""
 
     def told(self, observation: str) -> str:
         """An observation as the player is told it: with why the last command failed, where the guard advises."""
@@ -49,6 +53,8 @@ class Move:
     asked: Asked
     observation: str
     told: str
+    read: Understood | None = None
+    """What the goal is read as now."""
 
     @property
     def command(self) -> str:
@@ -68,17 +74,37 @@ class Player:
     """What is forgiven in an action."""
     calls: Calls = Calls.TEXT
     """How tools are called."""
+    reads: Reads | None = None
+    """Who reads requests; the model that plays where nobody is named."""
 
-    def begin(self, goal: Goal) -> Course:
+    @cached_property
+    def _reads(self) -> Reads:
+        return self.reads or Reads(self.model)
+
+    def understand(self, opening: str, episode: str) -> Understood:
+        """The goal that an opening observation states, read where it is in a person's words."""
+        return understand(self.world, self.mind, self._reads, opening, episode)
+
+    def begin(self, read: Understood) -> Course:
         """An episode before its first observation."""
-        return Course(goal, self.world.start(goal))
+        return Course(read.goal, self.world.start(read.goal), read=read)
 
     def choose(self, course: Course, observation: str, episode: str) -> Move:
         """Lines 1 to 9 of Algorithm 1: decide, and ask the model."""
         mind, told = self.mind, course.told(observation)
         decision = decide(mind, course.goal, course.belief, course.command, observation, course.history, told)
+        read = course.read
+        while read is not None and read.readings is not None and (why := doubt_in(decision)):
+            following = read.readings.following(why, decision.belief)
+            if following is None:
+                break
+            read = replace(read, goal=following.now.goal, readings=following)
+            prior = course.belief.serving(read.goal)
+            decision = decide(mind, read.goal, prior, course.command, observation, course.history, told)
+        if read is not None and read.examples and not course.steps:
+            decision = replace(decision, candidates=(*decision.candidates, *read.examples))
         asker = Asker(self.world, self.model, self.decoding, mind.enforcement, self.repair, self.calls)
-        return Move(decision, asker.ask(decision, episode), observation, told)
+        return Move(decision, asker.ask(decision, episode), observation, told, read)
 
     def after(
         self, course: Course, move: Move, outcome: Outcome, drift: tuple[str, ...] = (), brought: Reflection = NOTHING
@@ -90,6 +116,10 @@ class Player:
         """
         decision, asked, parsed, command = move.decision, move.asked, move.asked.parsed, move.command
         before = NOTHING if course.steps else brought
+        read = move.read
+        asked_first = read.usage if read is not None and not course.steps else Usage()
+        notes = read.notes if read is not None and not course.steps else ()
+        changed = read is not None and (not course.steps or read is not course.read)
         step = Step(
             number=len(course.steps) + 1,
             observation=move.observation,
@@ -104,22 +134,27 @@ class Player:
             infeasible=not command or self.world.infeasible(outcome.observation),
             objection=asked.refusal.text if asked.refusal is not None else "",
             contradictions=drift,
-            usage=before.usage + asked.usage,
+            usage=before.usage + asked_first + asked.usage,
             refusals=asked.refused,
             forbidden=asked.forbidden,
             replaced=asked.replaced,
-            notes=(*((before.note,) if before.note else ()), *asked.notes),
+            readings=read.readings if read is not None and changed else None,
+            notes=(*notes, *((before.note,) if before.note else ()), *asked.notes),
         )
         thought, said = self.method.words(parsed.thought)
         state = turn_state(decision.belief, decision.progress)
         gained = outcome.score > (course.steps[-1].score if course.steps else 0.0)
-        turn = Turn(move.told, command, thought, state, step.infeasible, said, gained)
+        own = step.repairs and command and not (decision.menu.items or asked.replaced or asked.refused)
+        wrote = " ".join((parsed.action or "").split()) if own else ""
+        wrote = "" if wrote == command else wrote
+        turn = Turn(move.told, command, thought, state, step.infeasible, said, gained, wrote)
         advises = self.mind.enforcement.guard is GuardMode.ADVISE and bool(decision.rules.environment)
         return Course(
-            course.goal,
+            decision.goal,
             decision.belief,
             command,
             step.advice if advises else "",
             (*course.history, turn),
             (*course.steps, step),
+            read,
         )

@@ -43,6 +43,7 @@ class Threads:
         self._knowledge = plan.knowledge()
         self._meter = meter
         self._model: Model = (plan.open_model if meter is None else meter.watching(plan.open_model, price))()
+        self._reads = plan.reads(self._model)
         # daemons: one that waits for an answer that never comes must not keep the process alive
         self._threads = [
             threading.Thread(target=self._work, name=f"worker {number}", daemon=True)
@@ -79,6 +80,8 @@ class Threads:
         self._drain(late, 0.0)
         if not any(thread.is_alive() for thread in self._threads):
             self._model.close()
+            if self._reads.model not in (None, self._model):
+                self._reads.model.close()
         return late
 
     def _drain(self, late: list[Finished], patience: float) -> None:
@@ -92,7 +95,7 @@ class Threads:
 
     def _work(self) -> None:
         try:
-            seat = Seat(self._plan, self._model, self._knowledge)
+            seat = Seat(self._plan, self._model, self._knowledge, self._reads)
             while not self._stop.is_set():
                 try:
                     task = self._tasks.get_nowait()

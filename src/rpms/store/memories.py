@@ -21,10 +21,12 @@ from rpms.core.memory import (
     FailureLesson,
     Kind,
     Origin,
+    RememberedRequest,
     SuccessSnippet,
     VerifiedSchema,
     content_id,
 )
+from rpms.core.names import is_near
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.json_text import DECODER, NotJson, check_depth
 from rpms.foreign.limits import LONGEST_FIELD, LONGEST_NUMBER, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
@@ -171,6 +173,23 @@ class _Critical(_Record):
         )
 
 
+class _Request(_Record):
+    type: Literal["request"]
+    goal_signature: Text
+    state_signature: Text = ""
+    request: Text = Field(min_length=1)
+    success_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
+
+    def entry(self) -> Entry:
+        return RememberedRequest(
+            GoalSignature.parse(self.goal_signature),
+            StateSignature.parse(self.state_signature),
+            self.request,
+            self._sources(self.success_count),
+            self.id,
+        )
+
+
 class _Header(BaseModel):
     """The first line that `write_memory` puts; files without it, such as the paper's, are read as well."""
 
@@ -181,11 +200,12 @@ class _Header(BaseModel):
     version: Literal[1] = 1
 
 
-_RECORDS: dict[str, type[_Success | _Failure | _Schema | _Critical]] = {
+_RECORDS: dict[str, type[_Success | _Failure | _Schema | _Critical | _Request]] = {
     Kind.SUCCESS: _Success,
     Kind.FAILURE: _Failure,
     Kind.SCHEMA: _Schema,
     Kind.CRITICAL_FAILURE: _Critical,
+    Kind.REQUEST: _Request,
 }
 
 
@@ -236,7 +256,8 @@ def entry_of(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
     kind = value.get("type")
     record = _RECORDS.get(kind) if isinstance(kind, str) else None
     if record is None:
-        raise FileError(file, line, f"unknown entry type {excerpt(kind)!r}; known: {', '.join(_RECORDS)}")
+        named = f" {excerpt(kind)!r}" if is_near(str(kind), _RECORDS) else ""
+        raise FileError(file, line, f"unknown entry type{named}; known: {', '.join(_RECORDS)}")
     try:
         form = record.model_validate(value)
         return form.entry(), form.made_up
@@ -340,6 +361,8 @@ def record(entry: Entry) -> dict[str, Any]:
                 "occurrence_count": entry.occurrence_count,
                 "retrieval_weight": entry.retrieval_weight,
             }
+        case RememberedRequest():
+            body = {"request": entry.request, "success_count": entry.success_count}
     return {**head, **body, **tail}
 
 

@@ -23,10 +23,12 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import is_there
 from rpms.models.accounting import Price
 from rpms.models.providers import chooses_from_menu
+from rpms.play.controls import play_controls
 from rpms.play.epochs import run_epochs
 from rpms.play.limits import Meter
 from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.plan import OpenModel, RunPlan, overlapping, plan_run
+from rpms.play.reading import CONTROLS
 from rpms.play.run import Listener, MakeEngine, check_workers
 from rpms.play.settings import ALLOW, Settings
 from rpms.play.setup import can_play
@@ -112,7 +114,8 @@ class StudyLayout:
         learning = study.learning
         assert learning is not None
         # the manual and the package version are in the first round's protocol; under others its folder would be refused
-        told = (plan_round(study, learning, 1, model, means).protocol().hash, str(learning.condition(2)))
+        plan = plan_round(study, learning, 1, model, means)
+        told = (plan.protocol().hash, str(learning.condition(2)), learning.settings.harvesting)
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
         return self.pool / "learned" / f"{slug(model)}-{digest[:_HASH]}" / "memory.jsonl"
 
@@ -218,6 +221,8 @@ def plan_cell(study: Study, case: Case, model: str, means: Means, memory: Episod
         sources=settings.sources(means.world, means.window(model, settings)),
         seed=settings.seed or 0,
         method=method_of(case, means.world),
+        reader=settings.reader or "",
+        open_reader=None if settings.reader in (None, *CONTROLS) else means.open_model(settings.reader),
         overlap=settings.overlap == ALLOW,
     )
 
@@ -295,7 +300,7 @@ def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means
 
 def _run(means: Means, what: str, plan: RunPlan, folder: Path) -> Trials:
     listen = means.listener
-    return run_trials(
+    trials = run_trials(
         plan,
         folder,
         means.workers,
@@ -304,6 +309,9 @@ def _run(means: Means, what: str, plan: RunPlan, folder: Path) -> Trials:
         price=means.prices.get(plan.model_name),
         meter=means.meter,
     )
+    if plan.epoch == 1:
+        play_controls(plan, folder, means.workers, means.engine)
+    return trials
 
 
 def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: StudyLayout) -> RunPlan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,13 +12,16 @@ from typing import Any, Protocol
 
 from rpms.core.belief import Belief
 from rpms.core.consistency import same_occupancy
-from rpms.core.errors import InputError
+from rpms.core.errors import InputError, RPMSError, WorldError
 from rpms.core.goal import Goal
 from rpms.core.memory import Entry
 from rpms.core.names import nearest
+from rpms.core.reading.requests import plain_goal
 from rpms.core.recall import Retrieval
 from rpms.core.wording import Wording
 from rpms.foreign.calls import Tool
+from rpms.foreign.limits import LONGEST_OBSERVATION
+from rpms.foreign.shown import excerpt
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,10 @@ class Task:
     """The task type that tables group by (ALFWorld's six types, ScienceWorld's task names)."""
     source: Mapping[str, str] = field(default_factory=dict)
     """What `World.open` needs to start it, such as the game file's path. Not part of the task's identity."""
+
+
+REQUEST = "request"
+"""The key in a task's source under which it has its goal in a person's words, where it has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,33 @@ class Game(Protocol):
     def close(self) -> None:
         """Release what the game holds. Calling it twice does no harm."""
         ...
+
+
+def start(game: Game) -> Outcome:
+    """Reset a game of anybody's world; what is no outcome of bounded size is a WorldError."""
+    return _checked("reset", game.reset)
+
+
+def act(game: Game, command: str) -> Outcome:
+    """Give a command to a game of anybody's world; what is no outcome of bounded size is a WorldError."""
+    return _checked("step", game.step, command)
+
+
+def _checked(name: str, call: Callable[..., Outcome], *arguments: str) -> Outcome:
+    try:
+        outcome = call(*arguments)
+    except RPMSError:
+        raise
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        why = excerpt(f"{type(error).__name__}: {error}")
+        raise WorldError(f"the world failed in {name} ({Path(place.filename).name}:{place.lineno}): {why}") from error
+    if not isinstance(outcome, Outcome) or not isinstance(outcome.observation, str):
+        raise WorldError(f"the world answered {name} with {type(outcome).__name__}, not with an Outcome and its text")
+    if len(outcome.observation) > LONGEST_OBSERVATION:
+        said = f"{len(outcome.observation):,} characters"
+        raise WorldError(f"the world said {said} at once; an observation has at most {LONGEST_OBSERVATION:,}")
+    return outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +164,18 @@ class World(ABC):
     def infeasible(self, observation: str) -> bool:
         """Whether the world's answer says that the command could not be done."""
 
+    def stating(self, opening: str, request: str) -> str:
+        """An opening observation with a person's request for its task, whatever task the game itself states."""
+        return opening if request in opening else f"{opening}\nYour task is to: {request}"
+
+    def goal_of(self, type_: str, named: Mapping[str, str], text: str) -> Goal:
+        """A goal that a request was read as: its type, its object and destination, and the request."""
+        return plain_goal(type_, named, text)
+
+    def called(self) -> Mapping[str, Sequence[str]]:
+        """Kinds and goal types, each with further names that people have for it: `refrigerator` for a fridge."""
+        return {}
+
     def chosen(self, setting: Setting) -> Mapping[str, str]:
         """The options of a setting; one that the world does not have is an InputError."""
         for name in setting.options:
@@ -170,6 +217,10 @@ class World(ABC):
     def paper_manual(self) -> tuple[tuple[str, str], ...]:
         """A manual at the paper's scale, where a world has one beside its complete one."""
         return self.manual()
+
+    def procedures(self) -> tuple[tuple[str, str], ...]:
+        """What the planner, and no prompt, knows beyond `paper_manual`: how tasks are solved."""
+        return ()
 
     def variation(self, name: str, number: int) -> Task | None:  # noqa: ARG002
         """One variation of a task, of whatever split; None in a world whose tasks have none."""

@@ -1,4 +1,4 @@
-"""Goals in the games' words and in people's, and the way to them."""
+"""Goals in the games' words, and the way to them."""
 
 import pytest
 from household import mind, official_rows
@@ -26,25 +26,6 @@ SENTENCES = {
     "find two pillow and put them in sofa.": "pick_two_obj_and_place:pillow::sofa",
     "put a gizmo in contraption.": "pick_and_place_simple:gizmo::contraption",
 }
-PARAPHRASES = {
-    "heat an apple and place it in the fridge": "pick_heat_then_place_in_recep:apple:hot:fridge",
-    "put a heated mug in the cabinet": "pick_heat_then_place_in_recep:mug:hot:cabinet",
-    "Microwave a potato and put it in the garbage can.": "pick_heat_then_place_in_recep:potato:hot:garbagecan",
-    "Warm a mug in the microwave and put it on the table by the coffee maker": (
-        "pick_heat_then_place_in_recep:mug:hot:diningtable"
-    ),
-    "place two pillows on the sofa": "pick_two_obj_and_place:pillow::sofa",
-    "Put both knives in the drawer": "pick_two_obj_and_place:knife::drawer",
-    "examine a pen by the light of the desk lamp": "look_at_obj_in_light:pen::desklamp",
-    "Look at the alarm clock in the lamp light": "look_at_obj_in_light:alarmclock::desklamp",
-    "turn on the lamp while holding a book": "look_at_obj_in_light:book::desklamp",
-    "Put a clean bar of soap on the counter top.": "pick_clean_then_place_in_recep:soapbar:clean:countertop",
-    "place a rinsed knife in the drawer next to the sink": "pick_clean_then_place_in_recep:knife:clean:drawer",
-    "Chill a cup in the fridge, then put it in the cupboard": "pick_cool_then_place_in_recep:cup:cool:cabinet",
-    "Place the cold tomato in the microwave": "pick_cool_then_place_in_recep:tomato:cool:microwave",
-    "move the keys from the couch to the coffee table": "pick_and_place_simple:keychain::coffeetable",
-    "Put the remote control on the TV stand": "pick_and_place_simple:remotecontrol::tvstand",
-}
 BEYOND = [
     "do the dishes",
     "",
@@ -55,7 +36,7 @@ BEYOND = [
 ]
 
 
-@pytest.mark.parametrize(("sentence", "signature"), [*SENTENCES.items(), *PARAPHRASES.items()])
+@pytest.mark.parametrize(("sentence", "signature"), SENTENCES.items())
 def test_sentences_are_read(sentence, signature):
     opening = f"You are in the middle of a room.\n\nYour task is to: {sentence}"
     assert str(parse_goal(opening).signature) == signature

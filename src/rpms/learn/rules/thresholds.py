@@ -100,6 +100,8 @@ class Thresholds:
     doubt: float = 1.0  # Things by which a row of a score table is moved towards the average: one alone proves little
 
     # Exploration.
+    given_up: int = 3
+    """Episodes after which a world that failed in all of them is given up: a world that starts at all fails less."""
     aside: int = 10  # One episode in so many is kept aside for verification
     played: float = 0.1  # Share of the steps, the last ones, in which the learned manual plays
     stuck_after: int = 4

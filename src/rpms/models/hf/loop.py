@@ -90,7 +90,7 @@ class Loop:
                 scores, cache = self._forward(torch.tensor(tokens, device=mask.device), mask, cache)
             waiting = [place for place, index in enumerate(live) if rows[index].waits]
             for place, weights in weigh(torch, self._model, [rows[live[at]] for at in waiting], waiting, cache, mask):
-                rows[live[place]].decide(choose.whole(weights, live[place]))
+                rows[live[place]].decide(choose.whole(weights, live[place]), weights)
 
     def forget(self) -> bool:
         """Give up what is kept of earlier prompts, and keep less from now on; returns whether anything was kept."""

@@ -43,6 +43,7 @@ class _Question:
     decoding: Decoding
     tokens: int
     """Tokens of the prompt."""
+    weigh: bool = False
 
     @property
     def seed(self) -> int:
@@ -92,6 +93,7 @@ class HFModel:
         self._batcher: Batcher[_Question, Answer] = Batcher(_measure, self._generate, limits)
 
     constrains = True
+    weighs = True
 
     @property
     def batch_sizes(self) -> tuple[int, ...]:
@@ -165,11 +167,12 @@ class HFModel:
         decoding = request.decoding
         with self._tokenizing:  # a tokenizer's settings are not safe to touch from two threads
             ids = self._encode(request.prompt.messages())
-            row = PromptRow(ids, decoding, shapes_of(request.choices, request.templates), self._letters)
+            shapes = shapes_of(request.choices, request.templates)
+            row = PromptRow(ids, decoding, shapes, self._letters, request.begun if request.weigh else None)
         if self._window and len(row.prompt) + decoding.max_tokens > self._window:
             sizes = f"{len(row.prompt)} + {decoding.max_tokens}"
             raise ContextOverflow(f"{self.name}: {sizes} tokens exceed the context window of {self._window}")
-        return _Question(row, decoding, len(ids))
+        return _Question(row, decoding, len(ids), request.weigh)
 
     def _encode(self, messages: Sequence[Message]) -> list[int]:
         tokenizer = self._tokenizer
@@ -197,6 +200,7 @@ class HFModel:
                     row.text,
                     Usage(question.tokens, min(reused, question.tokens), len(row.written), requests=1),
                     row.finish,
+                    weights=row.weights if question.weigh else (),
                 )
                 for question, row, reused in zip(questions, rows, self._loop.reused, strict=True)
             ]

@@ -68,7 +68,15 @@ class PromptRow:
     templates, `pick` takes the action's tokens one by one.
     """
 
-    def __init__(self, prompt: Sequence[int], decoding: Decoding, shapes: tuple[Shape, ...], letters: Letters) -> None:
+    def __init__(
+        self,
+        prompt: Sequence[int],
+        decoding: Decoding,
+        shapes: tuple[Shape, ...],
+        letters: Letters,
+        begun: str | None = None,
+    ) -> None:
+        """`begun`: how an answer begins whose choices are only to be weighed; None where an answer is written."""
         self.written: list[int] = []
         self.done = False
         self.finish = "length"
@@ -84,7 +92,13 @@ class PromptRow:
         """What is computed before the first token is chosen."""
         self._shapes = shapes
         self._label_at = 0
-        if shapes:
+        self.weights: tuple[float, ...] = ()
+        """Logarithms of the choices' probabilities, once they are weighed."""
+        if begun is not None:
+            self._phase = _Phase.CHOICE
+            *self.prompt, last = [*self.prompt, *letters.encode(begun)] if begun else self.prompt
+            self.choices = [[last, *letters.encode(choice)] for (choice,) in shapes]
+        elif shapes:
             self._phase = _Phase.THOUGHT
             self._thought_left = thought_tokens(decoding.max_tokens)
             self.written = letters.encode(THOUGHT)
@@ -170,8 +184,9 @@ class PromptRow:
             self._phase = _Phase.TEMPLATE
         return self._write(label[written])
 
-    def decide(self, choice: int) -> None:
-        """End with one of the choices."""
+    def decide(self, choice: int, weights: Sequence[float]) -> None:
+        """End with one of the choices, given the logarithms of their probabilities."""
+        self.weights = tuple(weights)
         self.written += self.choices[choice]
         self._end("stop")
 

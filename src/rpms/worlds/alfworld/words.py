@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from rpms.worlds.alfworld.affordances import affordances
-
-_LONGEST = 3
-"""Words in the longest name: `roll of papertowel` is found by its noun."""
+from rpms.worlds.alfworld.games.goals import CLEAN, COOL, HEAT, LOOK, TWO
 
 _OBJECT_WORDS = {
     "clock": "alarmclock",
@@ -115,14 +112,23 @@ _PLACE_WORDS = {
 }
 
 
-class Mention(NamedTuple):
-    """A kind that a sentence names."""
+_GOAL_WORDS = {
+    HEAT: "heat heated heating hot warm warmed microwaved cook cooked cooking bake baked reheat",
+    COOL: "cool cooled cooling cold chill chilled chilling refrigerated chilly",
+    CLEAN: "clean cleaned cleaning wash washed washing rinse rinsed rinsing wet scrub scrubbed",
+    TWO: "two 2 both pair couple",
+    LOOK: "light lamp lamplight lit examine look",
+}
 
-    kind: str
-    is_place: bool
-    start: int
-    """The index of its first word."""
-    end: int
+
+@cache
+def called() -> Mapping[str, Sequence[str]]:
+    """What people call kinds and goals: kind or goal type → words, names written together."""
+    names: dict[str, list[str]] = {type_: words.split() for type_, words in _GOAL_WORDS.items()}
+    names |= {kind: [] for kind in sorted(affordances().objects | affordances().places)}
+    for word, kind in (*_OBJECT_WORDS.items(), *_PLACE_WORDS.items()):
+        names.setdefault(kind, []).append(word)
+    return names
 
 
 @cache
@@ -144,17 +150,3 @@ def kind_named(word: str) -> tuple[str, bool] | None:
     if word.endswith("es"):
         forms.append(word[:-2])
     return next((kinds[form] for form in forms if form in kinds), None)
-
-
-def mentions(words: Sequence[str]) -> Iterator[Mention]:
-    """The kinds that a sentence names, from left to right, the longest name at each place."""
-    start = 0
-    while start < len(words):
-        for length in range(min(_LONGEST, len(words) - start), 0, -1):
-            found = kind_named("".join(words[start : start + length]))
-            if found is not None:
-                yield Mention(*found, start, start + length)
-                start += length
-                break
-        else:
-            start += 1

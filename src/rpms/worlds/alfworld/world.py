@@ -33,11 +33,13 @@ from rpms.worlds.alfworld.games import (
     load_task,
     task_data,
 )
-from rpms.worlds.alfworld.goals import parse_goal
-from rpms.worlds.alfworld.observations import NOTHING_HAPPENS
+from rpms.worlds.alfworld.games.requests import requested
+from rpms.worlds.alfworld.goals import make_goal, parse_goal
+from rpms.worlds.alfworld.observations import NOTHING_HAPPENS, TASK
 from rpms.worlds.alfworld.prompts import VOICE
 from rpms.worlds.alfworld.update import update
-from rpms.worlds.base import Command, Game, Setting, Task, World
+from rpms.worlds.alfworld.words import called
+from rpms.worlds.base import REQUEST, Command, Game, Setting, Task, World
 
 _DATA = "ALFWORLD_DATA"
 
@@ -46,10 +48,11 @@ class Alfworld(World):
     """The World of ALFWorld's household games."""
 
     name = "alfworld"
-    splits: tuple[str, ...] = (BUILTIN, TRAIN, LARGE, "valid_seen", "valid_unseen", "train")
+    splits: tuple[str, ...] = (BUILTIN, TRAIN, LARGE, "valid_seen", "valid_unseen", "train", "valid_train")
     engines: tuple[str, ...] = ("native", "textworld")
-    options: tuple[str, ...] = ("dialect",)
-    """`dialect`: 0.3 (put … in/on) or 0.4 (move … to); by default each game's own."""
+    options: tuple[str, ...] = ("dialect", "goals")
+    """`dialect`: 0.3 (put … in/on) or 0.4 (move … to); by default each game's own. `goals`: `human` makes a task of
+    each sentence in which people put a goal; by default the games' own sentences, `template`."""
     step_budget = 50
     max_tokens = 256
     retrieval = Retrieval(similarity=Similarity(category=category))
@@ -59,7 +62,15 @@ class Alfworld(World):
         if split not in self.splits:
             raise InputError(f"ALFWorld has no split {split!r}; choose one of {', '.join(self.splits)}")
         self._dialect(setting)
-        return builtin_tasks(split) if split in (BUILTIN, TRAIN, LARGE) else list_tasks(_data_folder(setting), split)
+        tasks = builtin_tasks(split) if split in (BUILTIN, TRAIN, LARGE) else list_tasks(_data_folder(setting), split)
+        return requested(tasks, split) if self._in_own_words(setting) else tasks
+
+    def _in_own_words(self, setting: Setting) -> bool:
+        """True if each goal is to be put in the words of people."""
+        goals = self.chosen(setting).get("goals", "template")
+        if goals not in ("template", "human"):
+            raise InputError(f"ALFWorld has no goals={goals!r}; choose template or human")
+        return goals == "human"
 
     def edition(self, tasks: Sequence[Task], setting: Setting) -> Mapping[str, str]:
         """The dialect and a hash of the game files: the official releases share their games' names."""
@@ -68,6 +79,7 @@ class Alfworld(World):
         for task in tasks:
             text = json.dumps(task_data(task)) if "builtin" in task.source else _read(task)
             digest.update(text.encode())
+            digest.update(task.source.get(REQUEST, "").encode())
             dialects.add(chosen or ("0.4" if "move {o} to {r}" in text else "0.3"))
         return {"dialect": " and ".join(sorted(dialects)), "games": digest.hexdigest()}
 
@@ -97,11 +109,24 @@ class Alfworld(World):
         return self.manual_files("environment.yaml", "domain_paper.yaml")
 
     def embedded_memory(self) -> str:
-        """What the planner learned on other made games: `rpms learn alfworld --split builtin_train --rounds 1`."""
+        """What the planner learned on other made games.
+
+        `rpms learn alfworld --split builtin_train --rounds 1 --harvest clean`
+        """
         return str(files("rpms.worlds.alfworld").joinpath("builtin", "memory.jsonl"))
 
     def goal(self, opening: str) -> Goal:
         return parse_goal(opening)
+
+    def stating(self, opening: str, request: str) -> str:
+        before, found, _ = opening.partition(TASK)
+        return f"{before}{TASK}{request}" if found else super().stating(opening, request)
+
+    def goal_of(self, type_: str, named: Mapping[str, str], text: str) -> Goal:
+        return make_goal(type_, named.get("object", ""), named.get("destination", ""), text)
+
+    def called(self) -> Mapping[str, Sequence[str]]:
+        return called()
 
     def start(self, goal: Goal) -> Belief:
         return AlfworldBelief(goal)

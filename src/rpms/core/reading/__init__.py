@@ -1,0 +1,1 @@
+"""Requests in a person's own words, read as goals."""

@@ -1,0 +1,150 @@
+"""Words of requests: which remembered requests are nearest, and which words point to which goals and kinds."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+
+from rapidfuzz import fuzz
+
+from rpms.core.memory import RememberedRequest
+
+LONGEST_NAME = 3
+"""Words that may make one name together: `roll of paper`."""
+LONGEST_READ = 60
+"""Words of a request that are looked at; people's requests have ten."""
+NAMED = 6.0
+"""Evidence, in natural logarithms, that a word has for a kind of that very name: 400 to 1."""
+HEAD, TAIL = 0.6, 0.4
+"""Shares of it for the end of a name (`clock` for an alarmclock) and for its beginning (`news` for a newspaper)."""
+MISSPELT = 85.0
+"""Per cent of their letters in common from which a longer word counts as a misspelt name."""
+FURTHER = (1.0, 0.3, 0.1)
+"""Weights of the strongest word for a value, the next one and the third: words of one name repeat each other."""
+DOUBT = 1.0
+"""Requests' worth of doubt in a word that was seen once or twice."""
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+@lru_cache(maxsize=8_192)
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a text in lower case, plurals without their `s`."""
+    return tuple(map(_singular, _WORD.findall(text.lower())[:LONGEST_READ]))
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+@lru_cache(maxsize=8_192)
+def names_in(text: str) -> frozenset[str]:
+    """Everything in a text that may be a name: one to three words in a row, written together."""
+    words = words_of(text)
+    spans = ((start, start + size) for size in range(1, LONGEST_NAME + 1) for start in range(len(words) - size + 1))
+    return frozenset("".join(words[start:end]) for start, end in spans)
+
+
+@lru_cache(maxsize=262_144)
+def likeness(word: str, name: str) -> float:
+    """Likeness of words written together and a kind's name, from 0 to 1."""
+    if word == name:
+        return 1.0
+    if len(word) >= 3 and name.endswith(word):
+        return HEAD
+    if len(word) >= 4 and name.startswith(word):
+        return TAIL
+    return HEAD if len(word) >= 5 and fuzz.ratio(word, name) >= MISSPELT else 0.0
+
+
+class Lexicon:
+    """Word evidence from remembered requests and from the names of goals and kinds."""
+
+    def __init__(
+        self, requests: Iterable[RememberedRequest], called: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        """`called`: further names of goal types and kinds, written together: `refrigerator` for a fridge."""
+        self.requests = tuple(requests)
+        self._called = called or {}
+        self._found: dict[tuple[str, str, str], tuple[float, str]] = {}
+
+    @cached_property
+    def _seen(self) -> Counter[str]:
+        """Requests in which a name occurs."""
+        return Counter(name for entry in self.requests for name in names_in(entry.request))
+
+    @cached_property
+    def _meant(self) -> Mapping[str, Counter[str]]:
+        """Goal types, objects and destinations, each with how many requests meant it."""
+        found: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for entry in self.requests:
+            for field, value in entry.meant.items():
+                found[field][value] += 1
+        return found
+
+    @cached_property
+    def _together(self) -> Mapping[tuple[str, str, str], int]:
+        """Requests with a name in them that meant a value in a field."""
+        return Counter(
+            (field, value, name)
+            for entry in self.requests
+            for field, value in entry.meant.items()
+            for name in names_in(entry.request)
+        )
+
+    def evidence(self, request: str, field: str, value: str) -> tuple[float, str]:
+        """Logarithm of how much likelier the request's words make a value, and the word that says most."""
+        key = (request, field, value)
+        if key not in self._found:
+            self._found[key] = self._evidence(request, field, value)
+        return self._found[key]
+
+    def _evidence(self, request: str, field: str, value: str) -> tuple[float, str]:
+        share = (self._meant[field][value] + 0.5) / (len(self.requests) + 0.5 * (len(self._meant[field]) + 1))
+        names = [value, *map("".join, map(words_of, self._called.get(value, ())))]
+        found = []
+        for word in names_in(request):
+            seen, together = self._seen[word], self._together.get((field, value, word), 0)
+            weight = math.log((together + DOUBT * share) / ((seen + DOUBT) * share))
+            weight = max(weight, NAMED * max(likeness(word, name) for name in names))
+            if weight > 0:
+                found.append((weight, word))
+        found.sort(key=lambda pair: (-pair[0], pair[1]))
+        total = sum(weight * each for (weight, _), each in zip(found, FURTHER, strict=False))
+        return total, found[0][1] if found else ""
+
+    def share(self, field: str, value: str) -> float:
+        """Logarithm of how often remembered requests meant a value, whatever their words."""
+        count = self._meant[field][value]
+        return math.log((count + 0.5) / (len(self.requests) + 0.5 * (len(self._meant[field]) + 1)))
+
+    def nearest(self, request: str, most: int) -> list[tuple[float, RememberedRequest]]:
+        """Remembered requests that share the rarest words with this one, nearest first, each text once."""
+        own = self._weights(request)
+        size = math.sqrt(sum(weight**2 for weight in own.values())) or 1.0
+        scored = []
+        for entry in self.requests:
+            weights = self._kept_weights[entry.id]
+            shared = sum(weight * weights[name] for name, weight in own.items() if name in weights)
+            scored.append((shared / size / self._sizes[entry.id], entry))
+        scored.sort(key=lambda pair: (-pair[0], pair[1].id))
+        distinct = {(entry.request, entry.goal_signature): (score, entry) for score, entry in reversed(scored)}
+        return sorted(distinct.values(), key=lambda pair: (-pair[0], pair[1].id))[:most]
+
+    def _weights(self, text: str) -> dict[str, float]:
+        """Names in a text, each with the logarithm of how rare it is."""
+        total = len(self.requests) + 1
+        return {name: math.log(total / (self._seen[name] + 0.5)) for name in names_in(text)}
+
+    @cached_property
+    def _kept_weights(self) -> Mapping[str, dict[str, float]]:
+        return {entry.id: self._weights(entry.request) for entry in self.requests}
+
+    @cached_property
+    def _sizes(self) -> Mapping[str, float]:
+        return {
+            name: math.sqrt(sum(weight**2 for weight in weights.values())) or 1.0
+            for name, weights in self._kept_weights.items()
+        }

@@ -1,0 +1,386 @@
+"""Requests: what a person asked for, as ranked readings of goals that the manual has.
+
+A model is asked which goal, which object and which destination, in turn; rules and belief say which are possible;
+remembered requests are its examples, and their words are evidence of their own. Nothing here asks a model: `read`
+yields questions and is sent what the model makes of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+
+from rpms.core.belief import Belief
+from rpms.core.facts import kind_of
+from rpms.core.goal import Goal
+from rpms.core.memory import Entry, RememberedRequest, SuccessSnippet
+from rpms.core.prompt import Block, Part, Prompt, make_block
+from rpms.core.reading.lexicon import Lexicon, names_in
+from rpms.core.reading.narrowing import FIELDS, GoalForm, Narrowing, Objected, forms_of
+from rpms.core.rules import RuleManual
+
+EXAMPLES = 24
+"""Remembered requests in a question: the prototype's number, and some thousand tokens."""
+TYPES, OBJECTS = 2, 3
+"""Goal types, and objects for each, whose other slots are asked for."""
+READINGS = 20
+"""Readings that are kept; an episode of fifty steps has time for five."""
+WORDS = 0.5
+"""Weight of the words' evidence beside the model's: both are logarithms of probabilities."""
+SEEN = math.log(3.0)
+"""Evidence for a reading whose object was seen here, against one whose object was not."""
+NOT_SAID = -4.0
+"""Logarithm of the probability of what a model did not answer, where it gives one answer and no weights."""
+UNTRIED = -4.0
+"""The same for a slot that needs what nobody has tried: rules about kinds say neither yes nor no."""
+BELOW = 8.0
+"""Goal types this far below the best, in logarithms, are not asked about further."""
+UNREAD = 1.0
+"""Evidence below which no word of a request points to any kind: it is then not read at all."""
+
+Make = Callable[[str, Mapping[str, str], str], Goal]
+"""A goal of a type with some fields, and the request as its text."""
+
+
+class Source(StrEnum):
+    """Who reads. All but a model are controls that need none."""
+
+    MODEL = "model"
+    WORDS = "words"
+    """The words of remembered requests and the names of kinds alone."""
+    NEAREST = "nearest"
+    """The goal of the nearest remembered request."""
+    RANDOM = "random"
+    """Any goal that rules and belief allow."""
+
+
+@dataclass(frozen=True)
+class RequestReading:
+    """One goal that a request may mean."""
+
+    goal: Goal
+    score: float
+    """Logarithm of how likely it is, up to a constant."""
+    probability: float = 0.0
+    """Among all readings that are kept."""
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SlotQuestion:
+    """One question to a model: which of the choices goes on an answer that is begun."""
+
+    prompt: Prompt
+    field: str
+    begun: str
+    choices: tuple[str, ...]
+
+
+Weights = Sequence[float]
+"""Logarithms of the choices' probabilities, in their order."""
+
+
+@dataclass(frozen=True)
+class Readings:
+    """A request with its readings, best first, and the one that is acted on."""
+
+    request: str
+    ranked: tuple[RequestReading, ...]
+    taken: int = 0
+    why: str = ""
+    """Why this one is acted on and not the one before; nothing at the start."""
+    examples: tuple[tuple[float, RememberedRequest], ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def now(self) -> RequestReading:
+        return self.ranked[self.taken]
+
+    def following(self, why: str, belief: Belief) -> Readings | None:
+        """The same with the best reading after the present one, looked at again with what was seen since."""
+        rest = self.ranked[self.taken + 1 :]
+        if not rest:
+            return None
+        ranked = (*self.ranked[: self.taken + 1], *_weighed(rest, belief))
+        return replace(self, ranked=ranked, taken=self.taken + 1, why=why)
+
+    def record(self) -> list[dict[str, object]]:
+        """The readings as JSON, for the step that begins with them."""
+        return [
+            {
+                "goal": str(each.goal.signature),
+                "probability": round(each.probability, 4),
+                "reasons": list(each.reasons),
+                **({"taken": True} if place == self.taken else {}),
+            }
+            for place, each in enumerate(self.ranked)
+        ]
+
+
+def _weighed(readings: Iterable[RequestReading], belief: Belief) -> tuple[RequestReading, ...]:
+    """Readings in their order with what is seen now, and probabilities that add up to 1."""
+    seen = {kind_of(name) for names in belief.names.values() for name in names}
+    found = [(each.score + SEEN * (each.goal.object in seen), each) for each in readings]
+    if not found:
+        return ()
+    best = max(score for score, _ in found)
+    total = sum(math.exp(score - best) for score, _ in found)
+    ordered = sorted(found, key=lambda pair: -pair[0])
+    return tuple(replace(each, probability=math.exp(score - best) / total) for score, each in ordered)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A goal with some slots filled."""
+
+    form: GoalForm
+    named: Mapping[str, str]
+    score: float
+    said: float
+    """The model's part of the score."""
+    reasons: tuple[str, ...]
+
+    @property
+    def begun(self) -> str:
+        lines = [f"goal: {self.form.type}", *(f"{name}: {kind}" for name, kind in self.named.items())]
+        return "".join(f"{line}\n" for line in lines)
+
+
+def plain_goal(type_: str, named: Mapping[str, str], text: str) -> Goal:
+    """A goal for worlds that need no more of it."""
+    return Goal(type_, named.get("object", ""), "", named.get("destination", ""), text)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads requests with what a condition knows."""
+
+    goals: RuleManual
+    """Has the goals, which everybody knows who plays the world."""
+    rules: bool
+    """Whether the manual's rules about kinds count."""
+    memory: Sequence[Entry]
+    """What is remembered; nothing where memory is off."""
+    source: Source = Source.MODEL
+    here: bool = True
+    """Whether the belief counts."""
+    called: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Kinds and goal types of the world, each with what people call it, where the world tells; part of its rules."""
+    make: Make = plain_goal
+
+    @cached_property
+    def forms(self) -> tuple[GoalForm, ...]:
+        return forms_of(self.goals)
+
+    @cached_property
+    def _types(self) -> frozenset[str]:
+        return frozenset(form.type for form in self.forms)
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        requests = [entry for entry in self.memory if isinstance(entry, RememberedRequest)]
+        return Lexicon(requests, self.called if self.rules else None)
+
+    @cached_property
+    def _remembered(self) -> Mapping[tuple[str, str], tuple[str, ...]]:
+        """Kinds that remembered goals have in a field, by type and field."""
+        found: dict[tuple[str, str], dict[str, None]] = {}
+        for entry in self.memory:
+            if isinstance(entry, RememberedRequest | SuccessSnippet):
+                goal = entry.goal_signature
+                for name, kind in (("object", goal.object), ("destination", goal.destination)):
+                    if kind:
+                        found.setdefault((goal.type, name), {})[kind] = None
+        return {key: tuple(kinds) for key, kinds in found.items()}
+
+    def read(self, request: str, belief: Belief) -> Generator[SlotQuestion, Weights, Readings | None]:
+        """Yield questions, each to be sent its weights, and return the readings; None where nothing can be read."""
+        possible = Narrowing(self.goals, belief, self.rules, self.here)
+        if not self.forms:
+            return None
+        examples = tuple(self.read_examples(request))
+        match self.source:
+            case Source.NEAREST:
+                found = [*self._nearest(request, possible)]
+            case Source.RANDOM:
+                found = [*self._random(request, possible)]
+            case _:
+                if not self._is_readable(request, possible):
+                    return None
+                found = yield from self._search(request, possible, examples)
+        ranked = _weighed(sorted(found, key=lambda each: -each.score)[:READINGS], belief)
+        return Readings(request, ranked, examples=examples) if ranked else None
+
+    def read_examples(self, request: str) -> list[tuple[float, RememberedRequest]]:
+        """The remembered requests that are shown beside this one, nearest first."""
+        return self.lexicon.nearest(request, EXAMPLES)
+
+    # What may be meant.
+
+    def _kinds(self, form: GoalForm, field_: str, possible: Narrowing, request: str) -> tuple[str, ...]:
+        """Kinds that a slot may have, as far as manual, memory and belief name any; else the request's own words."""
+        known = dict.fromkeys(possible.kinds_here(form, field_))
+        roles = possible.roles(form, field_)
+        for each in self.forms:
+            for name in FIELDS:
+                if possible.roles(each, name) & roles:
+                    known |= dict.fromkeys(self._remembered.get((each.type, name), ()))
+        if self.rules:
+            known |= dict.fromkeys((*possible.kinds_told, *(each for each in self.called if each not in self._types)))
+        return tuple(known) or tuple(sorted(names_in(request)))
+
+    def _is_readable(self, request: str, possible: Narrowing) -> bool:
+        """True if some word points to something that a goal can be about."""
+        return any(
+            self.lexicon.evidence(request, field_, kind)[0] >= UNREAD
+            for form in self.forms
+            for field_ in form.fields
+            for kind in self._kinds(form, field_, possible, request)
+        )
+
+    # Beam search over the slots.
+
+    def _search(
+        self, request: str, possible: Narrowing, examples: Sequence[tuple[float, RememberedRequest]]
+    ) -> Generator[SlotQuestion, Weights, list[RequestReading]]:
+        prompt = self._prompt(request, possible, examples)
+        asks = self.source is Source.MODEL
+        types = [(form, form.type) for form in self.forms]
+        start = [_Part(form, {}, 0.0, 0.0, ()) for form, _ in types]
+        weights: Weights = [0.0] * len(types)
+        if asks:
+            weights = yield SlotQuestion(prompt, "goal", "", tuple(f"goal: {type_}" for _, type_ in types))
+        parts = [
+            self._with_words(part, request, "type", part.form.type, weight)
+            for part, weight in zip(start, weights, strict=True)
+        ]
+        parts = _best(parts, TYPES if asks else len(parts))
+        parts = [part for part in parts if part.score >= parts[0].score - BELOW]
+        for field_ in FIELDS:
+            grown: list[_Part] = [part for part in parts if field_ not in part.form.fields]
+            for part in parts:
+                if field_ not in part.form.fields:
+                    continue
+                judged = {
+                    kind: possible.judge(part.form, {**part.named, field_: kind})
+                    for kind in self._kinds(part.form, field_, possible, request)
+                }
+                kinds = [kind for kind, found in judged.items() if not found.reason]
+                if not kinds:
+                    continue
+                weights = [0.0] * len(kinds)
+                if asks:
+                    weights = yield SlotQuestion(
+                        prompt, field_, part.begun, tuple(f"{field_}: {kind}" for kind in kinds)
+                    )
+                filled = [
+                    self._with_words(
+                        replace(part, named={**part.named, field_: kind}),
+                        request,
+                        field_,
+                        kind,
+                        weight + UNTRIED * judged[kind].doubtful,
+                    )
+                    for kind, weight in zip(kinds, weights, strict=True)
+                ]
+                grown += _best(filled, OBJECTS if asks and field_ != FIELDS[-1] else READINGS)
+            parts = _best(grown, READINGS)
+        return [self._reading(part, request) for part in parts]
+
+    def _with_words(self, part: _Part, request: str, field_: str, value: str, weight: float) -> _Part:
+        """A part with a slot's evidence added: the model's, and the words'."""
+        words, word = self.lexicon.evidence(request, field_, value)
+        words += self.lexicon.share(field_, value)
+        reasons = (*part.reasons, f"`{word}` points to {value}") if word else part.reasons
+        return replace(part, score=part.score + weight + WORDS * words, said=part.said + weight, reasons=reasons)
+
+    def _reading(self, part: _Part, request: str) -> RequestReading:
+        model = (f"model {part.said:.1f}",) if self.source is Source.MODEL else ()
+        return RequestReading(self.make(part.form.type, part.named, request), part.score, 0.0, (*model, *part.reasons))
+
+    # Controls.
+
+    def _nearest(self, request: str, possible: Narrowing) -> Iterator[RequestReading]:
+        """Goals of remembered requests, nearest first."""
+        forms = {form.type: form for form in self.forms}
+        met: set[str] = set()
+        for score, entry in self.lexicon.nearest(request, len(self.lexicon.requests)):
+            named = {name: kind for name, kind in entry.meant.items() if name != "type"}
+            form = forms.get(entry.goal_signature.type)
+            if form is None or str(entry.goal_signature) in met or possible.objection(form, named):
+                continue
+            met.add(str(entry.goal_signature))
+            yield RequestReading(self.make(form.type, named, request), 10 * score, 0.0, (f"like `{entry.request}`",))
+
+    def _random(self, request: str, possible: Narrowing) -> Iterator[RequestReading]:
+        """Narrowing goals in an order that follows from the request alone."""
+        drawn = []
+        for form in self.forms:
+            for named in self._fill(form, {}, possible, request):
+                text = "\x00".join((request, form.type, *named.values()))
+                drawn.append((hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), form, named))
+        for place, (_, form, named) in enumerate(sorted(drawn, key=lambda each: each[0])[:READINGS]):
+            yield RequestReading(self.make(form.type, named, request), -float(place), 0.0, ("drawn by chance",))
+
+    def _fill(
+        self, form: GoalForm, named: Mapping[str, str], possible: Narrowing, request: str
+    ) -> Iterator[Mapping[str, str]]:
+        field_ = next((each for each in form.fields if each not in named), None)
+        if field_ is None:
+            yield named
+            return
+        for kind in self._kinds(form, field_, possible, request):
+            more = {**named, field_: kind}
+            if possible.judge(form, more) == Objected():
+                yield from self._fill(form, more, possible, request)
+
+    # The question.
+
+    def _prompt(self, request: str, possible: Narrowing, examples: Sequence[tuple[float, RememberedRequest]]) -> Prompt:
+        """What every question about a request begins with: goals, examples with the nearest last, the request."""
+        goals = [form.words(possible.active) for form in self.forms]
+        shown = [f"{_asked(entry.request)}\n{_answer(entry)}" for _, entry in reversed(examples)]
+        return Prompt(
+            tuple(
+                block
+                for block in (
+                    make_block(Part.INSTRUCTION, INSTRUCTION, goals),
+                    make_block(Part.EXAMPLE, "", ["\n\n".join(shown)] if shown else ()),
+                    make_block(Part.OBSERVATION, "", [_asked(request)]),
+                )
+                if _is_filled(block)
+            )
+        )
+
+
+INSTRUCTION = (
+    "Say which goal a person's request means. Answer with one line for the goal and one for each of its fields, "
+    "such as `goal: NAME`, `object: KIND`, `destination: KIND`. The goals:"
+)
+
+
+def _is_filled(block: Block) -> bool:
+    return bool(block.heading or block.items)
+
+
+def _asked(request: str) -> str:
+    return f"Request: {' '.join(request.split())}"
+
+
+def _answer(entry: RememberedRequest) -> str:
+    lines = [f"{'goal' if name == 'type' else name}: {value}" for name, value in entry.meant.items()]
+    return "\n".join(lines)
+
+
+def _best(parts: Iterable[_Part], most: int) -> list[_Part]:
+    return sorted(parts, key=lambda part: -part.score)[:most]
+
+
+def weights_of_answer(said: Mapping[str, str], question: SlotQuestion) -> list[float]:
+    """Weights for a question from one whole answer, where a model gives no weights: what it did not say is unlikely."""
+    wanted = said.get(question.field, "").strip().casefold()
+    choices = [choice.partition(": ")[2].casefold() for choice in question.choices]
+    return [0.0 if choice == wanted else NOT_SAID for choice in choices]

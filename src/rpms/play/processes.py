@@ -1,0 +1,335 @@
+"""Many episodes at once on all cores: players in processes that are forks of this one.
+
+A fork has the plan, its memory and its manual already, so nothing is sent but tasks and finished episodes. A model that
+is remote, recorded or no model at all is opened in each process. Weights in this process are asked over the pipe
+instead, so that one batch serves the players of all processes. A process that dies is replaced, and its tasks played
+again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from rpms.core.errors import InputError
+from rpms.models.base import Answer, Model, Request, WrappedModel
+from rpms.models.providers import WEIGHTS, Backend, parse_model_name
+from rpms.play.plan import RunPlan
+from rpms.play.seat import LOSSES, Finished, Seat, lost_episode
+from rpms.play.threads import GRACE, Threads
+from rpms.worlds.base import Task
+
+AVAILABLE = sys.platform == "linux"
+"""Elsewhere a fork of a process with threads is not safe; episodes are then played in threads."""
+_AHEAD = 1
+"""Tasks that wait in a process beside those it plays, so that it need not wait for the next."""
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class InProcesses:
+    """Makes engines that play in processes: `run(plan, out, engine=InProcesses())`."""
+
+    count: int | None = None
+    """Processes at most; by default one for each core."""
+    shared: bool | None = None
+    """True if the model is opened here, once, and asked by all processes; by default for weights in this process."""
+
+    def __call__(self, plan: RunPlan, tasks: Sequence[Task], workers: int | None) -> Processes | Threads:
+        backend = _backend(plan.model_name)
+        most = min(self.count or cores(), workers or len(tasks), len(tasks))
+        if not AVAILABLE or backend is Backend.HUMAN or most == 1:
+            return Threads(plan, tasks, workers)
+        return Processes(plan, tasks, most, workers, shared=backend in WEIGHTS if self.shared is None else self.shared)
+
+
+def _backend(model: str) -> Backend | None:
+    """What a model of this name is; None for one that only Python code knows."""
+    try:
+        return parse_model_name(model).provider.backend
+    except InputError:
+        return None
+
+
+class _Refused(Exception):
+    """Something that was raised in another process, with the traceback of where it happened."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """A question of a player, for the model of the parent."""
+
+    number: int
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What became of a question: an answer, or what the model raised."""
+
+    number: int
+    answer: Answer | None
+    error: BaseException | None
+
+
+@dataclass
+class _Child:
+    process: Any
+    pipe: Connection
+    tasks: dict[str, Task] = field(default_factory=dict)
+    """Handed out and not finished."""
+    sending: threading.Lock = field(default_factory=threading.Lock)
+
+    def send(self, message: object) -> None:
+        with self.sending:
+            try:
+                self.pipe.send(message)
+            except OSError:
+                return  # it has died, which is noticed where its messages are taken
+
+
+class Processes:
+    """Plays tasks in several processes and gives back episodes in the order in which they finish."""
+
+    def __init__(
+        self, plan: RunPlan, tasks: Sequence[Task], most: int, workers: int | None, *, shared: bool = False
+    ) -> None:
+        self._plan = plan
+        self._todo = deque(tasks)
+        self._threads = -(-min(workers or most, len(tasks)) // most)
+        """Players in each process."""
+        self._knowledge = plan.knowledge()
+        self._model: Model | None = plan.open_model() if shared else None
+        self._askers = ThreadPoolExecutor(most * self._threads, "asker") if shared else None
+        self._lost: Counter[str] = Counter()
+        self._children = [self._start() for _ in range(most)]
+
+    def _start(self) -> _Child:
+        here, there = multiprocessing.Pipe()
+        context = multiprocessing.get_context("fork")
+        process = context.Process(
+            target=_live, args=(there, self._plan, self._knowledge, self._model, self._threads), daemon=True
+        )
+        with warnings.catch_warnings():  # the fork touches no lock that a thread of this process may hold
+            warnings.simplefilter("ignore", DeprecationWarning)
+            process.start()
+        there.close()
+        return _Child(process, here)
+
+    def results(self) -> Iterator[Finished]:
+        """The episodes as they finish; what a process raises is raised here."""
+        self._hand_out()
+        while any(child.tasks for child in self._children):
+            for child, message in self._messages(None):
+                if isinstance(message, BaseException):
+                    raise message
+                if message is not None:
+                    yield self._finished(child, message)
+            self._hand_out()
+
+    def _finished(self, child: _Child, done: Finished) -> Finished:
+        child.tasks.pop(done.row.task, None)
+        return done
+
+    def _hand_out(self) -> None:
+        """Give each process as many tasks as it plays at once, the least busy first, and one to wait."""
+        for room in range(self._threads + _AHEAD):
+            for child in self._children:
+                if self._todo and len(child.tasks) == room:
+                    task = self._todo.popleft()
+                    child.tasks[task.id] = task
+                    child.send(task)
+
+    def _messages(self, timeout: float | None) -> Iterator[tuple[_Child, Any]]:
+        """What processes have sent: finished episodes and what they raised; questions are passed on to the model."""
+        by_pipe = {child.pipe: child for child in self._children}
+        for pipe in wait(list(by_pipe), timeout):
+            child = by_pipe[pipe]  # type: ignore[index]
+            try:
+                message = child.pipe.recv()
+            except (EOFError, OSError):
+                yield from self._replace(child)
+                continue
+            if isinstance(message, _Ask):
+                assert self._askers is not None
+                self._askers.submit(self._answer, child, message)
+            else:
+                yield child, message
+
+    def _answer(self, child: _Child, asked: _Ask) -> None:
+        assert self._model is not None
+        try:
+            child.send(_Said(asked.number, self._model.answer(asked.request), None))
+        except BaseException as error:  # noqa: BLE001  raised again where it was asked
+            child.send(_Said(asked.number, None, _portable(error)))
+
+    def _replace(self, dead: _Child) -> Iterator[tuple[_Child, Any]]:
+        """Start another process in place of one that died; its tasks are played again, each a few times at most."""
+        dead.process.join()
+        self._children.remove(dead)
+        new = self._start()
+        self._children.append(new)
+        for task in dead.tasks.values():
+            self._lost[task.id] += 1
+            if self._lost[task.id] > LOSSES:
+                yield new, lost_episode(self._plan, task, f"process ended with {dead.process.exitcode}")
+            else:
+                self._todo.append(task)
+
+    def stop(self) -> list[Finished]:
+        """Stop within moments; the episodes that were finished but not given back yet."""
+        late: list[Finished] = []
+        self._todo.clear()
+        busy = [child for child in self._children if child.tasks]
+        for child in self._children:
+            child.send(None)
+        deadline = time.monotonic() + GRACE
+        while busy and time.monotonic() < deadline:
+            for child in [each for each in busy if each.pipe.poll(0.01)]:
+                try:
+                    message = child.pipe.recv()
+                except (EOFError, OSError):
+                    busy.remove(child)
+                    continue
+                if isinstance(message, Finished):
+                    late.append(message)
+        for child in self._children:
+            child.process.join(0.0 if child in busy else GRACE)
+            child.process.kill()
+            child.pipe.close()
+        if self._askers is not None and self._model is not None:
+            self._askers.shutdown(wait=False, cancel_futures=True)
+            self._model.close()
+        return late
+
+
+def _live(pipe: Connection, plan: RunPlan, knowledge: Any, model: Model | None, threads: int) -> None:
+    """Play what the parent hands over until it says to stop, or is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides what it means
+    atexit._clear()  # noqa: SLF001  what the parent is to clean up is not ours
+    home = _Home(pipe)
+    asked = None if model is None else _AskedOverPipe(model, home)
+    try:
+        players = _Players(plan, knowledge, asked or plan.open_model(), home, threads)
+    except BaseException as error:  # noqa: BLE001  raised again in the parent
+        home.send(_portable(error))
+        return
+    try:
+        while (message := pipe.recv()) is not None:
+            if isinstance(message, _Said):
+                home.answered(message)
+            else:
+                players.todo.put(message)
+    except (EOFError, OSError):
+        os._exit(1)  # the parent was killed
+    players.stop()
+    atexit._run_exitfuncs()  # noqa: SLF001  simulators of this process end with it
+    os._exit(0)
+
+
+class _Home:
+    """The way to the parent, for several threads at once."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe = pipe
+        self._sending = threading.Lock()
+        self._asked: dict[int, Future[Answer]] = {}
+        self._number = 0
+
+    def send(self, message: object) -> None:
+        with self._sending:
+            self._pipe.send(message)
+
+    def ask(self, request: Request) -> Answer:
+        future: Future[Answer] = Future()
+        with self._sending:
+            self._number += 1
+            self._asked[self._number] = future
+            self._pipe.send(_Ask(self._number, replace(request, decision=None)))
+        return future.result()
+
+    def answered(self, said: _Said) -> None:
+        future = self._asked.pop(said.number)
+        if said.answer is not None:
+            future.set_result(said.answer)
+        else:
+            future.set_exception(said.error or RuntimeError("no answer"))
+
+
+class _AskedOverPipe(WrappedModel):
+    """The parent's model: what it can do is known here, but it answers there."""
+
+    def __init__(self, model: Model, home: _Home) -> None:
+        super().__init__(model)
+        self._home = home
+
+    def answer(self, request: Request) -> Answer:
+        return self._home.ask(request)
+
+    def close(self) -> None:
+        """The parent closes it."""
+
+
+class _Players:
+    """The threads of a process, each with a seat of its own."""
+
+    def __init__(self, plan: RunPlan, knowledge: Any, model: Model, home: _Home, count: int) -> None:
+        self.todo: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._stopping = threading.Event()
+        self._model = model
+        self._seats = [
+            threading.Thread(target=self._play, args=(plan, knowledge, home), daemon=True) for _ in range(count)
+        ]
+        for seat in self._seats:
+            seat.start()
+
+    def _play(self, plan: RunPlan, knowledge: Any, home: _Home) -> None:
+        try:
+            seat = Seat(plan, self._model, knowledge)
+            while (task := self.todo.get()) is not None and not self._stopping.is_set():
+                done = seat.play(task, self._stopping.is_set)
+                if done is not None:
+                    home.send(done)
+        except BaseException as error:  # noqa: BLE001  raised again in the parent
+            home.send(_portable(error))
+
+    def stop(self) -> None:
+        """Let the steps under way end, as far as they do within moments."""
+        self._stopping.set()
+        for _ in self._seats:
+            self.todo.put(None)
+        deadline = time.monotonic() + GRACE
+        for seat in self._seats:
+            seat.join(max(0.0, deadline - time.monotonic()))
+        if not any(seat.is_alive() for seat in self._seats):
+            self._model.close()
+
+
+def _portable(error: BaseException) -> BaseException:
+    """An exception as it can be sent to another process; one that cannot is told in words."""
+    try:
+        copy = pickle.loads(pickle.dumps(error))  # noqa: S301  our own, made here
+        if str(copy) == str(error):
+            return error
+    except Exception:  # noqa: BLE001, S110  whatever its class does with its arguments
+        pass
+    return _Refused("".join(traceback.format_exception(error)))

@@ -1,0 +1,202 @@
+"""A model asked what a request means: choice by choice where it can weigh them, else by one JSON answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from rpms.core.decide import Decision, Mind
+from rpms.core.errors import ModelError, ModelUnavailable
+from rpms.core.goal import UNKNOWN_GOAL, Goal
+from rpms.core.prompt import Part, make_block
+from rpms.core.reading.narrowing import forms_of
+from rpms.core.reading.requests import (
+    Reader,
+    Readings,
+    RequestReading,
+    SlotQuestion,
+    Source,
+    Weights,
+    weights_of_answer,
+)
+from rpms.core.usage import Usage
+from rpms.core.verdict import Candidate, Fate, Verdict
+from rpms.foreign.json_text import NotJson, loads
+from rpms.models.base import Decoding, Model, Request, can_read, can_weigh
+from rpms.worlds.base import World
+
+ANSWER_TOKENS = 64
+"""New tokens of an answer that names a goal and its fields."""
+JSON = (
+    'Answer with one JSON object and nothing else, such as {"goal": "NAME", "object": "KIND", "destination": "KIND"}.'
+)
+CONTROLS = (Source.WORDS, Source.NEAREST, Source.RANDOM)
+"""Who reads without a model, by name."""
+
+Ask = Callable[[str, Sequence[str]], str]
+"""Asked where a request cannot be read: given the request and the goals there are, returns the goal in other words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A goal, and what it took to read it."""
+
+    goal: Goal
+    readings: Readings | None = None
+    """None where the world knew the goal, or where nothing could be read."""
+    usage: Usage = field(default_factory=Usage)
+    notes: tuple[str, ...] = ()
+    examples: tuple[Candidate, ...] = ()
+    """Remembered requests that were shown as examples, or hidden by chance."""
+
+
+@dataclass(frozen=True)
+class Reads:
+    """Who reads requests in an episode: a model, a control by name, and whom to ask where neither can."""
+
+    model: Model | None = None
+    control: str = ""
+    ask: Ask | None = None
+    leave_out: frozenset[str] = frozenset()
+    """Knowledge that is not used for reading, for measurements: `rules`, `belief`, `memory`."""
+    _kept: dict[int, Reader] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    @property
+    def source(self) -> Source:
+        """What is chosen by name, else the model where it is a language model, else the words alone."""
+        if self.control:
+            return Source(self.control)
+        return Source.MODEL if self.model is not None and can_read(self.model) else Source.WORDS
+
+    def reader(self, world: World, mind: Mind) -> Reader:
+        """A reader with what a mind knows: its rules and its memory count where they are on. Made once for a memory."""
+        entries = mind.experience.memory.entries
+        kept = self._kept.get(id(entries))
+        if kept is None:
+            kept = self._kept[id(entries)] = Reader(
+                goals=mind.schemas,
+                rules=bool(mind.manual.actions) and "rules" not in self.leave_out,
+                memory=() if "memory" in self.leave_out else entries,
+                source=self.source,
+                here="belief" not in self.leave_out,
+                called=world.called(),
+                make=world.goal_of,
+            )
+        return kept
+
+
+def understand(world: World, mind: Mind, reads: Reads, opening: str, episode: str) -> Understood:
+    """The goal of an opening observation: as the world knows it, else as it is read.
+
+    A model that fails leaves the words to read by, and a note; ModelUnavailable passes through.
+    """
+    goal = world.goal(opening)
+    if goal.type != UNKNOWN_GOAL or not goal.text or not forms_of(mind.schemas):
+        return Understood(goal)
+    reader = reads.reader(world, mind)
+    belief = world.update(world.start(goal), None, opening)
+    examples: tuple[Candidate, ...] = ()
+    if mind.mask.rate:
+        nearest = reader.read_examples(goal.text)
+        shown = [mind.mask.over(Candidate(entry, score, score, Verdict(Fate.KEPT))) for score, entry in nearest]
+        examples = tuple(each for each in shown if each.verdict.fate is Fate.HIDDEN)
+        reader = replace(reader, memory=[entry for entry in reader.memory if not mind.mask.hides(entry.id)])
+    asking = _Asking(reads.model, episode)
+    try:
+        readings = asking.drive(reader.read(goal.text, belief))
+    except ModelUnavailable:
+        raise
+    except ModelError as error:
+        asking.notes = (f"request read by its words alone: {error}",)
+        readings = asking.drive(replace(reader, source=Source.WORDS).read(goal.text, belief))
+    if readings is None:
+        return _asked_of_somebody(world, goal, mind, reads, asking)
+    kept = Verdict(Fate.KEPT)
+    examples += tuple(Candidate(entry, score, score, kept) for score, entry in readings.examples)
+    return Understood(readings.now.goal, readings, asking.usage, asking.notes, examples)
+
+
+def _asked_of_somebody(world: World, goal: Goal, mind: Mind, reads: Reads, asking: _Asking) -> Understood:
+    """The goal as a person puts it otherwise; else unknown, with a note."""
+    types = [form.type for form in forms_of(mind.schemas)]
+    note = f"no goal of the manual fits `{goal.text}`; it has {', '.join(types)}"
+    if reads.ask is not None:
+        told = reads.ask(goal.text, types)
+        meant = goal_in_words(world, told, types, goal.text)
+        if meant is not None:
+            readings = Readings(goal.text, (RequestReading(meant, 0.0, 1.0, (f"said to mean `{told}`",)),))
+            return Understood(meant, readings, asking.usage, asking.notes)
+        note += f"; nor does `{told}`"
+    return Understood(goal, None, asking.usage, (*asking.notes, note))
+
+
+def goal_in_words(world: World, told: str, types: Sequence[str], request: str) -> Goal | None:
+    """A goal as the world itself puts it, or as `TYPE OBJECT DESTINATION`; None where it is neither."""
+    known = world.goal(world.stating("", told))
+    if known.type != UNKNOWN_GOAL:
+        return replace(known, text=request)
+    type_, *kinds = told.replace(":", " ").split() or [""]
+    if type_ not in types:
+        return None
+    return world.goal_of(type_, dict(zip(("object", "destination"), kinds, strict=False)), request)
+
+
+def doubt_in(decision: Decision) -> str:
+    """Why a reading seems wrong at a step; nothing while it may be right."""
+    if decision.progress.sub_goal == "done":
+        return "all that it wants holds, and the game goes on"
+    if decision.plan.cost == inf:
+        return "nothing known leads to it any more"
+    return ""
+
+
+class _Asking:
+    """Asks one model about one request."""
+
+    def __init__(self, model: Model | None, episode: str) -> None:
+        self._model, self._episode = model, episode
+        self._said: dict[str, str] | None = None
+        self.usage = Usage()
+        self.notes: tuple[str, ...] = ()
+
+    def drive(self, questions: Generator[SlotQuestion, Weights, Readings | None]) -> Readings | None:
+        """Answer every question, and give the readings."""
+        try:
+            question = next(questions)
+            while True:
+                question = questions.send(self._weigh(question))
+        except StopIteration as done:
+            found: Readings | None = done.value
+            return found
+
+    def _weigh(self, question: SlotQuestion) -> Weights:
+        assert self._model is not None  # without one, a reader asks nothing
+        decoding = Decoding(max_tokens=ANSWER_TOKENS)
+        if can_weigh(self._model):
+            asked = Request(
+                question.prompt, decoding, self._episode, choices=question.choices, weigh=True, begun=question.begun
+            )
+            answer = self._model.answer(asked)
+            self.usage = self.usage + answer.usage
+            if len(answer.weights) == len(question.choices):
+                return answer.weights
+            raise ModelError(f"{self._model.name}: {len(answer.weights)} weights for {len(question.choices)} choices")
+        if self._said is None:
+            prompt = replace(question.prompt, blocks=(*question.prompt.blocks, make_block(Part.MENU, "", [JSON])))
+            answer = self._model.answer(Request(prompt, decoding, self._episode))
+            self.usage = self.usage + answer.usage
+            self._said = _object_in(answer.text)
+            if not self._said:
+                self.notes = ("the answer to what the request means held no JSON object",)
+        return weights_of_answer(self._said, question)
+
+
+def _object_in(text: str) -> dict[str, str]:
+    """Texts by name from the JSON object in an answer; nothing where there is none."""
+    start, end = text.find("{"), text.rfind("}")
+    try:
+        value = loads(text[start : end + 1]) if 0 <= start < end else None
+    except NotJson:
+        return {}
+    return {str(name): each for name, each in value.items() if isinstance(each, str)} if isinstance(value, dict) else {}

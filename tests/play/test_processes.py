@@ -1,0 +1,173 @@
+"""Players in processes: the same bytes as in threads, a killed one replaced, one model for all where it is shared."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from rpms.core.errors import InputError, ModelUnavailable
+from rpms.models.base import Answer
+from rpms.models.scripted import FunctionModel
+from rpms.play.processes import AVAILABLE, InProcesses
+from rpms.play.run import run
+from rpms.store.runs import RunFolder
+from tests.play.test_run import ROOT, files, plan, task
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="players are forked on Linux alone")
+TWO = InProcesses(2)
+
+
+@pytest.mark.parametrize(("count", "workers"), [(2, None), (2, 5), (3, 3), (4, 2)])
+def test_processes_give_the_bytes_of_threads(tmp_path, count, workers):
+    run(plan(), tmp_path / "threads")
+    done = run(plan(), tmp_path / "processes", workers, engine=InProcesses(count))
+    assert done.complete
+    assert files(tmp_path / "processes") == files(tmp_path / "threads")
+
+
+def speaker(request) -> Answer:
+    """A model that reads the prompt alone, as one behind a pipe has to; it goes on to the next room."""
+    text = request.prompt.text
+    here = max((int(word) for word in text.replace(".", " ").split() if word.isdigit()), default=0)
+    return Answer(f"Thought: by {os.getpid()}\nAction: go to room {here + 1}")
+
+
+def test_a_shared_model_answers_here_for_all_processes(tmp_path):
+    asked = []
+
+    def answer(request) -> Answer:
+        asked.append((os.getpid(), threading.get_ident()))
+        return speaker(request)
+
+    run(plan(FunctionModel(answer, "speaker")), tmp_path, 4, engine=InProcesses(2, shared=True))
+    record = RunFolder(tmp_path)
+    answers = {step.answer for task in record.protocol.tasks for step in record.episode(task).steps}
+    assert {pid for pid, _ in asked} == {os.getpid()}
+    assert all(f"by {os.getpid()}" in answer for answer in answers)
+
+
+def test_a_model_that_is_not_shared_answers_in_the_players_process(tmp_path):
+    run(plan(FunctionModel(speaker, "speaker")), tmp_path, engine=TWO)
+    record = RunFolder(tmp_path)
+    by = {step.thought for task in record.protocol.tasks for step in record.episode(task).steps}
+    assert f"by {os.getpid()}" not in by
+    assert len(by) == 2
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_model_that_is_unavailable_stops_the_run(tmp_path, shared):
+    def refuse(_request):
+        raise ModelUnavailable("the key was refused")
+
+    with pytest.raises(ModelUnavailable, match="the key was refused; 0 of 12 episodes are done"):
+        run(plan(FunctionModel(refuse, "refuser")), tmp_path, engine=InProcesses(2, shared=shared))
+
+
+def test_a_bug_in_a_process_says_where_it_is(tmp_path):
+    def fail(_request):
+        raise ZeroDivisionError("in the model")
+
+    with pytest.raises(ZeroDivisionError, match="in the model"):
+        run(plan(FunctionModel(fail, "broken")), tmp_path, engine=TWO)
+
+
+def test_a_process_that_is_killed_is_replaced_and_its_episodes_played_again(tmp_path):
+    mark = tmp_path / "mark"
+
+    def answer(request) -> Answer:
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return speaker(request)
+
+    model = FunctionModel(answer, "mortal")
+    done = run(plan(model), tmp_path / "run", engine=TWO)
+    assert done.complete
+    assert not any(row.failed for row in done.rows)
+
+
+def test_an_episode_that_always_kills_its_process_is_a_world_error(tmp_path):
+    def answer(request) -> Answer:
+        if "corridor 3" in request.episode:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return speaker(request)
+
+    done = run(plan(FunctionModel(answer, "deadly")), tmp_path, engine=TWO)
+    assert done.complete
+    failed = [row for row in done.rows if row.failed]
+    assert "corridor 3" in {row.task for row in failed}
+    assert all("lost 5 times" in row.error for row in failed)
+
+
+def test_a_run_in_processes_goes_on_in_threads_and_the_other_way(tmp_path):
+    tasks = [task(f"t {number}", rooms=3) for number in range(8)]
+    run(plan(tasks=tasks), tmp_path / "whole")
+    run(plan(tasks=tasks), tmp_path / "run", engine=TWO)
+    for file in list((tmp_path / "run" / "episodes").iterdir())[:4]:
+        file.unlink()
+    run(plan(tasks=tasks), tmp_path / "run")
+    assert files(tmp_path / "run") == files(tmp_path / "whole")
+
+
+def test_a_full_folder_or_a_wrong_number_is_said_before_anything_is_forked(tmp_path):
+    (tmp_path / "mine").write_text("thesis")
+    with pytest.raises(InputError, match="is not empty"):
+        run(plan(), tmp_path, engine=TWO)
+
+
+SLOW = """
+import sys
+from pathlib import Path
+from rpms.play.processes import InProcesses
+from rpms.play.run import Interrupted, run
+from tests.play.test_run import plan, task
+tasks = [task(f"t {number}", rooms=3, seconds=float(sys.argv[2])) for number in range(40)]
+try:
+    run(plan(tasks=tasks), Path(sys.argv[1]), 4, engine=InProcesses(2))
+except Interrupted as stopped:
+    print(stopped)
+    sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize("seconds", ["0.05", "30"])
+def test_ctrl_c_stops_within_moments_and_leaves_no_process(tmp_path, seconds):
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(tmp_path / "run"), seconds],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    finished = tmp_path / "run" / "episodes"
+    wanted = 4 if seconds == "0.05" else 0
+    while process.poll() is None and len(list(finished.glob("*.json.gz"))) < wanted:
+        time.sleep(0.01)
+    while process.poll() is None and not (tmp_path / "run" / "timings.jsonl").exists():
+        time.sleep(0.01)
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal sends it: to all of them
+    out, err = process.communicate(timeout=60)
+    assert err == ""
+    assert process.returncode == 130
+    done = RunFolder(tmp_path / "run").summary().done
+    assert out == f"stopped; {done} of 40 episodes are done, and the same command goes on from there\n"
+    assert wanted <= done < 40
+    while _is_there(process.pid):
+        time.sleep(0.05)
+
+
+def _is_there(group: int) -> bool:
+    """True while any process of a group lives."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

@@ -1,0 +1,221 @@
+"""Goals in people's own words: read, acted on, noticed where wrong, and remembered."""
+
+import json
+from contextlib import closing
+
+import pytest
+
+from rpms import Agent
+from rpms.core.belief import StateSignature
+from rpms.core.condition import CONDITIONS, compose
+from rpms.core.episode import Ending
+from rpms.core.errors import InputError
+from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
+from rpms.core.memory import Kind, Origin, RememberedRequest, merge
+from rpms.core.recall import EpisodicMemory
+from rpms.learn.harvest import harvest
+from rpms.models.base import Answer
+from rpms.models.catalogue import open_model
+from rpms.models.recorded import question, question_key
+from rpms.models.scripted import FunctionModel
+from rpms.play.episode import Play, play
+from rpms.play.reading import Reads, understand
+from rpms.play.setup import knowledge_of
+from rpms.store.episodes import episode_text
+from rpms.store.memories import parse_memory, write_memory
+from rpms.worlds.base import REQUEST, Setting, Task
+from rpms.worlds.registry import find_world
+
+WORLD = find_world("alfworld")
+KITCHEN = (
+    "You are in the middle of a room. Looking quickly around you, you see a cabinet 1, a coffeetable 1, "
+    "a countertop 1, a diningtable 1, a drawer 1, a fridge 1, a garbagecan 1, a microwave 1, "
+    "a sinkbasin 1, a sofa 1, and a tvstand 1."
+)
+PARAPHRASES = {
+    "heat an apple and place it in the fridge": "pick_heat_then_place_in_recep:apple:hot:fridge",
+    "put a heated mug in the cabinet": "pick_heat_then_place_in_recep:mug:hot:cabinet",
+    "Microwave a potato and put it in the garbage can.": "pick_heat_then_place_in_recep:potato:hot:garbagecan",
+    "place two pillows on the sofa": "pick_two_obj_and_place:pillow::sofa",
+    "Put both knives in the drawer": "pick_two_obj_and_place:knife::drawer",
+    "examine a pen by the light of the desk lamp": "look_at_obj_in_light:pen::desklamp",
+    "Look at the alarm clock in the lamp light": "look_at_obj_in_light:alarmclock::desklamp",
+    "turn on the lamp while holding a book": "look_at_obj_in_light:book::desklamp",
+    "Put a clean bar of soap on the counter top.": "pick_clean_then_place_in_recep:soapbar:clean:countertop",
+    "place a rinsed knife in the drawer next to the sink": "pick_clean_then_place_in_recep:knife:clean:drawer",
+    "Chill a cup in the fridge, then put it in the cupboard": "pick_cool_then_place_in_recep:cup:cool:cabinet",
+    "Place the cold tomato in the microwave": "pick_cool_then_place_in_recep:tomato:cool:microwave",
+    "move the keys from the couch to the coffee table": "pick_and_place_simple:keychain::coffeetable",
+    "Put the remote control on the couch": "pick_and_place_simple:remotecontrol::sofa",
+}
+
+
+def opening(request):
+    return f"{KITCHEN}\n\nYour task is to: {request}"
+
+
+def mind(condition="rules-only", *entries):
+    return compose(CONDITIONS[condition], knowledge_of(WORLD), EpisodicMemory(merge(entries), "alfworld"))
+
+
+def remembered(text, signature, number=1):
+    return RememberedRequest(
+        GoalSignature.parse(signature), StateSignature.of(room=("fridge",)), text, frozenset({Origin("e", number)})
+    )
+
+
+def read(request, condition="rules-only", *entries, reads=None):
+    return understand(WORLD, mind(condition, *entries), reads or Reads(), opening(request), "e")
+
+
+@pytest.mark.parametrize(("request_", "signature"), PARAPHRASES.items())
+def test_the_words_of_a_request_are_read_without_a_model(request_, signature):
+    understood = read(request_)
+    assert signature in [str(each.goal.signature) for each in understood.readings.ranked[:5]]
+    assert understood.goal.text == request_
+    assert sum(each.probability for each in understood.readings.ranked) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("request_", ["what is the weather like", "42", "por favor"])
+def test_what_no_goal_of_the_manual_fits_is_not_read_and_somebody_is_asked(request_):
+    understood = read(request_)
+    assert understood.goal.type == UNKNOWN_GOAL
+    assert "no goal of the manual fits" in understood.notes[0]
+    asked = read(request_, reads=Reads(ask=lambda _request, _goals: "put a clean mug in cabinet."))
+    assert str(asked.goal.signature) == "pick_clean_then_place_in_recep:mug:clean:cabinet"
+    by_type = read(request_, reads=Reads(ask=lambda _request, goals: f"{goals[0]} mug cabinet"))
+    assert str(by_type.goal.signature) == "pick_and_place_simple:mug::cabinet"
+
+
+def test_rules_say_what_cannot_be_meant():
+    goals = [each.goal for each in read("put a hot thing from the fridge in the microwave").readings.ranked]
+    assert goals
+    assert all(WORLD.start(goal) and goal.object not in ("pillow", "sofa") for goal in goals if goal.state == "hot")
+
+
+def test_belief_says_which_places_are_here():
+    ranked = read("put the book on the shelf or the bed").readings.ranked
+    assert not {each.goal.destination for each in ranked if each.goal.type.startswith("pick")} & {"shelf", "bed"}
+    anywhere = read("put the book on the bed", reads=Reads(leave_out=frozenset({"belief"})))
+    assert anywhere.goal.destination == "bed"
+
+
+def test_memory_says_what_was_meant_before():
+    brew = remembered("make my morning brew ready", "pick_and_place_simple:mug::cabinet")
+    assert read("make my morning brew ready").goal.type == UNKNOWN_GOAL
+    others = [remembered(f"thing {n}", "pick_two_obj_and_place:apple::fridge") for n in "abcdefghi"]
+    understood = read("make the morning brew ready", "full", brew, *others)
+    assert str(understood.goal.signature) == "pick_and_place_simple:mug::cabinet"
+    assert understood.examples[0].entry.request == brew.request
+    nearest = read("a morning brew", "full", brew, *others, reads=Reads(control="nearest"))
+    assert str(nearest.goal.signature) == "pick_and_place_simple:mug::cabinet"
+
+
+def test_a_random_reading_is_one_that_the_rules_allow_and_the_same_each_time():
+    one, two = (read("heat something", reads=Reads(control="random")) for _ in range(2))
+    assert [each.goal for each in one.readings.ranked] == [each.goal for each in two.readings.ranked]
+    assert all(each.goal.destination in KITCHEN or "lamp" in each.goal.destination for each in one.readings.ranked)
+
+
+def weighing(wanted):
+    """A model that finds what is wanted of it likeliest, and how often it was asked."""
+    asked = []
+
+    def answer(request):
+        asked.append(request)
+        return Answer("", weights=tuple(0.0 if any(w in c for w in wanted) else -9.0 for c in request.choices))
+
+    model = FunctionModel(answer)
+    model.weighs = True
+    return model, asked
+
+
+def test_a_model_weighs_the_choices_in_turn_and_each_is_held_to_what_is_possible():
+    model, asked = weighing(("pick_cool", "object: pan", "destination: fridge", "destination: countertop"))
+    understood = read("the frying thing, icy, on the counter", reads=Reads(model))
+    assert str(understood.goal.signature) == "pick_cool_then_place_in_recep:pan:cool:countertop"
+    assert asked[0].begun == ""
+    assert asked[0].choices[0].startswith("goal: ")
+    assert all(each.weigh for each in asked)
+    assert any(each.begun.startswith("goal: pick_cool") and "object: pan" in each.choices for each in asked)
+    assert not any("destination: shelf" in each.choices for each in asked)  # there is none here
+    recorded = {question_key(question(each, "m")) for each in asked}
+    assert len(recorded) == len(asked)
+
+
+def test_a_model_that_cannot_weigh_is_asked_once_for_json_that_is_checked():
+    asked = []
+
+    def answer(request):
+        asked.append(request)
+        return 'Sure: {"goal": "pick_heat_then_place_in_recep", "object": "egg", "destination": "launch pad"}'
+
+    model = FunctionModel(answer)
+    model.reads = True
+    understood = read("egg, hot, in the trash", reads=Reads(model))
+    assert len(asked) == 1
+    assert (understood.goal.type, understood.goal.object) == ("pick_heat_then_place_in_recep", "egg")
+    assert understood.goal.destination in KITCHEN
+
+
+def builtin(kind):
+    return next(task for task in WORLD.tasks("builtin", Setting()) if task.type == kind)
+
+
+def attempt(task, request, mind_, reads=None):
+    asked = Task(task.id, task.split, task.type, {**task.source, REQUEST: request})
+    with closing(WORLD.open(task, Setting())) as game:
+        model = open_model("planner")
+        return play(Play(WORLD, game, asked, mind_, model, None, 50, reads=reads))
+
+
+def test_a_wrong_reading_is_noticed_and_the_next_one_taken():
+    task = builtin("pick_and_place_simple")  # a book is wanted on the desk
+    model, _ = weighing(("pick_and_place", "object: book", "destination: bed"))
+    episode = attempt(task, "book to bed or desk", mind(), Reads(model))
+    assert "Your task is to: book to bed or desk" in episode.steps[0].observation
+    changes = [step for step in episode.steps if step.readings is not None]
+    assert episode.ending is Ending.WON
+    assert len(changes) > 1
+    assert changes[1].extras["reading"] == "all that it wants holds, and the game goes on"
+    assert changes[1].extras["readings"][1]["taken"] is True
+    assert '"reading":"all that it wants holds' in episode_text(episode)
+
+
+def test_the_reading_that_won_is_remembered_with_the_rooms_kinds_and_is_memory_like_all_other(tmp_path):
+    task = builtin("pick_and_place_simple")
+    episode = attempt(task, "lay the book down on the desk", mind())
+    (entry,) = [each for each in harvest(episode, mind().schemas) if each.kind is Kind.REQUEST]
+    assert str(entry.goal_signature) == "pick_and_place_simple:book::desk"
+    assert "desk" in entry.state_signature.get("room")
+    again = merge([entry], [remembered("Lay  the book down on the desk", "pick_and_place_simple:book::desk")])
+    assert [len(each.origins) for each in again] == [2]
+    file = tmp_path / "memory.jsonl"
+    write_memory(file, again, "alfworld")
+    assert parse_memory(file, file.read_text()).entries == again
+
+
+def test_each_sentence_of_a_game_is_a_task_of_its_own(tmp_path):
+    tasks = WORLD.tasks("builtin", Setting(options={"goals": "human"}))
+    assert len(tasks) == len({task.id for task in tasks}) == 48
+    assert tasks[0].id.endswith("#1")
+    with pytest.raises(InputError, match="choose template or human"):
+        WORLD.tasks("builtin", Setting(options={"goals": "klingon"}))
+    folder = tmp_path / "json_2.1.1" / "valid_seen" / "pick_and_place_simple-Mug-None-Desk-301" / "trial_1"
+    folder.mkdir(parents=True)
+    (folder / "game.tw-pddl").write_text("{}")
+    setting = Setting(data=tmp_path, options={"goals": "human"})
+    with pytest.raises(InputError, match="traj_data"):
+        WORLD.tasks("valid_seen", setting)
+    said = [{"task_desc": " Put a mug\non the desk "}, {"task_desc": 7}, {}]
+    (folder / "traj_data.json").write_text(json.dumps({"turk_annotations": {"anns": said}}))
+    (task,) = WORLD.tasks("valid_seen", setting)
+    assert task.source[REQUEST] == "Put a mug on the desk"
+
+
+def test_an_agent_takes_a_goal_in_ones_own_words():
+    with Agent("alfworld", condition="rules-only") as agent:
+        goal = agent.reset(opening("put some spoon on countertop."), goal="put a washed apple into the fridge")
+        assert str(goal.signature) == "pick_clean_then_place_in_recep:apple:clean:fridge"
+        assert agent.act(opening("put some spoon on countertop."))
+        assert "put a washed apple into the fridge" in agent.decision.prompt.text
