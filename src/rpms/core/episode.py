@@ -150,6 +150,21 @@ class Episode:
         return sum(bool(step.replaced) for step in self.steps)
 
     @property
+    def menus(self) -> int:
+        """Steps with a menu to choose from."""
+        return sum(bool(step.decision.menu.items) for step in self.steps)
+
+    @property
+    def sole(self) -> int:
+        """Steps whose menu had one entry: nothing was chosen."""
+        return sum(len(step.decision.menu.items) == 1 for step in self.steps)
+
+    @property
+    def led(self) -> int:
+        """Steps in which the menu's best entry was taken: the first step of the plan, where there is one."""
+        return sum(bool(step.command) and step.command == step.decision.menu.best for step in self.steps)
+
+    @property
     def shortened(self) -> int:
         """Steps whose prompt left out turns of the history for want of room."""
         return sum(any(part is Part.HISTORY for part, _ in step.decision.prompt.no_room) for step in self.steps)
