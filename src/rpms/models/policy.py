@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from rpms.core.belief import Situation
 from rpms.core.errors import ModelError
+from rpms.core.planning.reason import reasoner_of
 from rpms.models.base import Answer
 
 if TYPE_CHECKING:
@@ -22,7 +24,8 @@ def follow_plan(decision: Decision) -> tuple[str, str]:
         return f"I want to {decision.progress.text}.", option.command
     commands = (schema.syntax[0] for schema in decision.schemas.environment if not schema.parameters)
     waiting = (command for command in commands if not decision.bars(command))
-    return "Nothing is left to try.", next(waiting, "")
+    reason = reasoner_of(decision.schemas).impasse(Situation(decision.belief, decision.goal))
+    return f"Nothing is left to try: {reason}.", next(waiting, "")
 
 
 class PolicyModel:

@@ -23,6 +23,7 @@ from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, comman
 from rpms.core.planning.ground import Edge, Order
 from rpms.core.planning.prices import GOAL, Link, Option, Priced
 from rpms.core.planning.progress import GoalStanding, Tracker, wanted
+from rpms.core.planning.stuck import Impasse
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.pointer import point
 from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose, Stage
@@ -105,6 +106,14 @@ class Reasoner(Achievers):
     def search(self, situation: Situation, order: Order, sought: Sequence[str]) -> Plan:
         """What to do to find things of which nobody has seen one."""
         return _Graph(self, situation, order).explore(sought)
+
+    def impasse(self, situation: Situation) -> str:
+        """The need that keeps every plan from the goal, and why; for people, when no plan is found."""
+        purpose, goal = self.rules.purpose, situation.goal
+        if purpose is None:
+            return f"the manual has no goal of type {goal.type!r}"
+        reason = Impasse(self, situation, likely_places(self.rules)).explain(purpose)
+        return reason or "all that the goal wants holds, or could be had"
 
     def commands(self, situation: Situation) -> Iterator[str]:
         """Every action over the names that are known, whether it can be done or not."""
