@@ -47,6 +47,9 @@ MOST_TRANSCRIPT_LINE: Final = 8 * MEGABYTE
 XZ_MEMORY: Final = 96 * MEGABYTE
 """What unpacking may take: `xz -9` needs 65 MB, and a header can claim 4 GB."""
 
+LONGEST_OBSERVATION: Final = 100_000
+"""Characters that a world says at once; the longest here have some thousands, and every prompt repeats them."""
+
 # --- entries of a memory ---
 
 MOST_COUNTED: Final = 10_000

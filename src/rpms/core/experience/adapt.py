@@ -1,13 +1,11 @@
 """Past the paper: experience is adapted, not quoted.
 
-A snippet tells of things that are not here. It is read without its instances (`rpms.core.lift`), and things of the
-present room are put in their place: of the same kind, or in the same role of the present goal, or the place where the
-belief knows the thing to be. What is done already is left out. Where nothing can be bound, what is left of a snippet is
-what it found where.
+A snippet is read without its instances (`rpms.core.lift`), and things of the present room take their place: of the
+same kind, in the same role of the present goal, or the place where the belief knows the thing to be. What is done is
+left out. Where nothing can be bound, what is left of a snippet is what it found where.
 
-All that is asked of the manual here is how commands are written, and by which facts the belief knows that one is done
-and that a place was searched. What an action needs, an adapted snippet knows from the order of its steps alone, so that
-it may be used without rules.
+The manual is asked only how commands are written, and by which facts the belief knows that one is done and that a place
+was searched: what an action needs, a snippet knows from the order of its steps, so that it may be used without rules.
 """
 
 from __future__ import annotations
@@ -143,7 +141,7 @@ class AdaptContext:
         if held:
             return [name for name in known if name in belief.holding]
         if not sought:
-            here, gathered = belief.location, set(map(self.place_of, self._handled))
+            here, gathered = belief.location, self._gathered
             return sorted(known, key=lambda name: (name not in gathered, name != here))
         wanted = [name for name in known if name not in belief.holding and not self._settled(name)]
         return sorted(wanted, key=lambda name: kind_of(self.place_of(name)) == self.situation.goal.destination)
@@ -170,6 +168,11 @@ class AdaptContext:
         """What commands so far have named."""
         return frozenset(name for command in self.done for name in read(command, self.syntax).names)
 
+    @cached_property
+    def _gathered(self) -> frozenset[str]:
+        """Where the things are that commands have named."""
+        return frozenset(map(self.place_of, self._handled))
+
     def _settled(self, thing: str) -> bool:
         """Whether a thing was carried to where the goal wants it: it is not to be fetched again."""
         return thing in self._handled and kind_of(self.place_of(thing)) == self.situation.goal.destination
@@ -182,13 +185,17 @@ class AdaptContext:
 
     def place_of(self, thing: str) -> str:
         """Where a thing is believed to be; nothing where nobody knows."""
-        if thing in self.belief.holding:
-            return ""
-        known = self.belief.last_seen.get(thing)
-        if known is not None:
-            return known
-        places = dict.fromkeys(name for names in self.belief.names.values() for name in names)
-        return next((place for place in places if self._holds(thing, place) is Truth.TRUE), "")
+        if thing not in self._places:
+            known = "" if thing in self.belief.holding else self.belief.last_seen.get(thing)
+            if known is None:
+                every = (name for names in self.belief.names.values() for name in names)
+                known = next((place for place in every if self._holds(thing, place) is Truth.TRUE), "")
+            self._places[thing] = known
+        return self._places[thing]
+
+    @cached_property
+    def _places(self) -> dict[str, str]:
+        return {}
 
     def lacks(self, place: str, kind: str) -> bool:
         """Whether a place is known to have nothing of a kind: it was searched."""
