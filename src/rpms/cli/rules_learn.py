@@ -22,7 +22,7 @@ from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.evidence import Label, evidence_file
 from rpms.store.manuals import manual_text, read_manual
 from rpms.store.traces import traces_file
-from rpms.worlds.registry import find_world
+from rpms.worlds.registry import find_world, world_named
 
 _STEPS = 20_000
 _MOST_SAID = 20
@@ -138,8 +138,8 @@ def _report(result: RulesLearned, out: Path) -> list[str]:
         f"edited: {'/'.join((*claim.at, claim.key))}: {claim.text or 'it'} {claim.note}" for claim in result.edits
     ]
     lines += [
-        f"NO GOAL for {goal.type}: {' and '.join(map(str, goal.state))} held in {len(goal.refuted)} states in which "
-        f"the game went on, such as {goal.refuted[0].episode} step {goal.refuted[0].step}"
+        f"NO GOAL for {goal.type}: {' and '.join(sorted(map(str, goal.state)))} held in {len(goal.refuted)} states in "
+        f"which the game went on, such as {goal.refuted[0].episode} step {goal.refuted[0].step}"
         for goal in learned.refuted
     ]
     lines += result.played
@@ -172,7 +172,7 @@ def check_against(
     name = world or (read_manual(universal_tier(), text).world if text is not None else manual)
     if not name:
         raise InputError(f"{manual}: does not name its world; use --world")
-    found = find_world(name)
+    found = find_world(name) if world or text is None else world_named(name, file)
     whole = manual_of(found, choose_manual(file)) if text is not None else manual_of(found)
     result = verify(whole, found, recorded(found, runs))
     console = make_console(soft_wrap=True)

@@ -12,7 +12,7 @@ from typing import NamedTuple, Self
 from rpms.core.errors import InputError
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
-from rpms.worlds.base import Game, Outcome, Setting, Task, World
+from rpms.worlds.base import Game, Outcome, Setting, Task, World, act, start
 from rpms.worlds.registry import find_world
 
 _LISTS = 16
@@ -104,7 +104,7 @@ class Episodes:
         self.close()
         self._game = self.world.open(task, self.setting)
         self.task, self.steps = task, 0
-        return self._turn(self._game.reset(), 0.0)
+        return self._turn(start(self._game), 0.0)
 
     def step(self, command: str) -> EnvTurn:
         """Give the game a command exactly as written: any text may come, what cannot be done is answered in words."""
@@ -117,7 +117,7 @@ class Episodes:
         if not isinstance(command, str):
             raise InputError(f"a command is a text, not {type(command).__name__}")
         self.steps += 1
-        return self._turn(game.step(command), last.score)
+        return self._turn(act(game, command), last.score)
 
     def _turn(self, outcome: Outcome, before: float) -> EnvTurn:
         self._last = EnvTurn(
