@@ -170,6 +170,7 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
             excluded,
         )
         for table in kind_tables(name, needs.book, needs.faultless)
+        if table.refused or not needs.names_for_kinds  # of names alone, that some worked says nothing
     )
     bound = dict(zip(map(str, range(len(parameters))), parameters, strict=True))
     effects = [
