@@ -36,8 +36,6 @@ BUILDS_LLAMA = " (compiles llama.cpp: it takes some minutes and needs a C++ comp
 IN_PROCESS = frozenset({Backend.GGUF, Backend.HF})
 """What loads weights, which takes long."""
 FROM_MENU = frozenset({Backend.MENU_RANDOM, Backend.MENU_FIRST, Backend.MENU_BEST})
-WEIGHTS = frozenset({Backend.HF, Backend.GGUF})
-"""Those that compute in this process."""
 NO_LLM = frozenset({Backend.PLANNER, Backend.SCRIPTED, Backend.REPLAY, Backend.HUMAN}) | FROM_MENU
 """What reads no tokens and costs nothing."""
 

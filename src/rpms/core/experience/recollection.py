@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 
+from rpms.core.belief import Situation
 from rpms.core.consistency import Compat
 from rpms.core.experience.adapt import Adapt, adapted, as_stored
 from rpms.core.experience.follow import Following
+from rpms.core.index import Ranking
+from rpms.core.memory import Entry, Kind, told_kinds
 from rpms.core.planning.reason import likely_places
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual
+from rpms.core.seams import Ranked, Retriever
+from rpms.core.wording import entry_text
 
 
 @dataclass(frozen=True)
@@ -29,8 +35,23 @@ class Recollection:
     """Whether memories are bound to the present room before they are judged; in the paper they stay as stored."""
     follows: Compat | None = None
     """The state filter of a memory that acts alone: what it keeps for other places is followed there."""
+    retriever: Retriever | None = None
     slack: float = inf
     """How many steps farther than the nearest a snippet may be that is followed."""
+
+    def recall(self, kind: Kind, situation: Situation) -> Ranking | Ranked:
+        """Eq. 4: the entries of a kind that come to mind for a goal, best first; by a retriever of one's own if any."""
+        goal = situation.goal
+        if self.retriever is None:
+            return self.memory.recall(kind, goal.signature, self.retrieval)
+        entries, texts = self._texts.get(kind, ((), ()))
+        return Ranked(self.retriever(goal, situation, entries, texts) if entries else (), entries)
+
+    @cached_property
+    def _texts(self) -> Mapping[Kind, tuple[Sequence[Entry], Sequence[str]]]:
+        """The entries by kind, each as a prompt words it."""
+        kinds = {kind: [entry for entry in self.memory.entries if entry.kind is kind] for kind in told_kinds()}
+        return {kind: (entries, [entry_text(entry) for entry in entries]) for kind, entries in kinds.items()}
 
     def learning(self, memory: EpisodicMemory) -> Recollection:
         """The same with another memory, and all that is derived from it."""
