@@ -68,10 +68,19 @@ class Achievers:
         return (*self.rules.environment, *self.rules.lore.processes)
 
     @cached_property
+    def hoped(self) -> frozenset[tuple[str, bool]]:
+        """What only a doubt brings about, by predicate and sign."""
+        sides = [
+            {(effect.atom.predicate, effect.negated) for schema in schemas for effect in schema.effects}
+            for schemas in (self.rules.lore.doubts, self.schemas)
+        ]
+        return frozenset(sides[0] - sides[1])
+
+    @cached_property
     def makers(self) -> Mapping[tuple[str, bool], tuple[Achiever, ...]]:
         """The ways to make a fact so, by predicate and sign."""
         found: dict[tuple[str, bool], tuple[Achiever, ...]] = {}
-        for schema in self.schemas:
+        for schema in (*self.schemas, *self.rules.lore.doubts):
             parameters = schema.variables
             clauses = self._clauses(schema)
             for effect in schema.effects:
@@ -87,7 +96,7 @@ class Achievers:
     def revealers(self) -> Mapping[str, tuple[Achiever, ...]]:
         """The ways to find out about a fact, by predicate."""
         found: dict[str, tuple[Achiever, ...]] = {}
-        for schema in self.schemas:
+        for schema in (*self.schemas, *self.rules.lore.doubts):
             for seen in schema.observes:
                 fact = Fact(seen.atom.predicate, seen.atom.args)
                 names = (*schema.variables, *(arg for arg in seen.atom.args if arg != ANYTHING))
@@ -151,7 +160,8 @@ class Achievers:
         """
         if self.companion(needed.predicate) and not needed.negated:
             return True
-        for schema in self.schemas:
+        hoped = (needed.predicate, needed.negated) in self.hoped
+        for schema in (*self.schemas, *self.rules.lore.doubts) if hoped else self.schemas:
             for effect in schema.effects:
                 if (effect.atom.predicate, effect.negated) != (needed.predicate, needed.negated):
                     continue

@@ -144,7 +144,9 @@ class Ground:
             if way.schema.once and self._is_spent(way.schema, filled):
                 continue
             cost = way.schema.steps + price + extra
-            yield Edge(fact, needs, cost, way.schema, way.reveals, filled)
+            edge = Edge(fact, needs, cost, way.schema, way.reveals, filled)
+            if needs or edge.command not in self._manual.rules.barred:
+                yield edge
 
     def _is_spent(self, schema: ActionSchema, binding: Mapping[str, str]) -> bool:
         """Whether what counts once was done: with some names if the score rose with it, else in just this way."""
@@ -229,8 +231,9 @@ class Ground:
             if value is not None and value is not literal.negated:
                 return True, 0.0, None
             fact = Fact(literal.predicate, args, literal.negated, literal.makeable)
-            makeable = literal.makeable and self._can_make(fact)
             revealable = value is None and literal.predicate in manual.revealers
+            found_out = revealable and (literal.predicate, literal.negated) in manual.hoped  # before anything is hoped
+            makeable = literal.makeable and not found_out and self._can_make(fact)
             sure = need.wanted or (
                 makeable and (literal.predicate in manual.positional or (not literal.negated and is_unseen(args)))
             )
