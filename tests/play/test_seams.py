@@ -9,6 +9,7 @@ import json
 import re
 import sys
 import textwrap
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -158,3 +159,32 @@ def test_the_embedding_retriever_finds_what_is_near(monkeypatch):
 def test_a_part_of_another_kind_is_refused_by_name():
     with pytest.raises(InputError, match="retriever"):
         Agent("alfworld", "planner", memory="embedded", retriever=5)
+
+
+def test_a_package_registers_a_model(rpms, monkeypatch, tmp_path):
+    (tmp_path / "their_models.py").write_text(
+        textwrap.dedent("""\
+        from rpms.models.base import Answer
+
+        class Their:
+            def __init__(self, rest):
+                self.name = f"their/{rest}"
+
+            def answer(self, request):
+                return Answer("Thought: as ever\\nAction: look")
+
+            def close(self):
+                pass
+        """)
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    point = EntryPoint("their", "their_models:Their", "rpms.models")
+    for module in ("rpms.models.providers", "rpms.models.catalogue"):
+        monkeypatch.setattr(f"{module}.entry_points", lambda group: [point] if group == "rpms.models" else [])
+    monkeypatch.chdir(tmp_path)
+    words = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--steps", 2, "--condition", "baseline")
+    done = rpms(*words, "--model", "their/best", "--out", "run")
+    assert done.code == 0, done.err
+    run = RunFolder(Path("run"))
+    assert run.protocol.settings["model"] == "their/best"
+    assert run.episode(run.protocol.tasks[0]).steps[0].command == "look"
