@@ -19,7 +19,7 @@ _DEPTH = 2
 
 
 @dataclass(frozen=True)
-class GoalForm:
+class RequestForm:
     """A goal of the manual with its slots."""
 
     type: str
@@ -47,14 +47,14 @@ class GoalForm:
         return f"{self.type}({', '.join(self.fields)}): {', '.join(dict.fromkeys(wanted))}"
 
 
-def forms_of(manual: RuleManual) -> tuple[GoalForm, ...]:
+def forms_of(manual: RuleManual) -> tuple[RequestForm, ...]:
     """Goals of a manual that a request can name: those over an object and a destination alone."""
-    found: dict[str, GoalForm] = {}
+    found: dict[str, RequestForm] = {}
     for purpose in manual.purposes:
         sources = {*purpose.over.values(), *purpose.each.values()}
         if "object" in sources and sources.issubset(FIELDS):
             for type_ in sorted(purpose.goals):
-                found.setdefault(type_, GoalForm(type_, purpose))
+                found.setdefault(type_, RequestForm(type_, purpose))
     return tuple(found.values())
 
 
@@ -103,7 +103,7 @@ class Narrowing:
             told |= dict.fromkeys(kind for row in sorted(kinds.yes) for kind in row)
         return tuple(told)
 
-    def roles(self, form: GoalForm, field_: str) -> frozenset[str]:
+    def roles(self, form: RequestForm, field_: str) -> frozenset[str]:
         """Parameters that a field of a goal may stand for: `place` for a destination that something is put in."""
         key = (form.type, field_)
         if key not in self._roles:
@@ -117,18 +117,18 @@ class Narrowing:
             )
         return self._roles[key]
 
-    def kinds_here(self, form: GoalForm, field_: str) -> tuple[str, ...]:
+    def kinds_here(self, form: RequestForm, field_: str) -> tuple[str, ...]:
         """Kinds of what is known to be here that a field may mean."""
         if not self.here:
             return ()
         roles, names = self.roles(form, field_), self.belief.names
         return tuple(dict.fromkeys(kind_of(name) for role in sorted(roles) for name in names.get(role, ())))
 
-    def objection(self, form: GoalForm, named: Mapping[str, str]) -> str:
+    def objection(self, form: RequestForm, named: Mapping[str, str]) -> str:
         """What speaks against a goal with some of its slots filled, in words; nothing where nothing does."""
         return self.judge(form, named).reason
 
-    def judge(self, form: GoalForm, named: Mapping[str, str]) -> Objected:
+    def judge(self, form: RequestForm, named: Mapping[str, str]) -> Objected:
         """What speaks against a goal with some of its slots filled, and whether it is doubtful."""
         if self.here:
             for field_, kind in named.items():

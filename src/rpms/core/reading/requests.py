@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from random import Random
 
 from rpms.core.belief import Belief
 from rpms.core.facts import kind_of
@@ -20,7 +21,7 @@ from rpms.core.goal import Goal
 from rpms.core.memory import Entry, RememberedRequest, SuccessSnippet
 from rpms.core.prompt import Block, Part, Prompt, make_block
 from rpms.core.reading.lexicon import Lexicon, names_in
-from rpms.core.reading.narrowing import FIELDS, GoalForm, Narrowing, Objected, forms_of
+from rpms.core.reading.narrowing import FIELDS, Narrowing, Objected, RequestForm, forms_of
 from rpms.core.rules import RuleManual
 
 EXAMPLES = 24
@@ -39,6 +40,8 @@ UNTRIED = -4.0
 """The same for a slot that needs what nobody has tried: rules about kinds say neither yes nor no."""
 BELOW = 8.0
 """Goal types this far below the best, in logarithms, are not asked about further."""
+DRAWS = 2_000
+"""Goals that are drawn at most to find possible ones by chance."""
 UNREAD = 1.0
 """Evidence below which no word of a request points to any kind: it is then not read at all."""
 
@@ -136,7 +139,7 @@ def _weighed(readings: Iterable[RequestReading], belief: Belief) -> tuple[Reques
 class _Part:
     """A goal with some slots filled."""
 
-    form: GoalForm
+    form: RequestForm
     named: Mapping[str, str]
     score: float
     said: float
@@ -172,7 +175,7 @@ class Reader:
     make: Make = plain_goal
 
     @cached_property
-    def forms(self) -> tuple[GoalForm, ...]:
+    def forms(self) -> tuple[RequestForm, ...]:
         return forms_of(self.goals)
 
     @cached_property
@@ -220,7 +223,7 @@ class Reader:
 
     # What may be meant.
 
-    def _kinds(self, form: GoalForm, field_: str, possible: Narrowing, request: str) -> tuple[str, ...]:
+    def _kinds(self, form: RequestForm, field_: str, possible: Narrowing, request: str) -> tuple[str, ...]:
         """Kinds that a slot may have, as far as manual, memory and belief name any; else the request's own words."""
         known = dict.fromkeys(possible.kinds_here(form, field_))
         roles = possible.roles(form, field_)
@@ -316,26 +319,19 @@ class Reader:
             yield RequestReading(self.make(form.type, named, request), 10 * score, 0.0, (f"like `{entry.request}`",))
 
     def _random(self, request: str, possible: Narrowing) -> Iterator[RequestReading]:
-        """Narrowing goals in an order that follows from the request alone."""
-        drawn = []
-        for form in self.forms:
-            for named in self._fill(form, {}, possible, request):
-                text = "\x00".join((request, form.type, *named.values()))
-                drawn.append((hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), form, named))
-        for place, (_, form, named) in enumerate(sorted(drawn, key=lambda each: each[0])[:READINGS]):
-            yield RequestReading(self.make(form.type, named, request), -float(place), 0.0, ("drawn by chance",))
-
-    def _fill(
-        self, form: GoalForm, named: Mapping[str, str], possible: Narrowing, request: str
-    ) -> Iterator[Mapping[str, str]]:
-        field_ = next((each for each in form.fields if each not in named), None)
-        if field_ is None:
-            yield named
-            return
-        for kind in self._kinds(form, field_, possible, request):
-            more = {**named, field_: kind}
-            if possible.judge(form, more) == Objected():
-                yield from self._fill(form, more, possible, request)
+        """Possible goals by chance: a type first, then its slots. The draw follows from the request alone."""
+        seed = hashlib.sha256(request.encode("utf-8", "surrogatepass")).digest()
+        dice = Random(int.from_bytes(seed, "big"))  # noqa: S311  a draw, not a secret
+        met: set[tuple[str, ...]] = set()
+        for _ in range(DRAWS):
+            form = dice.choice(self.forms)
+            named = {name: dice.choice(self._kinds(form, name, possible, request)) for name in form.fields}
+            key = (form.type, *named.values())
+            if key not in met and possible.judge(form, named) == Objected():
+                met.add(key)
+                yield RequestReading(self.make(form.type, named, request), -float(len(met)), 0.0, ("drawn by chance",))
+                if len(met) == READINGS:
+                    return
 
     # The question.
 
