@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -44,7 +45,9 @@ class RequestForm:
             rules.say(fact.bound(self.purpose.over).atom, Truth.of(not fact.negated))
             for fact in dict.fromkeys(self.facts)
         ]
-        return f"{self.type}({', '.join(self.fields)}): {', '.join(dict.fromkeys(wanted))}"
+        things = Counter(self.purpose.over.values())
+        slots = [f"{name} ({things[name]} of them)" if things[name] > 1 else name for name in self.fields]
+        return f"{self.type}({', '.join(slots)}): {', '.join(dict.fromkeys(wanted))}"
 
 
 def forms_of(manual: RuleManual) -> tuple[RequestForm, ...]:

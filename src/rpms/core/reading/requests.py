@@ -19,7 +19,7 @@ from rpms.core.belief import Belief
 from rpms.core.facts import kind_of
 from rpms.core.goal import Goal
 from rpms.core.memory import Entry, RememberedRequest, SuccessSnippet
-from rpms.core.prompt import Block, Part, Prompt, make_block
+from rpms.core.prompt import Block, Form, Part, Prompt, make_block
 from rpms.core.reading.lexicon import Lexicon, names_in
 from rpms.core.reading.narrowing import FIELDS, Narrowing, Objected, RequestForm, forms_of
 from rpms.core.rules import RuleManual
@@ -336,19 +336,21 @@ class Reader:
     # The question.
 
     def _prompt(self, request: str, possible: Narrowing, examples: Sequence[tuple[float, RememberedRequest]]) -> Prompt:
-        """What every question about a request begins with: goals, examples with the nearest last, the request."""
+        """What every question about a request begins with: goals, examples as a conversation, the request."""
         goals = [form.words(possible.active) for form in self.forms]
-        shown = [f"{_asked(entry.request)}\n{_answer(entry)}" for _, entry in reversed(examples)]
+        asked = [f"{_asked(entry.request)}\n" for _, entry in reversed(examples)]
+        shown = [f"{one}{_answer(entry)}" for one, (_, entry) in zip(asked, reversed(examples), strict=True)]
         return Prompt(
             tuple(
                 block
                 for block in (
                     make_block(Part.INSTRUCTION, INSTRUCTION, goals),
-                    make_block(Part.EXAMPLE, "", ["\n\n".join(shown)] if shown else ()),
+                    make_block(Part.HISTORY, "", shown, spoken=[len(one) for one in asked]),
                     make_block(Part.OBSERVATION, "", [_asked(request)]),
                 )
                 if _is_filled(block)
-            )
+            ),
+            form=Form.CHAT,
         )
 
 
