@@ -227,7 +227,10 @@ def joins(legs: list[tuple[str, str]], origin: str, destination: str, kind: str)
     if not legs or any(legs[i][1] != legs[i + 1][0] for i in range(len(legs) - 1)):
         return False
     last = origin if kind == "round_trip" else destination
-    return legs[0][0] == origin and legs[-1][1] == last and any(leg[1] == destination for leg in legs)
+    landed = [leg[1] for leg in legs]
+    most = 2 if kind == "round_trip" else 1  # a stop on the way there may be one on the way back
+    wandering = origin == destination or landed.count(destination) != 1 or max(map(landed.count, landed)) > most
+    return legs[0][0] == origin and landed[-1] == last and landed.count(origin) == (last == origin) and not wandering
 
 
 def status_of(session: Session, flights: list[Any]) -> list[str]:

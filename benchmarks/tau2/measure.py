@@ -83,7 +83,9 @@ def judge_references(domain: str, tasks: Sequence[Task]) -> References:
             for place, (earlier, result) in enumerate(session.turns[heard:]):
                 if place >= asked:
                     found.reads += 1
-                    _note(found.wrong, task, earlier, guard.check(_call(earlier)))
+                    ruling = guard.check(_call(earlier))
+                    broken = ruling.rule in policy.broken(session, earlier)
+                    _note(found.breaking if broken else found.wrong, task, earlier, ruling)
                 guard.observe(_call(earlier), result.text, failed=result.failed)
             heard, asked = len(session.turns), 1  # the next turn is this call, of which the guard is asked now
             ruling = _checked(guard, session, call)

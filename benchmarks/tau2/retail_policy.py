@@ -32,6 +32,8 @@ def broken(session: Session, call: Call) -> set[str]:
     identified = any(session.called(finder) for finder in FINDERS)
     if call.name == "get_user_details" and identified:
         return set() if call.arguments["user_id"] == session.customer else {"SHOP-ACCOUNT"}
+    if call.name in ("get_user_details", "get_order_details") and not identified:
+        return {"SHOP-IDENTIFY-READ"}
     if call.name not in WRITES:
         return set()
     rules = set() if session.confirmed else {"SHOP-CONFIRM"}
@@ -64,7 +66,7 @@ def _about_order(session: Session, call: Call, order: Any) -> Iterator[str]:
         return
     if "item_ids" in asked:
         have = Counter(item.item_id for item in order.items)
-        if Counter(asked["item_ids"]) - have:
+        if not asked["item_ids"] or Counter(asked["item_ids"]) - have:
             yield "SHOP-ITEMS"
             return
     difference = 0.0

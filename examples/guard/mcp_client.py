@@ -5,7 +5,6 @@ It needs `pip install 'rpms[mcp]' mcp-server-git`.
 
 import asyncio
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,12 +14,11 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 MANUAL = Path(__file__).parent / "git.yaml"
-SERVER = shutil.which("mcp-server-git", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
 
 async def main(repository: str) -> None:
     """Look at a repository, and stage a file in it, which is outside of where the manual lets anyone write."""
-    command = ["-m", "rpms", "guard", "mcp", "--manual", str(MANUAL), "--", SERVER]
+    command = ["-m", "rpms", "guard", "mcp", "--manual", str(MANUAL), "--", sys.executable, "-m", "mcp_server_git"]
     server = StdioServerParameters(command=sys.executable, args=command, env=dict(os.environ))
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         await session.initialize()

@@ -1,6 +1,6 @@
 """What Inspect finds under the name `rpms`: it imports this module when a configuration names something of it."""
 
 from rpms.envs.inspect_tasks import done, player, score, world
-from rpms.guard.inspect import guard
+from rpms.guard.inspect import Notices, guard
 
-__all__ = ["done", "guard", "player", "score", "world"]
+__all__ = ["Notices", "done", "guard", "player", "score", "world"]

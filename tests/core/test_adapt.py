@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.belief import FactBelief, Situation, StateSignature
+from rpms.core.consistency import same_occupancy
 from rpms.core.experience.adapt import AdaptContext, adapted, recalled_steps
+from rpms.core.experience.follow import Following
 from rpms.core.experience.lessons import ended_alike, failed_alike
 from rpms.core.facts import kind_of
 from rpms.core.goal import Goal, GoalSignature
@@ -17,6 +19,7 @@ from rpms.core.mask import Mask
 from rpms.core.memory import CriticalFailure, FailureLesson, Origin, SuccessSnippet
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.rules import ActiveRules
+from rpms.core.similarity import Similarity
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.core.wording import memory_line
 from rpms.store.manuals import ManualText, read_manual
@@ -179,6 +182,45 @@ class TestSteps:
         assert not any(
             "apple 1" in command for command, _ in recalled_steps([candidate(TAKE)], room(belief, TAKE, done=done))
         )
+
+
+class TestRunOut:
+    """Where no goal like this one was ever met."""
+
+    OTHER = replace(GOAL, type="pick_and_place_simple", object="egg", state="", destination="desk")
+
+    def recalled(self, here: AdaptContext, *memory: SuccessSnippet) -> list[str]:
+        found = Following(same_occupancy, Similarity(), memory, SYNTAX)([], here)
+        return [command for command, _ in recalled_steps(found, here)]
+
+    def test_what_reached_the_sub_goal_for_another_goal_is_done_with_the_things_of_this_one(self):
+        eggs = snippet("go to fridge 4", "open fridge 4", "take egg 3 from fridge 4", goal=self.OTHER)
+        here = room(replace(ROOM, last_seen={"apple 1": "fridge 1"}), eggs)
+        assert self.recalled(here, eggs) == ["go to fridge 1"]
+        full = snippet("take egg 3 from fridge 4", goal=self.OTHER, state=FULL_HAND)
+        assert self.recalled(room(ROOM, full), full) == [], "what was learned with a full hand is not for an empty one"
+
+    def test_what_was_refused_in_this_very_state_is_not_proposed_again(self):
+        belief = replace(ROOM, location="fridge 1", containers={"fridge 1": True}, last_seen={"apple 1": "fridge 1"})
+        here = replace(room(belief, TAKE), refused=["take apple 1 from fridge 1"])
+        assert "take apple 1 from fridge 1" not in dict(recalled_steps([candidate(TAKE)], here))
+
+    def test_a_step_on_the_way_that_is_refused_is_left_out(self):
+        belief = replace(ROOM, last_seen={"apple 1": "fridge 1"})
+        here = replace(room(belief, TAKE), refused=["go to fridge 1"])
+        assert dict(recalled_steps([candidate(TAKE)], here)).keys() == {"open fridge 1"}
+
+    def test_where_one_of_a_kind_refused_what_was_enough_before_one_goes_there_first(self):
+        nearby = [snippet("open fridge 1", "take apple 1 from fridge 1", id_=str(each)) for each in range(2)]
+        walked = [snippet("go to sink 1", "take apple 1 from sink 1", id_=f"w{each}") for each in range(3)]
+        here = room(ROOM, *nearby, *walked)
+        assert "open fridge 1" in dict(here.search("apple"))
+        refused = replace(here, failed=["open fridge 9"])
+        assert "go to fridge 1" in dict(refused.search("apple"))
+
+    def test_places_of_a_kind_that_experience_does_not_know_are_searched_last(self):
+        here = room(replace(ROOM, places=(*ROOM.places, "safe 1")), TAKE)
+        assert list(dict(here.search("apple")))[-1] == "go to safe 1"
 
 
 class TestLessons:

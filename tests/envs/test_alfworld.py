@@ -155,3 +155,35 @@ def test_a_damaged_game_is_named(tmp_path):
     file.write_text("{}")
     with pytest.raises(FileError, match=r"game\.tw-pddl: is not a game file"):
         env.reset()
+
+
+@pytest.mark.parametrize(
+    ("config", "train_eval"),
+    [
+        (5, "train"),
+        ({}, ["train"]),
+        ({"env": {"task_types": 5}}, "train"),
+        ({"env": {"task_types": ["look"]}}, "train"),
+        ({"env": {"goal_desc_human_anns_prob": "often"}}, "train"),
+        ({"env": {"domain_randomization": "yes"}}, "train"),
+        ({"dataset": {"num_eval_games": float("inf")}}, "eval_in_distribution"),
+        ({"dataset": {"num_eval_games": 1.5}}, "eval_in_distribution"),
+        ({"dataset": {"eval_id_data_path": 7}}, "eval_in_distribution"),
+        ({"general": {"training_method": ["dqn"]}}, "eval_in_distribution"),
+    ],
+)
+def test_a_wrong_value_in_a_configuration_is_one_line(data, config, train_eval):
+    if isinstance(config, dict) and "dataset" not in config:
+        config = {**config, "dataset": {"data_path": str(data), "eval_id_data_path": str(data)}}
+    elif isinstance(config, dict):
+        config = {**config, "dataset": {"eval_id_data_path": str(data), **config["dataset"]}}
+    with pytest.raises(InputError) as caught:
+        AlfredTWEnv(config, train_eval).init_env(1)
+    assert "\n" not in str(caught.value)
+
+
+def test_seeds_and_numbers_of_games_are_whole(data):
+    env = AlfredTWEnv({"dataset": {"eval_id_data_path": str(data)}}, "eval_in_distribution").init_env(1)
+    for call, value in ((env.seed, "x"), (env.seed, 1.5), (env.skip, "x"), (env.skip, -1)):
+        with pytest.raises(InputError, match="whole number"):
+            call(value)

@@ -153,3 +153,21 @@ def test_games_in_processes_of_their_own_work_too():
         assert observations[1] == single
     finally:
         envs.close()
+
+
+@pytest.mark.parametrize("number", [1.5, "2", None, 0, True])
+def test_a_number_of_environments_is_whole(number):
+    with pytest.raises(InputError, match="give a whole number"):
+        rpms_gym.WorldVectorEnv(number)
+
+
+def test_one_bad_command_steps_no_game():
+    env = rpms_gym.WorldVectorEnv(3)
+    env.reset(seed=1)
+    for wrong in (["look", "look", 7], ["look", None, "look"], 7, ["look"]):
+        with pytest.raises(InputError):
+            env.step(wrong)
+    assert [game.steps for game in env.games] == [0, 0, 0]
+    with pytest.raises(InputError, match="a seed is a whole number"):
+        env.reset(seed=["x", 1, 2])
+    env.close()

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from rpms.core.errors import InputError
+from rpms.envs.admission import admission
 from rpms.envs.openenv import Command, Served, WorldsClient, listen, make_app, make_server
 from rpms.worlds.alfworld.games import builtin_ids, builtin_walkthrough
 from rpms.worlds.alfworld.world import world as alfworld
@@ -21,6 +22,7 @@ from tests.play.corridor import task as corridor_task
 
 NAME = builtin_ids()[0]
 SESSIONS = 8
+JSON = {"content-type": "application/json"}
 
 
 class Watched(Corridor):
@@ -145,7 +147,7 @@ def test_plain_http_may_not_send_without_end(server):
                 sent += plain.send(b" " * 100_000)
         assert sent < 400_000_000
     with httpx.Client(base_url=server, trust_env=False, timeout=20) as plain:
-        assert plain.post("/reset", content=b" " * 2_000_000).status_code == 413
+        assert plain.post("/reset", content=b" " * 2_000_000, headers=JSON).status_code == 413
         assert plain.post("/reset", json={"task": 0}).status_code == 200
 
 
@@ -182,3 +184,80 @@ def test_a_taken_port_is_one_line():
         port = taken.getsockname()[1]
         with pytest.raises(InputError, match=f"cannot serve on 127.0.0.1, port {port}: Address already in use"):
             listen("127.0.0.1", port)
+
+
+CREATE = {"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"content-type": "text/plain"}, 415),
+        ({"content-type": "application/x-www-form-urlencoded"}, 415),
+        ({"content-type": "application/json", "host": "evil.example"}, 421),
+        ({"content-type": "application/json", "origin": "https://evil.example"}, 403),
+        ({"content-type": "application/json", "origin": "null"}, 403),
+    ],
+)
+def test_a_web_page_cannot_open_sessions(server, headers, status):
+    answers = [httpx.post(f"{server}/mcp", json=CREATE, headers=headers) for _ in range(SESSIONS + 1)]
+    assert {answer.status_code for answer in answers} == {status}
+    with client(server) as env:  # there is room for whoever may come in
+        assert env.reset(world="toolbox").observation.text
+
+
+def test_a_page_of_another_site_gets_no_web_socket(server):
+    from websockets.exceptions import InvalidHandshake, WebSocketException  # noqa: PLC0415
+    from websockets.sync.client import connect  # noqa: PLC0415
+
+    with pytest.raises((InvalidHandshake, WebSocketException)):
+        connect(f"{server.replace('http', 'ws')}/ws", origin="https://evil.example").recv()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"jsonrpc": "2.0", "id": "\\ud800", "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": NaN, "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": [1], "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": {"a": 1}, "method": ["x"]}',
+        b"null",
+        b"[]",
+        b"{",
+        b'{"jsonrpc": "2.0", "id": "' + b"x" * 900_000 + b'", "method": "tools/list"}',
+        b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * 900_000 + b'"}',
+    ],
+)
+@pytest.mark.parametrize("path", ["mcp", "reset", "step"])
+def test_what_no_reader_takes_is_one_short_line(server, path, body):
+    answer = httpx.post(f"{server}/{path}", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert len(answer.content) < 400
+    assert "NoneType" not in answer.text
+
+
+def test_beyond_this_machine_a_token_is_needed():
+    with pytest.raises(InputError, match="RPMS_ENVS_TOKEN"):
+        admission("0.0.0.0", (), "")
+    admitted = admission("0.0.0.0", ("envs.example",), "s3cret-token")
+    assert admitted.refusal({"host": "envs.example", "authorization": "Bearer s3cret-token"}) is None
+    assert admitted.refusal({"host": "envs.example"})[0] == 401
+    assert admitted.refusal({"host": "envs.example", "authorization": "Bearer s3cret-toke\u00e9"})[0] == 401
+    assert admitted.refusal({"host": "other.example", "authorization": "Bearer s3cret-token"})[0] == 421
+    assert "s3cret" not in repr(admitted)
+
+
+def test_a_session_that_nobody_uses_ends_and_leaves_its_place():
+    place = listen("127.0.0.1", 0)
+    served = make_server(make_app(Served((toolbox.world,)), 1, idle_s=0.2))
+    thread = threading.Thread(target=served.run, kwargs={"sockets": [place]})
+    thread.start()
+    url = f"http://127.0.0.1:{place.getsockname()[1]}/mcp"
+    try:
+        assert "result" in httpx.post(url, json=CREATE).json()
+        while "result" not in httpx.post(url, json=CREATE).json():
+            time.sleep(0.2)
+    finally:
+        served.should_exit = True
+        thread.join(20)
+        place.close()

@@ -13,24 +13,24 @@ from rpms.guard import Call, Guard, read_tool_manual
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.log import ResultLine, read_guard_log
 
-MANUAL = read_tool_manual(
-    (
-        "once.yaml",
-        """
+TEXT = """
 facts:
   paid: {args: [bill], initially: false, yes: <bill> was paid, no: <bill> was not paid}
   agrees: {args: [text], path: <text>, is: "yes"}
   confirmed: {initially: false}
+  big: {args: [bill], path: <bill>, is: BIG}
 tools:
+  keep: [bill]
   pay: {args: [bill], needs: [not paid(bill)], effects: [paid(bill), not confirmed]}
   look: [bill]
   user_says: {args: [text], effects: [confirmed if agrees(text)]}
 policies:
   P-YES-1: {text: Pay only after a yes., tools: pay, requires: confirmed}
   P-LOOK-1: {text: Look only at paid bills., tools: look, requires: paid(bill), warns: true}
-""",
-    )
-)
+  P-BIG-1: {text: A person approves big bills., tools: pay, when: big(bill), asks: true}
+  P-OLD-1: {text: Only new bills are kept., tools: keep, when: big(bill), sets: {bill: B0}}
+"""
+MANUAL = read_tool_manual(("once.yaml", TEXT))
 PAY = Call("pay", {"bill": "B1"}, "c1")
 
 
@@ -101,8 +101,8 @@ class Script:
         self.responses = importlib.import_module("openai.types.responses")
         self.guarded = importlib.import_module("rpms.guard.openai_agents").guarded
 
-    def run(self, guard, tool, *calls):
-        """What each call was answered with."""
+    def run(self, guard, tool, *calls, approved=None):
+        """What each call was answered with, and in `asked` the tools that a person was asked about."""
         agents, responses = self.agents, self.responses
         text = responses.ResponseOutputText(text="done", type="output_text", annotations=[])
         said = responses.ResponseOutputMessage(
@@ -125,6 +125,12 @@ class Script:
         agent = agents.Agent(name="payer", model=Listed(), tools=self.guarded(guard, tool))
         config = agents.RunConfig(tracing_disabled=True)
         done = asyncio.run(agents.Runner.run(agent, "yes", run_config=config))
+        self.asked = [item.name for item in done.interruptions]
+        if done.interruptions:
+            state = done.to_state()
+            for item in done.interruptions:
+                (state.approve if approved else state.reject)(item)
+            done = asyncio.run(agents.Runner.run(agent, state, run_config=config))
         return [item["output"] for item in done.to_input_list() if item.get("type") == "function_call_output"]
 
 
@@ -164,4 +170,140 @@ def test_openai_knows_that_nobody_knows_what_a_tool_did_that_took_too_long():
     tool = script.agents.function_tool(pay, timeout=0.01)
     first, second = script.run(Guard(MANUAL), tool, PAY, Call("pay", {"bill": "B1"}, "c2"))
     assert "timed out" in first
-    assert "under way" in second
+    assert "did not return" in second
+
+
+def test_openai_shows_the_model_warnings_and_makes_changed_calls():
+    script = Script()
+    kept = []
+
+    def look(bill: str) -> str:
+        """Look at a bill."""
+        return f"a bill {bill}"
+
+    def keep(bill: str) -> str:
+        """Keep a bill."""
+        kept.append(bill)
+        return "kept"
+
+    guard = Guard(MANUAL)
+    warned = script.run(guard, script.agents.function_tool(look), Call("look", {"bill": "B1"}, "c1"))
+    assert warned[0].startswith("a bill B1\n[warning] P-LOOK-1")
+    changed = script.run(guard, script.agents.function_tool(keep), Call("keep", {"bill": "BIG"}, "c2"))
+    assert kept == ["B0"]
+    assert changed[0].startswith("kept\n[changed] P-OLD-1")
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_openai_asks_a_person_by_its_own_approvals(approved):
+    script = Script()
+    paid = []
+
+    def pay(bill: str) -> str:
+        """Pay a bill."""
+        paid.append(bill)
+        return "paid"
+
+    calls = [Call("pay", {"bill": "BIG"}, "c1")]
+    answers = script.run(Guard(MANUAL), script.agents.function_tool(pay), *calls, approved=approved)
+    assert script.asked == ["pay"]
+    assert paid == (["BIG"] if approved else [])
+    assert (answers[0] == "paid") is approved
+
+
+@pytest.mark.parametrize("approved", [True, False])
+def test_langgraph_asks_a_person_by_an_interrupt_and_the_guard_can_be_told(langchain, approved):
+    agents = pytest.importorskip("langchain.agents")
+    fake = importlib.import_module("langchain_core.language_models.fake_chat_models")
+    memory = importlib.import_module("langgraph.checkpoint.memory").InMemorySaver()
+    types = importlib.import_module("langgraph.types")
+    paid = []
+
+    def pay(bill: str) -> str:
+        """Pay a bill."""
+        paid.append(bill)
+        return "paid"
+
+    class Model(fake.GenericFakeChatModel):
+        def bind_tools(self, *_args, **_options):
+            return self
+
+    asked = {"name": "pay", "args": {"bill": "BIG"}, "id": "c1"}
+    model = Model(messages=iter([langchain.AIMessage("", tool_calls=[asked]), langchain.AIMessage("done")]))
+    middleware = adapter().GuardMiddleware(Guard(MANUAL))
+    agent = agents.create_agent(model, [pay], middleware=[middleware], checkpointer=memory)
+    config = {"configurable": {"thread_id": "t1"}}
+    middleware.guard_of("t1").tell("confirmed")  # nobody says yes in this conversation, but the host knows
+    stopped = agent.invoke({"messages": [langchain.HumanMessage("pay it")]}, config)
+    question = stopped["__interrupt__"][0].value
+    assert (question["rule"], question["args"]) == ("P-BIG-1", {"bill": "BIG"})
+    assert not paid
+    done = agent.invoke(types.Command(resume={"decisions": [{"type": "approve" if approved else "reject"}]}), config)
+    assert paid == (["BIG"] if approved else [])
+    told = next(each for each in done["messages"] if isinstance(each, langchain.ToolMessage))
+    assert told.content == "paid" if approved else "a person said no" in told.content
+
+
+@pytest.mark.filterwarnings("ignore")  # what the framework warns of is not ours
+def test_inspect_shows_warnings_escalates_to_a_person_and_takes_what_a_solver_tells(tmp_path, monkeypatch):
+    inspect = pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
+    points = importlib.import_module("inspect_ai._util.entrypoints")
+    monkeypatch.setattr(points, "_inspect_ai_eps_loaded_all", True)  # other packages' take half a minute
+    approval = importlib.import_module("inspect_ai.approval")
+    model = importlib.import_module("inspect_ai.model")
+    solvers = importlib.import_module("inspect_ai.solver")
+    tools = importlib.import_module("inspect_ai.tool")
+    ours = importlib.import_module("rpms.guard.inspect")
+    manual = tmp_path / "m.yaml"
+    manual.write_text(TEXT)
+    paid, read, escalated = [], [], []
+
+    def named(name, done):
+        async def execute(bill: str) -> str:
+            """Do it.
+
+            Args:
+                bill: Which one.
+            """
+            done.append(bill)
+            return f"done {bill}"
+
+        return tools.tool(name=name)(lambda: execute)()
+
+    @solvers.solver
+    def knowing():
+        async def solve(state, _generate):
+            ours.tell("confirmed")
+            return state
+
+        return solve
+
+    @approval.approver(name="person")
+    def person():
+        async def decide(message, call, view, history):
+            escalated.append(call.arguments["bill"])
+            return approval.Approval(decision="approve")
+
+        return decide
+
+    asked = [("look", "B1"), ("pay", "BIG")]
+    answers = [model.ModelOutput.for_tool_call("mockllm/model", name, {"bill": bill}) for name, bill in asked]
+    answers.append(model.ModelOutput.from_content("mockllm/model", "done"))
+
+    def answer(messages, *_):
+        read.append([each.text for each in messages if each.role == "tool"])
+        said = answers.pop(0)
+        said.usage = model.ModelUsage()
+        return said
+
+    rules = [approval.ApprovalPolicy(ours.guard(str(manual)), "*"), approval.ApprovalPolicy(person(), "*")]
+    task = inspect.Task(
+        [importlib.import_module("inspect_ai.dataset").Sample("pay")],
+        solver=[knowing(), solvers.use_tools(named("look", []), named("pay", paid)), solvers.generate()],
+        approval=rules,
+    )
+    script = model.get_model("mockllm/model", custom_outputs=answer)
+    (done,) = inspect.eval(task, model=script, display="none", log_dir=str(tmp_path))
+    assert done.status == "success", done.error
+    assert read[1][0].startswith("done B1\n[warning] P-LOOK-1")
+    assert (paid, escalated) == (["BIG"], ["BIG"])

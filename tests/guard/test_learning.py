@@ -85,3 +85,57 @@ def test_the_command_learns_from_logs_and_says_what_it_found(shop, rpms):
     claims = [json.loads(line) for line in (shop / "out.evidence.jsonl").read_text().splitlines()[1:]]
     assert [claim["text"] for claim in claims] == ["pending(order_id)"]
     assert "instead of a world" in rpms("rules", "learn", "alfworld", "--from", shop / "log.jsonl", "--out", "x").line
+
+
+FILES = """
+facts:
+  exists: {args: [path], yes: <path> exists, no: <path> does not exist}
+  listed: {args: [path], initially: false}
+tools:
+  list: {args: [path], effects: [exists(path)], reads: true}
+  read: {args: [path], effects: [exists(path)]}
+  write: {args: [path], effects: [exists(path)]}
+  delete: {args: [path], effects: [not exists(path)]}
+"""
+
+
+def test_what_is_learned_refuses_nothing_that_worked_and_proposes_nothing_that_changes_anything(tmp_path):
+    (tmp_path / "facts.yaml").write_text(FILES)
+    there: set[str] = set()
+    for session in range(6):
+        guard = Guard(tmp_path / "facts.yaml", log=tmp_path / "log.jsonl", session=f"s{session}")
+        for tool, path in (
+            ("read", "old"),  # there, though nobody has said so
+            ("write", "new"),
+            ("read", "new"),
+            ("delete", "new"),
+            ("read", "new"),
+            ("delete", "new"),
+            ("write", "new"),
+            ("read", "new"),
+        ):
+            call = Call(tool, {"path": f"{session}/{path}"})
+            guard.check(call)
+            fails = path == "new" and tool in ("read", "delete") and call.arguments["path"] not in there
+            (there.discard if tool == "delete" else there.add)(call.arguments["path"])
+            if fails:
+                there.discard(call.arguments["path"])
+            guard.observe(call, "Error: no such file" if fails else "done")
+    result = learn(tmp_path)
+    assert [claim.at[-1] for claim in result.needs] == ["delete"]  # reading makes sure itself that a file exists
+    learned = Guard(tmp_path / "learned.yaml")
+    worked, here = 0, learned
+    for each in tried(Guard(tmp_path / "facts.yaml"), tmp_path / "log.jsonl"):
+        here = learned.fresh(silent=True) if each.step == 1 else here
+        ruling = here.check(each.call)
+        here.withdraw(each.call)
+        here.observe(each.call, "", failed=each.failed)
+        assert ruling.goes_on or each.failed
+        worked += not each.failed
+    assert worked == 36
+    gone = learned.fresh()
+    gone.tell('not exists("x")')
+    refused = gone.check(Call("delete", {"path": "x"}))
+    assert refused.rule == "E-DELETE"
+    assert refused.remedy == "list first"
+    assert learned.fresh().check(Call("delete", {"path": "y"})).goes_on  # nobody knows: it passes

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Self
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rpms.guard import Guard
 from rpms.guard.mcp_session import McpSession
@@ -193,3 +195,14 @@ def test_a_cancelled_call_is_neither_under_way_for_good_nor_made_twice():
         assert "an earlier call did not return" in again["result"]["content"][0]["text"]
         reused = client.ask("tools/call", 3, name="slow", arguments={"order_id": "W1", "seconds": 0})
         assert "under way" in json.dumps(reused)
+
+
+@given(st.binary(max_size=60) | st.text(max_size=60).map(lambda text: json.dumps({"method": text}).encode()))
+def test_whatever_is_passed_on_is_one_line_to_every_reader(line):
+    to_server = []
+    session = McpSession(Guard(SHOP), [].append, to_server.append, lambda _: None, patience=60)
+    session.from_client(line)
+    session.from_client(b'{"method":"notifications/x","params":{"a":"' + line.hex().encode() + b'","b":\r[1]\r}}')
+    for each in to_server:
+        assert each.isascii()
+        assert len(each.decode().splitlines()) == 1

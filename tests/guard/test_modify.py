@@ -195,24 +195,6 @@ def test_langchain_makes_the_changed_call():
     assert turn.tool_calls[0]["args"]["limit"] == 5000
 
 
-def test_openai_guardrails_refuse_with_the_call_to_make():
-    agents = pytest.importorskip("agents", reason="the OpenAI Agents SDK is not installed")
-    guarded = importlib.import_module("rpms.guard.openai_agents").guarded
-    context = importlib.import_module("agents.tool_context").ToolContext
-
-    def query(table: str, limit: int, safe: bool) -> str:
-        """Rows of a table."""
-        return f"{limit} rows of {table} {safe}"
-
-    (tool,) = guarded(Guard(MANUAL), agents.function_tool(query))
-    arguments = '{"table": "orders", "limit": 5000, "safe": true}'
-    here = context(context=None, tool_name="query", tool_call_id="c1", tool_arguments=arguments)
-    data = agents.ToolInputGuardrailData(context=here, agent=None)
-    behaviour = asyncio.run(tool.tool_input_guardrails[-1].run(data)).behavior
-    assert behaviour["type"] == "reject_content"
-    assert behaviour["message"].endswith("What to do: call it with limit=100.")
-
-
 def test_inspect_modifies(tmp_path):
     pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
     tool = importlib.import_module("inspect_ai.tool")

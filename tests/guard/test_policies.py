@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rpms.core.errors import InputError
 from rpms.guard import Allow, Call, Guard, Refuse, Warn
-from rpms.guard.policies import NAMES, policy_guard, policy_manual
+from rpms.guard.policies import NAMES, policy_guard, policy_manual, records
 from rpms.guard.rulings import ERROR
 
 MIA = {
@@ -273,3 +273,127 @@ def test_no_result_and_no_argument_breaks_the_guard_or_gets_a_change_through(nam
         assert ruling.rule != ERROR, ruling.text
         changes = any(effect.literal.atom.predicate == "confirmed" for effect in tools[tool].effects)
         assert isinstance(ruling, Refuse) or not changes
+
+
+@pytest.mark.parametrize(
+    ("said", "agrees"),
+    [
+        *((text, True) for text in ("Yes", "Yes, cancel it.", "yes cancel it", "Sure, go ahead.", "OK", "Absolutely")),
+        *((text, True) for text in ("Go ahead and cancel it.", "I confirm.", "Please proceed with the exchange.")),
+        *((text, True) for text in ("Yes, that's correct. Please proceed.", "Of course.", "Yes, it weighs 3.5 kg.")),
+        *((text, False) for text in ("No", "Please do not cancel it.", "Please do nothing yet", "Yes, wait, no")),
+        *(
+            (text, False)
+            for text in ("Yes and no", "Yes, but not the second one", "I don’t want that", "I can't agree")
+        ),
+        *(
+            (text, None)
+            for text in ("Go ahead and tell me more first", "Confirmed bachelor here", "Yes, wait", "Maybe")
+        ),
+        *(
+            (text, None)
+            for text in ("Yes, but only the first", "Okay, what else", "Sure, if it is free", "Yes? How much")
+        ),
+    ],
+)
+def test_a_plain_yes_is_told_from_everything_else(said, agrees):
+    assert records.says_yes(None, said) is agrees
+
+
+def test_what_is_no_plain_yes_takes_back_an_earlier_one():
+    guard = shop()
+    guard.hear("Yes, do it.")
+    guard.hear("Okay, what else is there?")
+    ruling = guard.check(exchange("i2"), can_ask=True)
+    assert (ruling.word, ruling.rule) == ("ask", "SHOP-CONFIRM")  # a person can say so; nobody else has
+    assert guard.check(exchange("i2"), approved=True).goes_on
+
+
+def booking(*payments: tuple[str, float], flights: tuple[tuple[str, str, str], ...] = (), **more: object) -> Call:
+    legs = flights or (("HAT2", "2024-05-20", "JFK"),)
+    return Call(
+        "book_reservation",
+        {
+            "user_id": "mia",
+            "origin": "JFK",
+            "destination": "SEA",
+            "flight_type": "one_way",
+            "cabin": "economy",
+            "flights": [{"flight_number": number, "date": date} for number, date, _ in legs],
+            "passengers": TRIP["passengers"],
+            "payment_methods": [{"payment_id": method, "amount": amount} for method, amount in payments],
+            "total_baggages": 0,
+            "nonfree_baggages": 0,
+            "insurance": "no",
+        }
+        | more,
+    )
+
+
+def offered(guard: Guard, number: str, origin: str, destination: str, date: str) -> None:
+    offer = {"flight_number": number, "origin": origin, "destination": destination, "status": "available"}
+    offer |= {"available_seats": {"economy": 9}, "prices": {"economy": 60}}
+    arguments = {"origin": origin, "destination": destination, "date": date}
+    guard.observe(Call("search_direct_flight", arguments), json.dumps([offer]))
+
+
+@pytest.mark.parametrize(
+    ("payments", "more", "rule"),
+    [
+        ([("card_1", 60)], {}, ""),
+        ([("gift_1", 30), ("gift_1", 30)], {}, "AIR-PAY-COUNT"),
+        ([("card_1", 160), ("gift_1", -100)], {}, "AIR-AMOUNTS"),
+        ([("card_1", 60)], {"total_baggages": -2}, "AIR-BAGS-FEE"),
+        ([("card_1", 60)], {"nonfree_baggages": -1}, "AIR-BAGS-FEE"),
+    ],
+)
+def test_money_and_bags_are_counted_as_a_cashier_counts_them(payments, more, rule):
+    guard = airline()
+    offered(guard, "HAT2", "JFK", "SEA", "2024-05-20")
+    guard.hear("Yes.")
+    assert guard.check(booking(*payments, **more)).rule == rule
+
+
+def test_a_search_is_asked_for_by_its_route():
+    assert "search_direct_flight: JFK, SEA, 2024-05-20" in airline().check(booking(("card_1", 60))).remedy
+
+
+def test_there_and_back_and_there_again_is_no_way_there():
+    guard = airline()
+    legs = (("HAT2", "JFK", "SEA"), ("HAT3", "SEA", "JFK"), ("HAT4", "JFK", "SEA"))
+    for day, (number, origin, destination) in enumerate(legs):
+        offered(guard, number, origin, destination, f"2024-05-2{day}")
+    guard.hear("Yes.")
+    flights = tuple((number, f"2024-05-2{day}", "") for day, (number, _, _) in enumerate(legs))
+    assert guard.check(booking(("card_1", 180), flights=flights)).rule == "AIR-TRIP"
+
+
+def test_a_certificate_is_sent_once():
+    guard = airline()
+    guard.observe(Call("get_flight_status", {"flight_number": "HAT1", "date": "2024-05-20"}), "cancelled")
+    send = Call("send_certificate", {"user_id": "mia", "amount": 100})
+    for _ in range(2):
+        guard.hear("Yes.")
+        ruling = guard.check(send, can_ask=True)
+        if ruling.goes_on:
+            guard.observe(send, "Certificate sent.")
+            guard.observe(Call("get_user_details", {"user_id": "mia"}), json.dumps(MIA))
+    assert (ruling.word, ruling.rule) == ("ask", "AIR-CERTIFICATE-ONCE")
+
+
+def test_a_shop_reads_nothing_before_it_knows_the_customer_and_looks_for_no_second_one():
+    guard = policy_guard("retail")
+    for tool, arguments in (("get_user_details", {"user_id": "mia"}), ("get_order_details", {"order_id": "#W1"})):
+        assert guard.check(Call(tool, arguments)).rule == "SHOP-IDENTIFY-READ"
+    find = Call("find_user_id_by_email", {"email": "mia@example.com"})
+    assert guard.check(find).goes_on
+    guard.observe(find, "mia")
+    assert guard.check(Call("get_user_details", {"user_id": "mia"})).goes_on
+    assert guard.check(Call("find_user_id_by_email", {"email": "ben@example.com"})).rule == "SHOP-ONE-CUSTOMER"
+
+
+def test_returning_nothing_is_no_return():
+    guard = shop()
+    guard.hear("Yes.")
+    nothing = {"order_id": "#W1", "item_ids": [], "payment_method_id": "card_1"}
+    assert guard.check(Call("return_delivered_order_items", nothing)).rule == "SHOP-ITEMS"

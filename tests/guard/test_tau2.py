@@ -20,6 +20,8 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "guard" / "tau2_retail.py"
 DOMAINS = ("airline", "retail")
 WARNED_OF = {"AIR-DELAY", "SHOP-LIKE-FOR-LIKE"}
+BY_HAND = {"AIR-AMOUNTS", "AIR-CERTIFICATE-ONCE", "SHOP-IDENTIFY-READ", "SHOP-ONE-CUSTOMER"}
+"""Rules that no reference action can be changed to break alone; `test_policies` breaks them."""
 BREAKING = {
     "airline": {("7", "AIR-CANCEL"), ("9", "AIR-FLOWN"), ("33", "AIR-BAGS-FEE")},
     "retail": {("13", "SHOP-REFUND"), ("105", "SHOP-BALANCE")},
@@ -50,7 +52,7 @@ def installed(tau2):
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_every_rule_has_a_kind_of_violation(tau2, domain):
     rules = {policy.rule.id for policy in policy_manual(domain).policies}
-    assert rules == {kind.rule for kind in tau2("measure").kinds_of(domain)} | WARNED_OF & rules
+    assert rules == {kind.rule for kind in tau2("measure").kinds_of(domain)} | (WARNED_OF | BY_HAND) & rules
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rpms.core.condition import RULES_ONLY, compose
+from rpms.core.condition import RULES_ONLY, Condition, compose
 from rpms.core.episode import Episode
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding
@@ -26,14 +26,15 @@ def planned(kind: str) -> Episode:
     return _play(kind, PolicyModel("planner", follow_plan), 50)
 
 
-def scripted(kind: str, *actions: str) -> Episode:
-    return _play(kind, ScriptedModel("script", [f"Action: {action}" for action in actions]), len(actions))
+def scripted(kind: str, *actions: str, condition: Condition = RULES_ONLY) -> Episode:
+    model = ScriptedModel("script", [f"Action: {action}" for action in actions])
+    return _play(kind, model, len(actions), condition)
 
 
-def _play(kind, model, steps) -> Episode:
+def _play(kind, model, steps, condition=RULES_ONLY) -> Episode:
     task = game_of(kind)
     game = WORLD.open(task, Setting())
-    mind = compose(RULES_ONLY, KNOWLEDGE, EpisodicMemory())
+    mind = compose(condition, KNOWLEDGE, EpisodicMemory())
     try:
         return play(Play(WORLD, game, task, mind, model, Decoding(), steps))
     finally:

@@ -10,7 +10,7 @@ import pytest
 from rpms.core.errors import ModelError, ModelUnavailable
 from rpms.core.memory import FailureLesson
 from rpms.learn.harvest import harvest
-from rpms.learn.lessons import Wording
+from rpms.learn.lessons import Wording, objection
 from rpms.learn.rounds import learn
 from rpms.models.base import Answer
 from rpms.models.policy import follow_plan
@@ -27,12 +27,12 @@ EPISODE = scripted("pick_cool", "go to fridge 1", "take apple 99 from fridge 1",
 
 def worded(answer: str) -> FailureLesson:
     model = FunctionModel(lambda _request: Answer(answer), "openai/wordsmith")
-    return next(each for each in Wording(model, MANUAL).over([LESSON], EPISODE) if isinstance(each, FailureLesson))
+    return next(each for each in Wording(model).over([LESSON], EPISODE) if isinstance(each, FailureLesson))
 
 
 def test_a_sound_lesson_is_taken_and_marked_with_its_origin(tmp_path):
-    lesson = worded("Lesson: nothing can be taken from a closed fridge 1: `open fridge 1` first")
-    assert lesson.corrective_rule == "nothing can be taken from a closed fridge 1: `open fridge 1` first"
+    lesson = worded("Lesson: the place must be open before taking")
+    assert lesson.corrective_rule == "the place must be open before taking"
     assert lesson.worded_by == "openai/wordsmith"
     assert lesson.origins == LESSON.origins
     assert lesson.id != LESSON.id
@@ -41,13 +41,12 @@ def test_a_sound_lesson_is_taken_and_marked_with_its_origin(tmp_path):
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ("Lesson: look into drawer 77 with `open fridge 1`", "which was not there"),
-        ("Lesson: take care next time, and hurry", "names no action"),
-        ("Lesson: do `take apple 99 from fridge 1` once more", "names no action"),
-        ("Lesson: `open cabinet 1` before that", "was not there|did not work"),
-        ("Lesson: `sing loudly` before that", "did not work"),
-        ("Lesson: \x1b[2J`open fridge 1` first", "printable"),
-        ("Lesson: " + "`open fridge 1` " * 40, "printable"),
+        ("Lesson: must be at drawer 77 before taking", "of one room alone"),
+        ("Lesson: take care next time, and hurry", "not in the form"),
+        ("Lesson: do `take apple 99 from fridge 1` once more", "not in the form"),
+        ("Lesson: must sing before dancing", "is about dancing"),
+        ("Lesson: \x1b[2J must be open before taking", "printable"),
+        ("Lesson: " + "must be open before taking " * 40, "printable"),
         ("", "printable"),
     ],
 )
@@ -56,7 +55,7 @@ def test_what_does_not_stand_up_to_the_transcript_is_left_as_it_was(answer, why)
     assert not worded(answer).worded_by
     text = answer.partition("Lesson: ")[2]
     step = EPISODE.steps[min(LESSON.origins).step - 1]
-    assert re.search(why, Wording(FunctionModel(lambda _: Answer(""), "m"), MANUAL).objection(text, step, EPISODE))
+    assert re.search(why, objection(text, step))
 
 
 def test_a_model_that_fails_once_costs_a_wording_and_one_that_is_gone_stops():
@@ -64,7 +63,7 @@ def test_a_model_that_fails_once_costs_a_wording_and_one_that_is_gone_stops():
         def answer(_request):
             raise error
 
-        return Wording(FunctionModel(answer, "m"), MANUAL)
+        return Wording(FunctionModel(answer, "m"))
 
     assert fails(ModelError("no")).over([LESSON], EPISODE) == (LESSON,)
     with pytest.raises(ModelUnavailable):
@@ -77,11 +76,10 @@ def test_learning_keeps_the_model_s_words_and_their_mark(tmp_path):
     def answer(request):
         if request.decision is None:
             asked.append(request.prompt.text)
-            worked = re.findall(r"- `([^`]+)` worked", request.prompt.text)
-            return Answer(f"Lesson: better do `{worked[0]}` instead of that" if worked else "")
+            return Answer("Lesson: the thing must be where it is looked for before taking")
         acted.append(request.episode)
         slip = acted.count(request.episode) == 2
-        return Answer("Action: take nothing from nowhere" if slip else f"Action: {follow_plan(request.decision)[1]}")
+        return Answer("Action: take apple 77 from drawer 99" if slip else f"Action: {follow_plan(request.decision)[1]}")
 
     model = FunctionModel(answer, "talker")
     given = plan(model, rounds=1, limit=3)

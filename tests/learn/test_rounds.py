@@ -35,8 +35,11 @@ COMPLETE = Sources(ManualChoice("complete"))
 
 def plan(model=None, **options) -> LearningPlan:
     model = model or PolicyModel("planner", follow_plan)
-    rounds = {name: options.pop(name) for name in ("first", "later", "start", "audit", "words") if name in options}
+    rounds = {
+        name: options.pop(name) for name in ("first", "later", "start", "audit", "words", "harvest") if name in options
+    }
     rounds["rounds"] = options.pop("rounds", 2)
+    rounds.setdefault("harvest", "clean")
     return LearningPlan(
         plan_run(
             WORLD,

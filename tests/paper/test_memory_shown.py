@@ -112,10 +112,10 @@ def test_an_agent_that_learns_also_knows_what_follows_from_what_it_learned():
         id="s",
     )
     agent = rpms.Agent("alfworld", memory=EpisodicMemory([snippet], "alfworld"), preset="strict")
-    before = agent._player.mind
+    before = agent._player.mind.experience
     agent.reset("put a hot apple in fridge.")
     agent.act(APPLE)
     agent.outcome(won=False, observation="Nothing happens.")
-    after = agent._player.mind
+    after = agent._player.mind.experience
     assert after.memory.entries == agent.memory.entries
     assert after.whereabouts is not before.whereabouts

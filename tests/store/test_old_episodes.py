@@ -7,9 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from rpms.cli.app import app
 from rpms.core.errors import InputError
 from rpms.store.episodes import file_name
 from rpms.store.protocol import Protocol
@@ -51,10 +49,10 @@ def test_an_old_folder_is_refused_with_the_command_that_converts_it(old_run):
         RunFolder(old_run).summary()
 
 
-def test_a_converted_episode_tells_the_same(old_run):
-    done = CliRunner().invoke(app, ["convert", str(old_run)])
-    assert done.exit_code == 0
-    assert "1 episodes converted" in done.stdout
+def test_a_converted_episode_tells_the_same(rpms, old_run):
+    done = rpms("convert", old_run)
+    assert done.code == 0
+    assert "1 episodes converted" in done.out
     record = RunFolder(old_run).episode("a")
     assert (record.row.steps, record.row.won, record.row.usage.prompt_tokens) == (2, True, 7)
     one, two = record.steps
@@ -65,9 +63,9 @@ def test_a_converted_episode_tells_the_same(old_run):
     assert record.prompt(2).text == "Instruction\n\nYou see a mug.\nThought: t\nAction: take mug 1"
 
 
-def test_a_damaged_old_episode_is_named_and_stays(old_run):
+def test_a_damaged_old_episode_is_named_and_stays(rpms, old_run):
     (file,) = (old_run / "episodes").glob("*.json")
     file.write_text(file.read_text()[:-30])
-    done = CliRunner().invoke(app, ["convert", str(old_run)])
-    assert done.exit_code != 0
+    done = rpms("convert", old_run)
+    assert done.code != 0
     assert file.exists()

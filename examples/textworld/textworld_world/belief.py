@@ -35,8 +35,9 @@ _PUT = re.compile(rf"you put the ({_NAME}) (into|on) the ({_NAME})\.")
 _DROP = re.compile(rf"you drop the ({_NAME}) on the ground\.")
 _OPEN = re.compile(rf"you (open|close|lock|unlock) the ({_NAME})(?:, revealing ([^.]+))?\.")
 _EAT = re.compile(rf"you eat the ({_NAME})\.")
-_CARRIED = re.compile(r"you are carrying: ([^.]+)\.")
+_CARRIED = re.compile(r"you are carrying:? ([^.]+)\.")
 _NEEDS_KEY = re.compile(rf"you have to unlock the ({_NAME}) with the ({_NAME}) first\.")
+_WELDED = re.compile(rf"the ({_NAME}) is welded shut\.")
 _NO_KEY = re.compile(rf"you need to take the ({_NAME}) first\.")
 _NO_WAY = re.compile(rf"you have to open the ({_NAME}) first\.")
 
@@ -95,7 +96,7 @@ def _entered(belief: FactBelief, action: str | None, room: str, text: str) -> Fa
     for way, (door, state) in doors.items():
         shut = (f"closed({door})", f"blocked({room}, {way})")
         told = shut if state == "closed" else (f"not closed({door})", f"not locked({door})")
-        belief = belief.learn(f"door({door}, {room}, {way})", *told, place=[door], door=[door])
+        belief = belief.learn(f"door({door}, {room}, {way})", f"not in(_, {door})", *told, place=[door], door=[door])
         belief = _present(belief, room, [door])
     return _keyed(_furnished(belief, room, text))
 
@@ -163,11 +164,13 @@ def _keyed(belief: FactBelief) -> FactBelief:
 
 def _refused(belief: FactBelief, action: str | None, text: str) -> FactBelief:
     """A command that was not taken says what is not so."""
+    if match := _WELDED.search(text):
+        return belief.learn(f"locked({match[1]})", f"closed({match[1]})", f"not fits(_, {match[1]})")
     if match := _NO_WAY.search(text):
         return belief.learn(f"closed({match[1]})")
     if match := _NO_KEY.search(text):
         return belief.learn(f"not holding({match[1]})")
-    words = re.fullmatch(rf"unlock ({_NAME}) with ({_NAME})", (action or "").casefold())
+    words = re.fullmatch(rf"(?:un)?lock ({_NAME}) with ({_NAME})", (action or "").casefold())
     if words and text == "that doesn't seem to fit the lock.":
         return belief.learn(f"not fits({words[2]}, {words[1]})")
     return belief

@@ -19,6 +19,7 @@ class TextWorldGame:
 
     def __init__(self, kind: str, seed: int) -> None:
         self.game = make(kind, seed)
+        self.verbs = {command.split()[0] for command in self.game.kb.inform7_commands.values()}
         self.reset()
 
     def reset(self) -> Outcome:
@@ -124,7 +125,8 @@ class TextWorldGame:
         if verb in ("go", "look"):
             return self.look()
         if verb == "inventory":
-            return f"You are carrying: {self.listed('I') or 'nothing'}."
+            held = self.listed("I")
+            return f"You are carrying: {held}." if held else "You are carrying nothing."
         if verb == "examine":
             what = next(
                 each.name for each in action.variables if str(self.game.infos[each.name].name).casefold() == thing
@@ -151,6 +153,8 @@ class TextWorldGame:
         if verb == "go":
             doors = [fact.arguments[1] for fact in self.facts_of(f"{rest}_of/d") if fact.arguments[2] == self.room]
             return f"You have to open the {self.name(doors[0])} first." if doors else "You can't go that way."
+        if verb not in self.verbs:
+            return "That's not a verb I recognise."
         if thing not in known or not self.near(known[thing]):
             return "You can't see any such thing."
         if key and verb in ("unlock", "lock"):

@@ -78,8 +78,10 @@ class TextWorldWorld(World):
 
     def start(self, goal: Goal) -> Belief:
         """A goal may name the key: `lock the chest with the latchkey`."""
-        key = [f"fits({goal.state}, {goal.object})"] if goal.state else []
-        return FactBelief().learn(*key, key=[goal.state] if goal.state else [])
+        if not goal.state:
+            return FactBelief()
+        key, lock = [goal.state], goal.object
+        return FactBelief().learn(f"not fits(_, {lock})", f"fits({goal.state}, {lock})", key=key, thing=key)
 
     def update(self, belief: FactBelief, action: str | None, observation: str) -> Belief:
         return update(belief, action, observation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -35,24 +36,27 @@ def serve(
         str, typer.Option(help="The address to listen on; the default is reachable from this machine only.")
     ] = "127.0.0.1",
     sessions: Annotated[int, typer.Option(min=1, help="How many sessions may run at once.")] = 64,
-    idle: Annotated[
-        float | None,
-        typer.Option(min=1, help="End a session after this many seconds without use.", show_default=False),
+    idle: Annotated[float, typer.Option(min=1, help="End a session after this many seconds without use.")] = 600,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A further name of this server, or of pages that may use it.", show_default=False),
     ] = None,
     data: options.DataFolder = None,
     engine: options.EngineName = "native",
 ) -> None:
     """Serve the worlds as OpenEnv environments until Ctrl-C."""
     try:
+        from rpms.envs.admission import TOKEN_VARIABLE, admission  # noqa: PLC0415
         from rpms.envs.openenv import Served, listen, make_app, make_server  # noqa: PLC0415  needs the extra
     except ImportError as error:
         raise InputError(str(error)) from None
     worlds = tuple(map(find_world, world or world_names()))
     if lacking := next((each for each in worlds if engine not in each.engines), None):
         raise InputError(f"{lacking.name} has no engine {engine!r}; choose one of {', '.join(lacking.engines)}")
+    admitted = admission(host, allow_host or (), os.environ.get(TOKEN_VARIABLE, ""))
     served = Served(worlds, data.absolute() if data else None, engine)
     names = ", ".join(each.name for each in worlds)
     with listen(host, port) as place:
         address, taken = place.getsockname()[:2]
         say(f"serving {names} at http://{address}:{taken}, up to {sessions} sessions; Ctrl-C stops it")
-        make_server(make_app(served, sessions, idle)).run(sockets=[place])
+        make_server(make_app(served, sessions, idle, admitted)).run(sockets=[place])

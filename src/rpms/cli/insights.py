@@ -21,7 +21,7 @@ from rpms.play.answering import NamedModel
 from rpms.play.trials import trial_folder
 from rpms.store.experience import write_experience
 from rpms.store.runs import PROTOCOL, RunFolder
-from rpms.worlds.registry import find_world
+from rpms.worlds.registry import world_named
 
 
 def gather_insights(
@@ -46,7 +46,7 @@ def gather_insights(
         raise InputError(f"{out}: exists already; choose another file or remove it")
     folders = [RunFolder(each) for folder in runs for each in _trials(folder)]
     name = str(folders[0].protocol.settings.get("world", ""))
-    world = find_world(name)
+    world = world_named(name, folders[0].folder)
     answering = NamedModel(model, name, ModelOptions(base_url=base_url), record.absolute() if record else None)()
     try:
         decoding = Decoding(max_tokens=max_tokens or world.max_tokens)

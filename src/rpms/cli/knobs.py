@@ -35,7 +35,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         *("agent", "trials", "insights"),
     ),
     "The prompt, and what is done about actions": ("prompts", "layout", "form", "belief", "enforce", "repair"),
-    "Learning": ("rounds", "later", "go_on", "audit", "lessons"),
+    "Learning": ("rounds", "later", "go_on", "audit", "harvest", "lessons"),
     "Running, and when to stop": (
         *("out", "pool", "workers", "ray", "epochs", "max_cost", "max_requests", "max_time"),
         *("stuck_after", "retry_errors", "dry_run", "report"),

@@ -94,6 +94,7 @@ def learn_split(
         later=after_it,
         start=options.memory_of(settings, found, model) if settings.memory else None,
         audit=audit,
+        harvest=settings.harvesting,
         words=(named if meter is None else meter.watching(named, known)) if _words_lessons(lessons, model) else None,
     )
     if go_on:

@@ -22,7 +22,7 @@ from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.evidence import counts_of
 from rpms.store.manuals import manual_text, read_manual
 from rpms.store.traces import read_traces, traces_file
-from rpms.worlds.registry import find_world
+from rpms.worlds.registry import find_world, world_named
 
 _STEPS_SHOWN = 2
 """Steps that are shown for a line, of each sort."""
@@ -56,7 +56,7 @@ def _opened(name: str) -> RuleManual:
         return manual_of(find_world(name))
     alone = read_manual(universal_tier(), manual_text(file))
     try:
-        world = find_world(alone.world) if alone.world else None
+        world = world_named(alone.world, file) if alone.world else None
     except InputError:
         world = None  # a world that is not installed here: its manual can be read all the same
     return manual_of(world, choose_manual(file)) if world else alone

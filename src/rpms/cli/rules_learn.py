@@ -22,7 +22,7 @@ from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.evidence import Label, evidence_file
 from rpms.store.manuals import manual_text, read_manual
 from rpms.store.traces import traces_file
-from rpms.worlds.registry import find_world
+from rpms.worlds.registry import find_world, world_named
 
 _STEPS = 20_000
 _MOST_SAID = 20
@@ -172,7 +172,7 @@ def check_against(
     name = world or (read_manual(universal_tier(), text).world if text is not None else manual)
     if not name:
         raise InputError(f"{manual}: does not name its world; use --world")
-    found = find_world(name)
+    found = find_world(name) if world or text is None else world_named(name, file)
     whole = manual_of(found, choose_manual(file)) if text is not None else manual_of(found)
     result = verify(whole, found, recorded(found, runs))
     console = make_console(soft_wrap=True)

@@ -36,7 +36,7 @@ def show_step(console: Console, step: Step, *, prompt: bool, told: str, verbose:
     """Print a step; on a terminal so that it fits, unless all is to be shown."""
     seen = f"{step.observation} ({told})" if told else step.observation
     before = [_rule(console, step.number), *_seen(seen), *_known(step.decision, verbose=verbose)]
-    before += [Text(line, style="magenta") for line in _readings(step)]
+    before.append(ScreenPart([Text(line, style="cyan") for line in _readings(step)]))
     after = list(_done(step))
     if prompt:
         _print(console, before, None)
@@ -53,9 +53,9 @@ def _readings(step: Step) -> Iterator[str]:
     if step.readings is None:
         return
     if step.readings.why:
-        yield f"  another reading: {step.readings.why}"
+        yield f"another reading: {step.readings.why}"
     later = step.readings.ranked[step.readings.taken :][:_READINGS_SHOWN]
-    yield "  read as: " + ", ".join(f"{each.goal.signature} ({each.probability:.0%})" for each in later)
+    yield "read as: " + ", ".join(f"{each.goal.signature} ({each.probability:.0%})" for each in later)
 
 
 _READINGS_SHOWN = 3

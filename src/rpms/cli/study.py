@@ -36,7 +36,7 @@ from rpms.study.run import Cell, Means, StudyLayout, learner, models_of, names_o
 from rpms.study.shipped import find_study, shipped_studies
 from rpms.study.table import estimates_table, results_table
 from rpms.study.values import Learning, Study
-from rpms.worlds.registry import find_world
+from rpms.worlds.registry import find_world, world_named
 
 app = typer.Typer(help="Run, list and check studies: one YAML file for each table of the paper.", no_args_is_help=True)
 
@@ -45,6 +45,9 @@ _SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
 _WIDTH = 120
 """How wide tables are at least where no terminal is narrower: as `rpms table` prints them, no number cut off."""
 
+WorldFolder = Annotated[
+    str | None, typer.Option(help="The study's world by its folder, where it is not installed; its code runs.")
+]
 StudyArgument = Annotated[
     Path, typer.Argument(help="A study's file, or a name that `rpms study list` prints.", show_default=False)
 ]
@@ -77,6 +80,7 @@ def run_file(
     pool: Annotated[
         Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
     ] = None,
+    world: WorldFolder = None,
     epochs: options.Epochs = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate what it would take.")] = False,
     report: Annotated[bool, typer.Option(help="Write a page at the end, if the extra `report` is installed.")] = True,
@@ -89,6 +93,8 @@ def run_file(
     A setting given here overrides the file's, in every condition and in learning.
     """
     file = find_study(file)
+    if world is not None:
+        find_world(world)
     study = read_study(file).under(settings)
     if settings.limit is not None and settings.split is None:
         study = _rehearsed(study, resources.data)
@@ -132,11 +138,14 @@ def run_file(
 @app.command("check")
 def check(
     files: Annotated[list[Path], typer.Argument(help="Study files.", show_default=False)],
+    world: WorldFolder = None,
 ) -> None:
     """Check study files; the first mistake is printed with its file and line, and the exit code is 2."""
+    if world is not None:
+        find_world(world)
     for file in map(find_study, files):
         study = read_study(file)
-        find_world(study.world)
+        world_named(study.world, study.file)
         say(f"{file}: ok, {len(study.cases)} conditions of {study.world}: {study.title}")
 
 
@@ -144,12 +153,12 @@ def _note_idle_parts(study: Study) -> None:
     enforcements = [case.condition.enforcement for case in study.cases]
     if study.learning is not None:
         enforcements.append(study.learning.condition(1).enforcement)
-    options.note_idle_parts(find_world(study.world), *enforcements)
+    options.note_idle_parts(world_named(study.world, study.file), *enforcements)
 
 
 def _rehearsed(study: Study, data: Path | None) -> Study:
     """A pilot of a study whose split is not here is one of the split that it learns from, and says so."""
-    world = find_world(study.world)
+    world = world_named(study.world, study.file)
     setting = options.make_setting(world, data, study.engine, None)
     try:
         study.choice.tasks(world, setting)
@@ -180,7 +189,7 @@ def _named(study: Study, resources: Resources, model: str) -> NamedModel:
 
 
 def _means(study: Study, console: Console, resources: Resources, prices: Mapping[str, Price | None]) -> Means:
-    world = find_world(study.world)
+    world = world_named(study.world, study.file)
     setting = options.make_setting(world, resources.data, study.engine, None)
     engine, meter = resources.player(), resources.meter(prices)
     windows: dict[tuple[str, int | None], int] = {}
@@ -209,7 +218,8 @@ def _means(study: Study, console: Console, resources: Resources, prices: Mapping
 
     def learn_first(learning: Learning, model: str, out: Path) -> Mapping[int, Path]:
         play = plan_round(study, learning, 1, model, means)
-        plan = LearningPlan(play, learning.rounds, first=learning.condition(1), later=learning.condition(2))
+        first, later = learning.condition(1), learning.condition(2)
+        plan = LearningPlan(play, learning.rounds, first, later, harvest=learning.settings.harvesting)
         rounds = learn(
             plan,
             out,
@@ -253,7 +263,7 @@ def _report(console: Console, folder: Path, study: Study, models: Sequence[str])
         return
     try:
         every = [evidence.comparison for evidence in gather([folder])]
-        comparisons = [comparison for comparison in every if comparison.model in models]  # others were printed before
+        comparisons = [each for each in every if not each.model or each.model in models]  # others were printed before
         wide, told = max(console.width, _WIDTH), set[str]()
         for name in (name for name in study.tables if name in TABLES):
             tables = [main_table(comparisons)] if name == "main" else applicable(name, comparisons)

@@ -30,7 +30,7 @@ from rpms.learn.quarantine import harmful, restore, set_aside, write_without
 from rpms.play.setup import manual_of
 from rpms.store.quarantine import quarantine_file, read_quarantine
 from rpms.store.runs import RunFolder
-from rpms.worlds.registry import find_world
+from rpms.worlds.registry import world_named
 
 Runs = Annotated[list[Path], typer.Argument(help="Folders of runs played with --mask.", show_default=False)]
 MemoryOption = Annotated[
@@ -183,7 +183,7 @@ def junk(
         played = str(RunFolder(run).protocol.settings.get("world"))
         if played != memory.world:
             raise InputError(f"{file}: a memory of {excerpt(memory.world)}, but {run} is of {excerpt(played)}")
-    world = find_world(memory.world)
+    world = world_named(memory.world, file)
     remarks = find_junk(memory.entries, world, manual_of(world), world.retrieval, runs or ())
     for each in Junk:
         own = [remark for remark in remarks if remark.junk is each]

@@ -1,8 +1,8 @@
-"""What holds in whatever room and state a memory is used: the facts that the hard filter judges by.
+"""Facts that hold in whatever room and state a memory is used: the hard filter judges by them.
 
 An entry was learned in another room, with other numbers on the doors. That its place is not in this room, its object
-not in this hand or its drawer not closed now is no fault of the advice. What is left is what follows from the kinds of
-things and the goal, and what the entry's own steps bring about.
+not in this hand or its drawer not closed now is no fault of the advice. What is left is the state it was learned in, as
+its signature tells it, what follows from the kinds of things and the goal, and what the entry's own steps bring about.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rpms.core.belief import GOAL_PREDICATES, Situation
+from rpms.core.belief import GOAL_PREDICATES, Situation, StateSignature
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import Goal, GoalSignature
 from rpms.core.rules import ActiveRules
+
+_ANY_STATE = StateSignature()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +26,15 @@ class Anywhere:
     rules: ActiveRules
     learned_for: GoalSignature
     """The goal of the entry that is judged: its tomato stands for the apple that is asked for now."""
+    learned_in: StateSignature = _ANY_STATE
+    """The state in which the entry that is judged was learned."""
 
     def truth(self, atom: Atom, /) -> Truth:
         if atom.predicate in GOAL_PREDICATES:
             return self.situation.truth(atom) | Situation(self.situation.belief, self._own_goal).truth(atom)
+        then = self.situation.belief.recalled(self.learned_in).truth(atom)
+        if then is not Truth.UNKNOWN:
+            return then
         predicate = self.rules.predicates.get(atom.predicate)
         if predicate is not None and predicate.lasting:
             return self.situation.truth(atom)

@@ -56,8 +56,13 @@ def judge(entry: Entry, rules: ActiveRules, situation: Situation, mode: Arbitrat
     """φ(m): the entry's fate under a mode. Critical failures are warnings themselves and are always kept."""
     if mode is Arbitration.NONE or isinstance(entry, CriticalFailure):
         return _KEPT
-    goal = situation.goal.signature if isinstance(entry, VerifiedSchema) else entry.goal_signature
-    broken = object_to(entry, rules, Anywhere(situation, rules, goal))
+    if isinstance(entry, VerifiedSchema):
+        anywhere = Anywhere(situation, rules, situation.goal.signature)
+    elif isinstance(entry, SuccessSnippet):
+        anywhere = Anywhere(situation, rules, entry.goal_signature, entry.state_signature)
+    else:
+        anywhere = Anywhere(situation, rules, entry.goal_signature)
+    broken = object_to(entry, rules, anywhere)
     if broken is not None and broken.conflict:
         return _verdict(broken, mode)
     here = object_to(_with_hand_of_now(entry, situation), rules, situation, strict=False) if mode.soft else None
@@ -180,10 +185,10 @@ def _object_to_plan(actions: Iterable[str], rules: ActiveRules, known: Facts, *,
             continue
         if not strict and instance.effects and all(effect.truth(facts) is Truth.TRUE for effect in instance.effects):
             continue
-        objection = objection_to_action(action, rules, facts)
-        if objection is not None and objection.conflict:
-            return objection
-        doubt = doubt or objection
+        for objection in (prohibition(action, rules, facts), infeasibility(action, rules, facts)):
+            if objection is not None and objection.conflict:
+                return objection
+            doubt = doubt or objection
         facts.apply(instance)
     return doubt
 

@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple, Self
 from urllib.parse import unquote
 
-from rpms.core.facts import Atom, Literal, Truth, kind_of, parse_literal
-from rpms.core.goal import Goal, escape
+from rpms.core.facts import Atom, Facts, Literal, Truth, kind_of, parse_literal
+from rpms.core.goal import Goal, GoalStep, escape
 from rpms.core.rules import ANYTHING
 
 _EMPTY_WORDS = {"holding": "none", "inventory": "empty"}
@@ -134,6 +134,14 @@ class Belief:
     def signature(self) -> StateSignature:
         """σ(b)."""
         return StateSignature.of(holding=self.holding, location=None if self.location is None else (self.location,))
+
+    def asked(self) -> Sequence[GoalStep]:
+        """The steps that the goal's sentence asks for, in its order; none where the manual's facts tell progress."""
+        return ()
+
+    def recalled(self, _state: StateSignature) -> Facts:
+        """The facts that a signature tells of the state it was taken in; by default none."""
+        return Belief()
 
     @property
     def moment(self) -> str:

@@ -94,6 +94,8 @@ class Knowledge:
     budget: Budget = field(default_factory=Budget)
     spell: Spell = as_written
     """How a command is written in the game at hand."""
+    plans: RuleManual | None = None
+    """What a planner plans with, where that is more than the manual; nothing of it reaches a prompt."""
 
 
 _JUDGEMENTS = {
@@ -113,6 +115,8 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
     beyond = condition.enforcement
     manual = knowledge.manual.of_tiers(condition.tiers) if condition.rules else RuleManual()
     acts = bool(manual.actions)
+    tells = manual if acts else knowledge.manual.bare()
+    planned = knowledge.plans.of_tiers(condition.tiers) if knowledge.plans else None
     finer = beyond.consistency is Consistency.PRECONDITION and acts
     compat = knowledge.compat if condition.state_filter else accept_everything
     alone = beyond.adapt and condition.memory and not condition.rules
@@ -141,7 +145,8 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
             ranked=beyond.ranked,
             notice=find_loop if beyond.loops else no_notice,
             spell=knowledge.spell,
-            plans=manual if acts else knowledge.manual.bare(),
+            tells=tells,
+            plans=planned if planned is not None and acts and not (beyond.menu or beyond.guidance) else tells,
             weighs=beyond.adapt,
             compact=beyond.compact,
         ),

@@ -124,7 +124,7 @@ def decide(
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
     recalled = {kind: known.memory.recall(kind, goal_signature, known.retrieval) for kind in TOLD}  # 4
     filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in TOLD}  # 5
-    adapted = {kind: known.adapt(filtered[kind], now.adapting) for kind in TOLD}  # past the paper; there, as stored
+    adapted = filtered | {Kind.SUCCESS: known.adapt(filtered[Kind.SUCCESS], now.adapting)}  # past the paper
     judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation) for kind in TOLD}  # 6
     selection = select(judged, recalled, known.retrieval, mind.mask, now.progress)  # the best, as there is room
     advice = Advice(mind.adviser, now, rules, selection.memories)  # past the paper; there, nothing is said

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 from urllib.parse import unquote
 
 UNKNOWN_GOAL = "unknown"
@@ -71,6 +72,17 @@ class Goal:
     @cached_property
     def signature(self) -> GoalSignature:
         return GoalSignature(self.type, self.object, self.state, self.destination)
+
+
+class GoalStep(NamedTuple):
+    """A step that a goal's own sentence asks for."""
+
+    name: str
+    """The kind of step: `focus_on`."""
+    target: str
+    """In the sentence's words: `water`."""
+    done: bool = False
+    """Whether the belief shows that it was done."""
 
 
 @dataclass(frozen=True, slots=True)

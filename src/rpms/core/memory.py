@@ -107,9 +107,7 @@ class FailureLesson:
         return _evidence(self.occurrence_count)
 
     def key(self) -> tuple[str, ...]:
-        state = str(self.state_signature.coarse)
-        action, rule = canonical(self.failed_action), canonical(self.corrective_rule)
-        return (str(self.goal_signature), state, action, self.failure_type, rule)
+        return (str(self.goal_signature), str(self.state_signature.coarse), canonical(self.corrective_rule))
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,6 +144,8 @@ class Turn:
     """The labelled lines before the action, where they are more than a thought."""
     gained: bool = False
     """Whether the score rose with the action; not shown."""
+    wrote: str = ""
+    """The action as the model wrote it, where a repair made another command of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,17 +266,21 @@ def transcript(
     for number, turn in enumerate(history):
         thought = turn.said or (f"Thought: {turn.thought}" if turn.thought else "")
         thought = f"{thought}\n" if thought and thoughts else ""
-        heard = f"{_heard(number, turn.observation)}\n"
-        items.append(f"{heard}{thought}Action: {turn.action}")
+        heard = f"{_heard(history[:number], turn.observation)}\n"
+        items.append(f"{heard}{thought}Action: {turn.wrote or turn.action}")
         spoken.append(len(heard))
     return (
         make_block(Part.HISTORY, "", items, count, spoken),
-        make_block(Part.OBSERVATION, "", (_heard(len(history), observation),), count),
+        make_block(Part.OBSERVATION, "", (_heard(history, observation),), count),
     )
 
 
-def _heard(number: int, observation: str) -> str:
-    return f"Obs: {observation}" if number else observation
+def _heard(history: Sequence[Turn], observation: str) -> str:
+    """An observation in the transcript; where a repair made another command of the last action, with that command."""
+    if not history:
+        return observation
+    repaired = f"[read as: {history[-1].action}] " if history[-1].wrote else ""
+    return f"Obs: {repaired}{observation}"
 
 
 def prompt_limit(window: int, answer: int) -> int:

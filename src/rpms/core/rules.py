@@ -184,6 +184,8 @@ class ActionSchema:
     """What it costs, in steps: a process takes its time."""
     others: tuple[str, ...] = ()
     """What its facts are about beyond what its command names: waiting heats what is in the pot on the stove."""
+    told: bool = True
+    """Whether prompts list it: what no instruction names is checked and planned with, and not told."""
     once: tuple[str, ...] = ()
     """Parameters with whose names it counts once in an episode: not again once the score rose with it. What was done
     without that is not done again in just the same way."""

@@ -54,14 +54,16 @@ class Wording:
     belief: Callable[[Belief, Progress], tuple[str, ...]] = belief_lines
     brief: Callable[[Belief, Progress], tuple[str, ...]] | None = None
     """The belief as the paper's listings have it, where that is less than all there is to say."""
+    printed: str = ""
+    """The instruction as the paper prints it, where ours names more actions."""
     choosing: str = ""
     """The example where actions are chosen from a menu; the usual one without it."""
     assumed: frozenset[str] = frozenset()
     """Predicates that nearly every action needs: the heading says so once, and the actions do not repeat it."""
 
     def terse(self) -> Wording:
-        """The same wording with no more of the belief than the paper's prompts show."""
-        return replace(self, belief=self.brief) if self.brief is not None else self
+        """The same wording with the paper's instruction, and no more of the belief than its prompts show."""
+        return replace(self, belief=self.brief or self.belief, instruction=self.printed or self.instruction)
 
     def silent(self) -> Wording:
         """The same wording without a word on goal and belief: the baseline's."""
@@ -106,7 +108,7 @@ def standing_blocks(wording: Wording, rules: ActiveRules, count: TokenCounter) -
         Part.EXAMPLE: (wording.example,),
         Part.UNIVERSAL: [rule_line(rule) for rule in rules.universal if not rule.when],
         Part.DOMAIN: [rule_line(rule) for rule in rules.domain if not rule.when],
-        Part.ENVIRONMENT: [schema_lines(schema, wording.assumed) for schema in rules.environment],
+        Part.ENVIRONMENT: [schema_lines(schema, wording.assumed) for schema in rules.environment if schema.told],
     }
     return tuple(make_block(part, wording.headings.get(part, ""), lines, count) for part, lines in items.items())
 

@@ -11,9 +11,10 @@ there only the visual environment tells, is among them.
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +55,15 @@ class AlfredTWEnv:
     """
 
     def __init__(self, config: Mapping[str, Any], train_eval: str = "train", *, dialect: str = "") -> None:
-        if train_eval not in _FOLDERS:
-            raise InputError(f"no part {train_eval!r}: train_eval is one of {', '.join(_FOLDERS)}")
+        if not isinstance(config, Mapping):
+            raise InputError(f"config is {excerpt(config, 60)}: give what the original's YAML holds, entries by name")
+        if not isinstance(train_eval, str) or train_eval not in _FOLDERS:
+            raise InputError(f"no part {excerpt(train_eval, 60)!r}: train_eval is one of {', '.join(_FOLDERS)}")
         known_dialect(dialect)
         self.config = config
         self.train_eval = train_eval
         self.dialect = dialect
-        if _entry(config, 0, "env", "goal_desc_human_anns_prob") > 0:
+        if _entry(config, 0.0, "env", "goal_desc_human_anns_prob") > 0:
             warnings.warn("goal_desc_human_anns_prob does nothing: games are played as they are", stacklevel=2)
         if train_eval == "train" and _entry(config, False, "env", "domain_randomization"):
             raise InputError("domain_randomization is not supported: set it to false, and names stay as in the games")
@@ -115,11 +118,15 @@ class AlfredBatchEnv:
 
     def seed(self, seed: int | None = None) -> list[int | None]:
         """Deal the games anew."""
+        if seed is not None and not is_whole(seed):
+            raise InputError(f"a seed is a whole number, not {excerpt(seed, 60)}")
         self._games = dealt(self.gamefiles, seed)
         return [seed]
 
     def skip(self, nb_games: int = 1) -> None:
         """Leave out games."""
+        if not is_whole(nb_games) or nb_games < 0:
+            raise InputError(f"skip {excerpt(nb_games, 60)} games: give a whole number")
         for _ in range(nb_games):
             next(self._games)
 
@@ -194,6 +201,17 @@ def _entry(config: Mapping[str, Any], usual: Any, *path: str) -> Any:
         if name not in found:
             return usual
         found = found[name]
-    if isinstance(usual, int) and not isinstance(found, int | float):
-        raise InputError(f"config: {'.'.join(path)} is {found!r}: give a number")
+    wanted, fits = next((name, fits) for kind, name, fits in _KINDS if isinstance(usual, kind))
+    if not fits(found):
+        raise InputError(f"config: {'.'.join(path)} is {excerpt(found, 60)}: give {wanted}")
     return found
+
+
+_KINDS: Sequence[tuple[type, str, Callable[[Any], bool]]] = (
+    (bool, "true or false", lambda value: isinstance(value, bool) or value in (0, 1)),
+    (int, "a whole number", is_whole),
+    (float, "a number", lambda value: isinstance(value, int | float) and math.isfinite(value)),
+    (str, "a text", lambda value: isinstance(value, str)),
+    (list, "a list of whole numbers", lambda value: isinstance(value, list | tuple) and all(map(is_whole, value))),
+)
+"""What an entry may be, by the kind of the usual one."""

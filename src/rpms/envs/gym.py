@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError
-from rpms.envs.episodes import EnvTurn, Episodes
+from rpms.envs.episodes import EnvTurn, Episodes, is_whole
+from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import REQUEST, Task, World
 from rpms.worlds.registry import world_names
@@ -36,7 +37,6 @@ try:
 except ImportError:
     raise ImportError("rpms.envs.gym needs Gymnasium: pip install 'rpms[gym]'") from None
 
-LONGEST_OBSERVATION = 100_000
 """Characters; the longest opening of ScienceWorld has some thousands."""
 LONGEST_COMMAND = 1_000
 
@@ -117,8 +117,8 @@ class WorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
         admissible: bool = False,
         **settings: Any,
     ) -> None:
-        if num_envs < 1:
-            raise InputError(f"{num_envs} environments: give 1 or more")
+        if not is_whole(num_envs) or num_envs < 1:
+            raise InputError(f"{excerpt(num_envs, 60)} environments: give a whole number, 1 or more")
         self.num_envs = num_envs
         self.games = [Episodes(world, split, **settings) for _ in range(num_envs)]
         self.single_observation_space = AnyText(LONGEST_OBSERVATION)
@@ -136,6 +136,8 @@ class WorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
         if seed is not None:
             seeds = [seed + place for place in range(self.num_envs)] if isinstance(seed, int) else seed
             self._check_number(seeds, "seeds")
+            if wrong := [each for each in seeds if each is not None and not (is_whole(each) and each >= 0)]:
+                raise InputError(f"a seed is a whole number, 0 or more, not {excerpt(wrong[0], 60)}")
             self._dice = [
                 dice if each is None else seeding.np_random(each)[0]
                 for each, dice in zip(seeds, self._dice, strict=True)
@@ -149,6 +151,8 @@ class WorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
         if self._over is None:
             raise InputError("step before reset: reset the environments first, which starts their tasks")
         self._check_number(actions, "commands")
+        if wrong := [action for action in actions if not isinstance(action, str)]:  # before any game is stepped
+            raise InputError(f"a command is a text, not {excerpt(wrong[0], 60)}")
         turns = [
             game.start(_chosen(game, {}, dice)) if over else game.step(action)
             for game, dice, over, action in zip(self.games, self._dice, self._over, actions, strict=True)
@@ -163,8 +167,13 @@ class WorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
         )
 
     def _check_number(self, values: Sequence[Any], what: str) -> None:
-        if isinstance(values, str) or len(values) != self.num_envs:
-            given = "one text" if isinstance(values, str) else f"{len(values)} {what}"
+        if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
+            given = "one text" if isinstance(values, str) else excerpt(values, 60)
+        elif len(values) != self.num_envs:
+            given = f"{len(values)} {what}"
+        else:
+            given = ""
+        if given:
             raise InputError(f"{given} for {self.num_envs} environments: give a list with one for each")
 
     def _infos(self, turns: Sequence[EnvTurn]) -> dict[str, Any]:

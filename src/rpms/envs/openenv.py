@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import InputError, RPMSError
+from rpms.envs.admission import LARGEST_MESSAGE, LONGEST_NAME, Admission, Admitting, OfBoundedSize
 from rpms.envs.episodes import EnvTurn, Episodes
 from rpms.foreign.shown import excerpt
 from rpms.worlds.base import World
@@ -39,11 +40,9 @@ try:
 except ImportError:
     raise ImportError("rpms.envs.openenv needs OpenEnv: pip install 'rpms[openenv]'") from None
 
-LARGEST_MESSAGE = 1_000_000
-"""Bytes that a client may send at once; a command has some dozens."""
 LONGEST_COMMAND = 10_000
-_LONGEST_NAME = 200
-"""Characters of what a client calls its episode, which is sent back to it."""
+IDLE_S = 600.0
+"""Seconds without use after which a session ends, unless it is told otherwise: a client that vanished holds a place."""
 
 
 class Command(Action):  # type: ignore[misc]  # OpenEnv has no types of its own
@@ -123,7 +122,7 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int)):
             raise InputError(f"a seed is a number, not {excerpt(seed, 60)}")
         if episode_id is not None and not _is_name(episode_id):
-            raise InputError(f"an episode's id is a text of {_LONGEST_NAME} printable characters or fewer")
+            raise InputError(f"an episode's id is a text of {LONGEST_NAME} printable characters or fewer")
         turn = episodes.start(episodes.choose(task, seed))
         self._episode_id, self._admissible = episode_id, bool(admissible)
         return self._observed(episodes, turn)
@@ -182,7 +181,7 @@ class WorldsEnvironment(Environment[Command, Observed, EpisodeState]):  # type: 
 
 
 def _is_name(text: object) -> bool:
-    return isinstance(text, str) and len(text) <= _LONGEST_NAME and text.isprintable()
+    return isinstance(text, str) and len(text) <= LONGEST_NAME and text.isprintable()
 
 
 def _by_name(options: object) -> dict[str, Any]:
@@ -219,12 +218,15 @@ class WorldsClient(EnvClient[Command | str, Observed, EpisodeState]):  # type: i
         return EpisodeState(**payload)
 
 
-def make_app(served: Served, sessions: int = 64, idle_s: float | None = None) -> FastAPI:
-    """The server's application. `idle_s` ends sessions that nobody used for so long; none by default."""
+def make_app(
+    served: Served, sessions: int = 64, idle_s: float | None = IDLE_S, admitted: Admission | None = None
+) -> FastAPI:
+    """The server's application. `idle_s` ends sessions that nobody used for so long; None: never."""
     limits = ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=idle_s)
     app: FastAPI = create_fastapi_app(lambda: WorldsEnvironment(served), Command, Observed, concurrency_config=limits)
     app.add_middleware(_WhereNobodyListens)
-    app.add_middleware(_OfBoundedSize)
+    app.add_middleware(OfBoundedSize)
+    app.add_middleware(Admitting, admitted=admitted or Admission())
     app.add_exception_handler(RPMSError, _refused)
     return app
 
@@ -246,36 +248,6 @@ class _WhereNobodyListens:
                 await send(message)
 
         await self._app(scope, receive, tell if scope["type"] == "websocket" else send)
-
-
-class _OfBoundedSize:
-    """Refuses what is sent by plain HTTP and is larger than a message may be, before it is all in memory."""
-
-    def __init__(self, app: Any) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        body, message = b"", await receive()
-        while message["type"] == "http.request":
-            body += message.get("body", b"")
-            if len(body) > LARGEST_MESSAGE:
-                detail = {"detail": f"a message has at most {LARGEST_MESSAGE:,} bytes"}
-                refusal = JSONResponse(detail, 413, {"connection": "close"})  # else the rest would be waited for
-                await refusal(scope, receive, send)
-                return
-            if not message.get("more_body"):
-                message = {**message, "body": body}
-                break
-            message = await receive()
-        read = [message]
-
-        async def again() -> Any:
-            return read.pop() if read else await receive()
-
-        await self._app(scope, again, send)
 
 
 def make_server(app: FastAPI, log_level: str = "warning") -> uvicorn.Server:

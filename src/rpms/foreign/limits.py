@@ -13,6 +13,8 @@ MEGABYTE: Final = 1_000_000
 
 LARGEST_STUDY: Final = 200_000
 """People write studies; anything larger is something else."""
+MOST_CELLS: Final = 1_000
+"""Conditions of a study times its models; the largest here has sixty."""
 LARGEST_MANUAL: Final = MEGABYTE
 """Likewise; the largest manual here has 20,000 bytes."""
 LARGEST_MEMORY: Final = 256 * MEGABYTE
@@ -44,6 +46,9 @@ MOST_TRANSCRIPT_LINE: Final = 8 * MEGABYTE
 """Of one playthrough; a recorded one has about a hundred thousand."""
 XZ_MEMORY: Final = 96 * MEGABYTE
 """What unpacking may take: `xz -9` needs 65 MB, and a header can claim 4 GB."""
+
+LONGEST_OBSERVATION: Final = 100_000
+"""Characters that a world says at once; the longest here have some thousands, and every prompt repeats them."""
 
 # --- entries of a memory ---
 

@@ -128,6 +128,8 @@ class ToolSchema:
     forgets: tuple[Atom, ...] = ()
     """Records that are no longer what they were: `user(user_id)`."""
     unknown: OnUnknown = OnUnknown.REFUSE
+    reads: bool = False
+    """It changes nothing in the world: a refusal may propose to call it first."""
 
     @property
     def id(self) -> str:
@@ -179,6 +181,12 @@ class ToolManual:
     """What becomes of a call that failed twice while nothing was learned."""
     circles: OnUnknown = OnUnknown.WARN
     """What becomes of calls that bring nothing new, again and again."""
+
+    @property
+    def asking(self) -> frozenset[str]:
+        """The tools about whose calls a person may be asked."""
+        policies = (name for each in self.policies if each.asks or each.unknown is OnUnknown.ASK for name in each.tools)
+        return frozenset(policies) | {name for name, tool in self.tools.items() if tool.unknown is OnUnknown.ASK}
 
     def failed(self, result: object) -> bool:
         """True if a result says that the call failed."""

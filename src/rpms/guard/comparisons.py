@@ -205,10 +205,9 @@ def _matches(value: object, pattern: object) -> bool | None:
     """True if a pattern matches the whole text; None for a text that is too long to try."""
     if not isinstance(value, str) or len(value) > _LONGEST_MATCHED:
         return None
-    wanted = re.compile(text_of(pattern))
-    if wanted.fullmatch(value):
+    if re.fullmatch(text_of(pattern), value):
         return True
-    return None if wanted.fullmatch(loosened(value)) else False
+    return None if re.fullmatch(text_of(pattern), loosened(value), re.IGNORECASE) else False
 
 
 COMPARISONS: Final[Mapping[str, Compare]] = {

@@ -41,8 +41,15 @@ class Conversations:
         self._made: dict[tuple[str, str], Call] = {}
         self._lock = RLock()
 
-    def check(self, session: str, past: Iterable[Said | Returned], call: Call) -> Ruling:
-        """Judge a call after all that was said and returned before it. Whoever asks can make a modified call.
+    def guard_of(self, session: str) -> Guard:
+        """The guard of one conversation, to tell it what its host knows."""
+        with self._lock:
+            return self._of(session)[0]
+
+    def check(
+        self, session: str, past: Iterable[Said | Returned], call: Call, *, approved: bool | None = None
+    ) -> Ruling:
+        """Judge a call after all that was said and returned before it. The host can modify a call and ask a person.
 
         What a modified call returns may be told under the call as it was asked for: the two have the same id.
         """
@@ -50,7 +57,7 @@ class Conversations:
             for event in past:
                 self.learn(session, event)
             guard, _ = self._of(session)
-        ruling = guard.check(call, can_modify=True)
+        ruling = guard.check(call, can_modify=True, can_ask=True, approved=approved)
         if isinstance(ruling, Modify) and call.id:
             with self._lock:
                 self._made[session, call.id] = ruling.call

@@ -118,6 +118,14 @@ class Guard:
             self._last = (facts.call if facts else read, facts, ruling)
             return ruling
 
+    def preview(self, call: Call | Mapping[str, Any]) -> Ruling:
+        """The ruling that a host would get that can modify and ask; nothing is noted or logged."""
+        with self._lock:
+            try:
+                return judge(self._facts(as_call(call)), self._rules, can_modify=True)[1]
+            except NotJson as error:
+                return Refuse(f"the call cannot be read: {error}", FORM)
+
     def _written(self, call: Call, ruling: Ruling, *, approved: bool | None) -> Ruling:
         """Put a ruling into the log. Where that fails, the guard has failed."""
         if self._log is None:

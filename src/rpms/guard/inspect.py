@@ -11,10 +11,11 @@ from rpms.guard.calls import Call
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.guard import Guard
 from rpms.guard.python_facts import load_python
-from rpms.guard.rulings import Modify, Refuse, Warn
+from rpms.guard.rulings import Ask, Modify, Refuse, Warn
 
 try:
     from inspect_ai.approval import Approval, Approver, approver
+    from inspect_ai.hooks import BeforeModelGenerate, Hooks, hooks
     from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool, ChatMessageUser
     from inspect_ai.tool import ToolCall, ToolCallView
     from inspect_ai.util import store
@@ -22,12 +23,29 @@ except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[inspect]'") from None
 
 
-_SESSION = "rpms_guard_session"
+_SESSION, _NOTICES, _TOLD = "rpms_guard_session", "rpms_guard_notices", "rpms_guard_told"
+
+
+def tell(*facts: str) -> None:
+    """Tell the guard of the present sample what its solver knows: `tell('reason("health")')`."""
+    store().set(_TOLD, [*store().get(_TOLD, []), *facts])
+
+
+@hooks("rpms_guard_notices", "Shows the model the guard's warnings and changes with the results they are about.")
+class Notices(Hooks):
+    """Adds what the guard noted about a call to its result, in what the model is about to read."""
+
+    async def on_before_model_generate(self, data: BeforeModelGenerate) -> None:
+        notices: dict[str, str] = store().get(_NOTICES, {})
+        for place, message in enumerate(data.input):
+            if isinstance(message, ChatMessageTool) and message.tool_call_id in notices:
+                text = f"{message.text}\n{notices[message.tool_call_id]}"
+                data.input[place] = message.model_copy(update={"content": text})
 
 
 @approver(name="guard")
 def guard(manual: str, python: str | None = None, log: str | None = None, warnings: str = "approve") -> Approver:
-    """Approve what the manual allows, modify what it sets, and reject the rest, with the rule and what to do instead.
+    """Approve what the manual allows, modify what it sets, escalate what a person decides, and reject the rest.
 
     `python` is a file with the functions that the manual names. `warnings` says what becomes of a call that is only
     warned of: `approve`, or `escalate` to the next approver.
@@ -45,10 +63,17 @@ def guard(manual: str, python: str | None = None, log: str | None = None, warnin
         if session is None:
             session = uuid4().hex[:8]
             store().set(_SESSION, session)
+        if told := store().get(_TOLD):
+            store().set(_TOLD, [])
+            conversations.guard_of(session).tell(*told)
         ruling = conversations.check(session, events(history), Call(call.function, call.arguments, call.id))
         facts = {"rule": ruling.rule, "fact": ruling.fact, "remedy": ruling.remedy}
         if isinstance(ruling, Refuse):
             return Approval(decision="reject", explanation=ruling.text, metadata=facts)
+        if isinstance(ruling, Ask):
+            return Approval(decision="escalate", explanation=ruling.text, metadata=facts)
+        if ruling.notice:
+            store().set(_NOTICES, {**store().get(_NOTICES, {}), call.id: ruling.notice})
         if isinstance(ruling, Modify):
             modified = replace(call, arguments=dict(ruling.call.arguments))
             return Approval(decision="modify", modified=modified, explanation=ruling.notice, metadata=facts)

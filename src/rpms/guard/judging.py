@@ -358,11 +358,11 @@ def _lookup(found: RuleFinding, facts: CallFacts) -> str:
 
 
 def _way_to(found: RuleFinding, facts: CallFacts) -> str:
-    """A call whose effect would change one of the facts that stand in the way."""
+    """A call whose effect would change one of the facts that stand in the way, and that changes nothing else."""
     for atom in found.facts:
         for tool in facts.manual.tools.values():
-            for effect in tool.effects:
+            for effect in tool.effects if tool.reads and tool.name != facts.call.tool else ():
                 changes = effect.literal.negated == (facts.truth(atom) is Truth.TRUE)
-                if effect.literal.atom.predicate == atom.predicate and changes and tool.name != facts.call.tool:
+                if effect.literal.atom.predicate == atom.predicate and changes:
                     return f"{tool.name} first"
     return ""

@@ -11,13 +11,13 @@ from rpms.core.errors import InputError
 from rpms.guard.calls import Call
 from rpms.guard.conversations import Conversations, Returned, Said
 from rpms.guard.guard import Guard
-from rpms.guard.rulings import Modify, Refuse, Ruling
+from rpms.guard.rulings import Ask, Modify, Refuse, Ruling
 
 try:
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolCall, ToolMessage
     from langgraph.prebuilt.tool_node import ToolCallRequest
-    from langgraph.types import Command
+    from langgraph.types import Command, interrupt
 except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[langchain]'") from None
 
@@ -31,10 +31,15 @@ MADE = "rpms_guard_made_with"
 class GuardMiddleware(AgentMiddleware[Any, Any]):
     """Checks every tool call; one that is refused is answered with the reason, and the tool is not run."""
 
-    def __init__(self, guard: Guard | Path | str) -> None:
+    def __init__(self, guard: Guard | Path | str, **options: Any) -> None:
+        """`guard` is a Guard, or a manual with the options of one: `python`, `log`."""
         super().__init__()
         self.tools = []
-        self._conversations = Conversations(guard if isinstance(guard, Guard) else Guard(guard))
+        self._conversations = Conversations(guard if isinstance(guard, Guard) else Guard(guard, **options))
+
+    def guard_of(self, thread: str) -> Guard:
+        """The guard of a thread, to tell it what the host knows: `middleware.guard_of(thread_id).tell("confirmed")`."""
+        return self._conversations.guard_of(thread)
 
     def wrap_tool_call(
         self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
@@ -70,6 +75,10 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
         thread = (request.runtime.config or {}).get("configurable", {}).get("thread_id")
         session = str(thread or (messages[0].id if messages else "") or "")
         ruling = self._conversations.check(session, events(messages), call)
+        if isinstance(ruling, Ask):  # the graph stops here, and comes back to this line with what a person decided
+            question = {"question": ruling.text, "rule": ruling.rule, "tool": call.tool, "args": dict(call.arguments)}
+            approved = _approves(interrupt(question))
+            ruling = self._conversations.check(session, (), call, approved=approved)
         if isinstance(ruling, Modify):
             made: ToolCall = {**asked, "args": dict(ruling.call.arguments)}
             return session, request.override(tool_call=made), ruling.call, ruling
@@ -88,6 +97,15 @@ class GuardMiddleware(AgentMiddleware[Any, Any]):
                 told["additional_kwargs"] = {**answer.additional_kwargs, MADE: dict(call.arguments)}
             return answer.model_copy(update=told)
         return answer
+
+
+def _approves(decision: Any) -> bool:
+    """True for True and "approve", alone or as the `type` of what LangChain's own approvals resume with."""
+    if isinstance(decision, dict):
+        several = decision.get("decisions")
+        decision = several[0] if isinstance(several, list) and len(several) == 1 else decision
+        decision = decision.get("type") if isinstance(decision, dict) else decision
+    return decision is True or decision == "approve"
 
 
 def _refusal(call: Call, ruling: Ruling) -> ToolMessage:

@@ -73,6 +73,7 @@ class ToolForm(Strict):
     failing: list[str] = Field(default_factory=list, alias="on_failure")
     forgets: list[str] = Field(default_factory=list)
     unknown: OnUnknown | None = None
+    reads: bool = False
 
     _lists = field_validator("needs", "effects", "failing", "forgets", mode="before")(listed)
     _words = field_validator("unknown", mode="before")(_word)

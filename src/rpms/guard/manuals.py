@@ -15,8 +15,9 @@ from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
 from rpms.core.rules import Predicate, Rule, Tier
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import GIVEN, RESULT, OnUnknown, Policy, RecordKind, ToolEffect, ToolFact, ToolManual, ToolSchema
+from rpms.guard.calls import GIVEN, RESULT, Policy, RecordKind, ToolEffect, ToolFact, ToolManual, ToolSchema
 from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, pattern_mistake
+from rpms.guard.manual_doubts import doubts_of
 from rpms.guard.manual_forms import ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
 from rpms.guard.readings import Path, Reading, Take, Which
 from rpms.store.files import read_text
@@ -30,6 +31,8 @@ _KEYS = (*_SETTINGS, *_SECTIONS)
 TOOL_MANUAL = YamlKind("a guard's manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COMPARED_TO_NUMBER = ("at_least", "at_most", "above", "below")
+_COMPARED_TO_TEXT = ("starts", "ends", "contains", "matches", "inside", "under")
+"""What these compare with may begin with a dot without naming another field: `.py`."""
 _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
 
 
@@ -43,8 +46,7 @@ class _Reader(SectionReader):
     policies: list[Policy] = field(default_factory=list)
     settings: ToolSettingsForm = field(default_factory=ToolSettingsForm)
     fails: tuple[str | Reading, ...] = ToolManual.fails
-    doubts: list[FileError] = field(default_factory=list)
-    """What may be meant, and more likely is a mistake."""
+    _places: dict[tuple[str, str], YamlFile] = field(default_factory=dict)
 
     def read(self, sources: Iterable[tuple[str, str]]) -> ToolManual:
         yamls: list[YamlFile] = []
@@ -64,8 +66,9 @@ class _Reader(SectionReader):
             for yaml, name, value in self.entries(yamls, section):
                 with self.noting(name):
                     read(yaml, name, value)
-        for yaml, name, _ in () if self.mistakes else self.entries(yamls, "records"):
-            self._doubt(yaml, name)
+        self._places = {
+            (section, name): yaml for section in _SECTIONS for yaml, name, _ in self.entries(yamls, section)
+        }
         chosen = self.settings
         return ToolManual(
             chosen.guard,
@@ -108,6 +111,10 @@ class _Reader(SectionReader):
         assert reading is not None  # a form with `of` that names no reading is a mistake
         return reading
 
+    def error_at(self, section: str, name: str, problem: str) -> FileError:
+        """A FileError at the line of an entry."""
+        return self._places[section, name].error((section, name), problem)
+
     # --- where facts are from ---
 
     def _record(self, yaml: YamlFile, name: str, value: object) -> None:
@@ -123,14 +130,6 @@ class _Reader(SectionReader):
         asked = self._from(yaml, (*path, "asked"), read.asked, frozenset({"arguments"})) if read.asked else None
         ask = read.ask or f"look up the {name}"
         self.records[name] = RecordKind(name, tuple(read.tools), key, each, at, ask, asked)
-
-    def _doubt(self, yaml: YamlFile, name: str) -> None:
-        """Note where a record is from a tool that is not declared, though others are."""
-        for tool in self.records[name].tools if self.tools and name in self.records else ():
-            if tool not in self.tools and tool not in self.broken:
-                refused = "; it is refused, since `others` says so" if self.settings.others is OnUnknown.REFUSE else ""
-                problem = f"{name} is from {excerpt(tool)!r}, which is none of the `tools`{refused}"
-                self.doubts.append(yaml.error(("records", name, "from"), problem))
 
     def _from(self, yaml: YamlFile, path: tuple[object, ...], text: str, heads: frozenset[str]) -> Path:
         """A path whose first word is one of a few."""
@@ -201,7 +200,8 @@ class _Reader(SectionReader):
         """What is compared with, checked for what the comparison can use."""
         if isinstance(other, date):
             other = other.isoformat()
-        if isinstance(other, str) and _MEANS_PATH.fullmatch(other):
+        dotted = isinstance(other, str) and other.startswith(".") and compare in _COMPARED_TO_TEXT
+        if isinstance(other, str) and _MEANS_PATH.fullmatch(other) and not dotted:
             return self._path(yaml, path, other.removeprefix("."))
         wrong = ""
         if compare in _COMPARED_TO_NUMBER and (isinstance(other, bool) or not isinstance(other, int | float)):
@@ -238,7 +238,7 @@ class _Reader(SectionReader):
         )
         forgets = [self._forgotten(yaml, (*path, "forgets", at), text, names) for at, text in enumerate(read.forgets)]
         unknown = read.unknown or self.settings.unknown
-        self.tools[name] = ToolSchema(name, names, tuple(needs), effects, failing, tuple(forgets), unknown)
+        self.tools[name] = ToolSchema(name, names, tuple(needs), effects, failing, tuple(forgets), unknown, read.reads)
 
     def _effect(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> ToolEffect:
         """Read `exchanged(order_id)`, or with a condition: `confirmed if agrees(text)`."""
@@ -295,7 +295,7 @@ class _Reader(SectionReader):
     ) -> Mapping[str, Any]:
         """What a call that breaks a policy is made with instead, as JSON."""
         if sum((bool(read.sets), read.warns, read.asks)) > 1:
-            raise yaml.error((*path, "sets"), "a rule either `warns`, `asks` a person or `sets` arguments; choose one")
+            raise yaml.error((*path, "sets"), "a rule `warns`, `asks` a person or `sets` arguments; choose one")
         if read.sets and not (read.when or read.requires):
             raise yaml.error((*path, "sets"), "say when they are set: `when` or `requires`")
         sets = {}
@@ -346,7 +346,7 @@ class _Reader(SectionReader):
     def _argument(
         self, yaml: YamlFile, path: tuple[object, ...], arg: str, names: frozenset[str], *, starred: bool = False
     ) -> str:
-        """A fixed name without its quotes, or a path that begins with an argument of the call, as `<items>.*`."""
+        """A fixed name without its quotes, or a path from an argument of the call, as `<items>.*`."""
         if len(arg) > 2 and arg[0] == arg[-1] == '"':
             if arg[1] == "<":
                 raise yaml.error(path, "a fixed name cannot begin with `<`")
@@ -381,8 +381,9 @@ def find_tool_mistakes(*sources: tuple[str, str]) -> list[FileError]:
 def find_tool_doubts(*sources: tuple[str, str]) -> list[FileError]:
     """What in a manual without mistakes is likely not meant so, in its order."""
     reader = _Reader()
-    reader.read(sources)
-    return _in_order(reader.doubts, sources)
+    manual = reader.read(sources)
+    found = [] if reader.mistakes else doubts_of(manual)
+    return _in_order((reader.error_at(each.section, each.name, each.problem) for each in found), sources)
 
 
 def _in_order(found: Iterable[FileError], sources: Iterable[tuple[str, str]]) -> list[FileError]:

@@ -1,9 +1,10 @@
-"""The guard as tool guardrails of the OpenAI Agents SDK: `guarded(guard, get_order, cancel_order)`."""
+"""The guard around tools of the OpenAI Agents SDK: `guarded(guard, get_order, cancel_order)`."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+import json
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from copy import copy
 from dataclasses import replace
 from functools import wraps
@@ -11,18 +12,12 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from rpms.core.errors import InputError
+from rpms.guard.calls import Call
 from rpms.guard.guard import Guard
-from rpms.guard.rulings import Refuse, Ruling
+from rpms.guard.rulings import Ask, Modify
 
 try:
-    from agents import (
-        FunctionTool,
-        ToolGuardrailFunctionOutput,
-        ToolInputGuardrail,
-        ToolInputGuardrailData,
-        ToolOutputGuardrail,
-        ToolOutputGuardrailData,
-    )
+    from agents import FunctionTool, RunContextWrapper
     from agents.tool_context import ToolContext
 except ModuleNotFoundError as error:
     raise InputError(f"this needs {error.name}: pip install 'rpms[openai-agents]'") from None
@@ -31,91 +26,91 @@ except ModuleNotFoundError as error:
 GuardOf = Guard | Callable[[Any], Guard]
 """One guard for one conversation; or, given the run's own context, the guard of the conversation it is."""
 Invoke = Callable[[ToolContext[Any], str], Awaitable[Any]]
-_SETTLED = "_rpms_guard_settled"
-"""Marks the context of a call that has raised: the text which the SDK makes of that is no result."""
 
 
-def guarded(guard: GuardOf, *tools: FunctionTool) -> list[FunctionTool]:
-    """The same tools, each checked before it runs and learned from after; what they were guarded by before stays."""
-    before: ToolInputGuardrail[Any] = ToolInputGuardrail(_Check(guard), name="rpms_guard")
-    after: ToolOutputGuardrail[Any] = ToolOutputGuardrail(_Learn(guard), name="rpms_guard_learns")
+def guarded(guard: GuardOf, *tools: FunctionTool, asks: Collection[str] | None = None) -> list[FunctionTool]:
+    """The same tools, each checked before it runs and learned from after.
+
+    `asks` names the tools about which the guard may ask a person, by the SDK's own approvals; without it, those of the
+    manual, where `guard` is one guard.
+    """
+    if asks is None:
+        asks = guard.manual.asking if isinstance(guard, Guard) else ()
+    heard: WeakKeyDictionary[Guard, list[str]] = WeakKeyDictionary()
     return [
         replace(
             tool,
-            on_invoke_tool=_watched(tool.on_invoke_tool, guard),
-            tool_input_guardrails=[*(tool.tool_input_guardrails or ()), before],
-            tool_output_guardrails=[after, *(tool.tool_output_guardrails or ())],
+            on_invoke_tool=_within(tool.on_invoke_tool, lambda inner: _checked(inner, guard, heard)),
+            needs_approval=_asking(tool, guard, heard) if tool.name in asks else tool.needs_approval,
         )
         for tool in tools
     ]
 
 
-def _watched(invoke: Invoke, guard: GuardOf) -> Invoke:
-    """The same way to run a tool, seen from within: outside, the SDK has turned an exception into a plain text."""
+def _within(invoke: Invoke, wrap: Callable[[Invoke], Invoke]) -> Invoke:
+    """Wrap a way to run a tool from within: outside, the SDK has turned an exception into a plain text."""
     inner = getattr(invoke, "_invoke_tool_impl", None)  # what `function_tool` keeps within its handling of errors
     if inner is None:
-        return _noting(invoke, guard)
+        return wrap(invoke)
     seen: Any = copy(invoke)
-    seen._invoke_tool_impl = _noting(inner, guard)  # noqa: SLF001  the SDK has no open door to it
+    seen._invoke_tool_impl = wrap(inner)  # noqa: SLF001  the SDK has no open door to it
     return seen  # type: ignore[no-any-return]
 
 
-def _noting(invoke: Invoke, guard: GuardOf) -> Invoke:
+def _checked(invoke: Invoke, guard_of: GuardOf, heard: WeakKeyDictionary[Guard, list[str]]) -> Invoke:
     @wraps(invoke)
-    async def noted(context: ToolContext[Any], arguments: str) -> Any:
+    async def checked(context: ToolContext[Any], arguments: str) -> Any:
+        guard = _of(guard_of, context)
+        _hear(guard, heard, context.turn_input)
+        asked = {"name": context.tool_name, "arguments": arguments, "id": context.tool_call_id}
+        approved = context.is_tool_approved(context.tool_name, context.tool_call_id)
+        ruling = guard.check(asked, can_modify=True, approved=approved)
+        if not ruling.goes_on:
+            return f"Not done. {ruling.text}"
+        if isinstance(ruling, Modify):
+            call, arguments = ruling.call, json.dumps(dict(ruling.call.arguments))
+        else:
+            call = Call(context.tool_name, json.loads(arguments or "{}"), context.tool_call_id)
         try:
-            return await invoke(context, arguments)
+            result = await invoke(context, arguments)
         except asyncio.CancelledError:  # it took too long: nobody knows whether it was done
-            setattr(context, _SETTLED, True)
+            guard.abandon(call)
             raise
         except Exception as error:
-            if isinstance(context, ToolContext):
-                setattr(context, _SETTLED, True)
-                _of(guard, context).observe(_call(context), str(error), failed=True)
+            guard.observe(call, str(error), failed=True)
             raise
+        guard.observe(call, result)
+        return f"{result}\n{ruling.notice}" if ruling.notice and isinstance(result, str | dict | list) else result
 
-    return noted
+    return checked
 
 
-def _of(guard: GuardOf, context: ToolContext[Any]) -> Guard:
+def _asking(
+    tool: FunctionTool, guard_of: GuardOf, heard: WeakKeyDictionary[Guard, list[str]]
+) -> Callable[[RunContextWrapper[Any], dict[str, Any], str], Awaitable[bool]]:
+    """Have the SDK stop for a person where the guard would ask one, beside where the tool itself does."""
+    before = tool.needs_approval
+
+    async def asking(context: RunContextWrapper[Any], arguments: dict[str, Any], id_: str) -> bool:
+        guard = _of(guard_of, context)
+        _hear(guard, heard, context.turn_input)
+        own = before if isinstance(before, bool) else await before(context, arguments, id_)
+        return own or isinstance(guard.preview(Call(tool.name, arguments, id_)), Ask)
+
+    return asking
+
+
+def _of(guard: GuardOf, context: RunContextWrapper[Any]) -> Guard:
     return guard if isinstance(guard, Guard) else guard(context.context)
 
 
-def _call(context: ToolContext[Any]) -> dict[str, Any]:
-    return {"name": context.tool_name, "arguments": context.tool_arguments, "id": context.tool_call_id}
-
-
-class _Check:
-    def __init__(self, guard: GuardOf) -> None:
-        self._guard = guard
-        self._heard: WeakKeyDictionary[Guard, list[str]] = WeakKeyDictionary()
-
-    def __call__(self, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
-        guard = _of(self._guard, data.context)
-        self._hear(guard, data.context.turn_input)
-        ruling = guard.check(_call(data.context))  # an input guardrail cannot change a call: it is refused, with how
-        info = {"ruling": ruling.word, **_words(ruling)}
-        if isinstance(ruling, Refuse):
-            return ToolGuardrailFunctionOutput.reject_content(f"Not done. {ruling.text}", info)
-        return ToolGuardrailFunctionOutput.allow(info)
-
-    def _hear(self, guard: Guard, items: Iterable[Any]) -> None:
-        """Observe what the user has said since the last call: what is new after what was heard, or all of it."""
-        said = [text for item in items if (text := _user_text(item))]
-        known = self._heard.get(guard, [])
-        for text in said[len(known) :] if said[: len(known)] == known else said:
-            guard.hear(text)
-        self._heard[guard] = said
-
-
-class _Learn:
-    def __init__(self, guard: GuardOf) -> None:
-        self._guard = guard
-
-    def __call__(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
-        if not getattr(data.context, _SETTLED, False):
-            _of(self._guard, data.context).observe(_call(data.context), data.output)
-        return ToolGuardrailFunctionOutput.allow()
+def _hear(guard: Guard, heard: WeakKeyDictionary[Guard, list[str]], items: Iterable[Any]) -> None:
+    """Observe what the user has said since the last call: what is new after what was heard, or all of it."""
+    said = [text for item in items if (text := _user_text(item))]
+    known = heard.get(guard, [])
+    for text in said[len(known) :] if said[: len(known)] == known else said:
+        guard.hear(text)
+    heard[guard] = said
 
 
 def _user_text(item: Any) -> str:
@@ -127,7 +122,3 @@ def _user_text(item: Any) -> str:
         return content
     parts = content if isinstance(content, list) else []
     return " ".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
-
-
-def _words(ruling: Ruling) -> dict[str, str]:
-    return {"rule": ruling.rule, "fact": ruling.fact, "remedy": ruling.remedy}

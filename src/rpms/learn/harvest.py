@@ -1,14 +1,14 @@
-"""What one episode teaches: snippets by sub-goal, lessons from refusals, schemas with evidence, critical failures.
+"""Entries of one episode: snippets by sub-goal, lessons from refusals, schemas with evidence, critical failures.
 
 Pure, and the same for every world: all it reads are the steps, their decisions, and the world's whole manual. The
-manual gives schemas their form; lessons are worded from what was seen alone, so that no rule enters by memory a prompt
-that has none.
+manual gives schemas their form; a lesson is the precondition that was missing, by the rules that the player had.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.episode import Ending, Episode, Step
@@ -24,6 +24,7 @@ from rpms.core.memory import (
     merge,
 )
 from rpms.core.rules import ActiveRules, Instance, RuleManual
+from rpms.learn.corrections import corrective_rule
 from rpms.learn.in_words import in_words, schema_effects, template_of
 
 
@@ -34,19 +35,25 @@ class Harvest:
     longest: int = 12
     """Actions of a snippet at most; of more, the last ones. Three of twelve fill the prompt's memory block."""
     means: tuple[str, ...] = ("find", "go_to")
-    """Sub-goals by how their names begin that are no end in themselves: their actions open the next snippet, as the
-    paper's run from the search to the deed."""
+    """Sub-goals by how their names begin that are no end in themselves: their actions open the next snippet."""
+    through: tuple[str, ...] = ("take", "pick_up")
+    """Sub-goals whose snippet is kept, and whose actions open the next one as well: Appendix F's snippet runs from the
+    search with an empty hand to the heating, Section 3.3's from the search to the taking."""
+    refused: bool = True
+    """Whether what the world refused stays in snippets. The paper does not say that it is taken out, and arbitration
+    (Table 4) has what rules object to in memories to work on."""
     longest_command: int = 120
     """Characters. What a model wrote beyond it is no command, and has no place in later prompts."""
     longest_request: int = 400
     """Characters of a request that are remembered; people's have fifty."""
     longest_message: int = 160
     """Characters of a world's answer that a lesson keeps."""
-    longest_quote: int = 60
-    """Characters of a world's answer that a lesson's rule repeats."""
 
 
 PAPER = Harvest()
+CLEAN = Harvest(through=(), refused=False)
+"""Each sub-goal apart, and only what worked: for memories that act."""
+HARVESTS = {"as_paper": PAPER, "clean": CLEAN}
 
 
 def harvest(episode: Episode, manual: RuleManual, origin: str = "", how: Harvest = PAPER) -> tuple[Entry, ...]:
@@ -68,9 +75,14 @@ class _Episode:
             yield from self._snippets()
         if self.episode.won:
             yield from self._requests()
+        learned: set[tuple[str, ...]] = set()
         for step in self._survived:
             if step.command and self._usable(step) and not self._asked(step) and not self._answers(step):
-                yield from self._of_step(step)
+                for entry in self._of_step(step):
+                    again = isinstance(entry, FailureLesson) and entry.key() in learned
+                    if not again:  # an episode is evidence for a lesson once, however often it failed in that way
+                        yield entry
+                    learned.add(entry.key())
         if self.episode.ending is Ending.LOST:
             yield self._critical(self.episode.steps[-1])
 
@@ -113,7 +125,7 @@ class _Episode:
         for place, step in enumerate(steps):
             if self._answers(step) and step.command.isdecimal():
                 pass  # the number of an option means nothing elsewhere; what it completed is the command asked about
-            elif (self._asked(step) or not step.infeasible) and step.command and self._usable(step):
+            elif (self.how.refused or self._asked(step) or not step.infeasible) and self._is_action(step):
                 taken.append(step)
             now = step.decision.progress
             last = place + 1 == len(steps)
@@ -127,7 +139,13 @@ class _Episode:
                 continue
             if taken and not (len(taken) == 1 and self._moved(taken[0])):
                 yield self._snippet(taken[-self.how.longest :], now.sub_goal)
-            taken = []
+            if won or not now.sub_goal.startswith(self.how.through or (" ",)):
+                taken = []
+
+    def _is_action(self, step: Step) -> bool:
+        """Whether a step is one that the world has: what is none of its actions teaches nothing."""
+        known = bool(step.command) and self._usable(step)
+        return known and (not step.infeasible or self._rules(step).instance(step.command) is not None)
 
     def _requests(self) -> Iterator[RememberedRequest]:
         """The request of a won episode, with the reading that won and the kinds in the room."""
@@ -174,8 +192,8 @@ class _Episode:
         """The lesson of a refusal, and what the step says of its action's schema."""
         rules = self._rules(step)
         instance = rules.instance(step.command)
-        if step.infeasible:
-            yield self._lesson(step, instance)
+        if step.infeasible and instance is not None:
+            yield from self._lesson(step, instance)
         if instance is None or not (instance.schema.preconditions or instance.schema.effects):
             return
         situation = Situation(step.decision.belief, step.decision.goal)
@@ -199,34 +217,25 @@ class _Episode:
         facts = Situation(after, step.decision.goal)
         return any(literal.truth(facts) is Truth.FALSE for literal in instance.effects)
 
-    def _lesson(self, step: Step, instance: Instance | None) -> FailureLesson:
-        return FailureLesson(
-            goal_signature=step.decision.goal_signature,
-            state_signature=step.decision.state_signature,
-            failed_action=step.command,
-            corrective_rule=f"{self._what_happened(step)}; {self._what_worked(step)}",
-            failure_type=_failure_type(step, instance),
-            failure_message=_one_line(step.result, self.how.longest_message),
-            origins=self._origins(step),
-        )
+    def _lesson(self, step: Step, instance: Instance) -> Iterator[FailureLesson]:
+        """The precondition that was missing, where it can be told."""
+        worked = [(each.decision.belief, found) for each, found in self._successes if found.schema is instance.schema]
+        if rule := corrective_rule(step, instance, worked):
+            yield FailureLesson(
+                goal_signature=step.decision.goal_signature,
+                state_signature=step.decision.state_signature,
+                failed_action=step.command,
+                corrective_rule=rule,
+                failure_type=_failure_type(step, instance),
+                failure_message=_one_line(step.result, self.how.longest_message),
+                origins=self._origins(step),
+            )
 
-    def _what_happened(self, step: Step) -> str:
-        """The world's answer, and the state in which it came."""
-        belief = step.decision.belief
-        where = f" at {belief.location}" if belief.location else ""
-        answer = _one_line(step.result, self.how.longest_quote)
-        return f'answered "{answer}"{where} with {", ".join(belief.holding) or "nothing"} in hand'
-
-    def _what_worked(self, step: Step) -> str:
-        """What the episode did after a failure that worked: the same after something else, or else the next thing."""
-        later = [each for each in self._survived[step.number :] if not each.infeasible and self._usable(each)]
-        later = [each for each in later if each.command and not self._asked(each) and not self._answers(each)]
-        again = next((place for place, each in enumerate(later) if each.command == step.command), None)
-        if again:
-            return f"it worked after `{later[again - 1].command}`"
-        if again == 0:
-            return "later it worked"
-        return f"`{later[0].command}` worked instead" if later else "nothing that worked came after it"
+    @cached_property
+    def _successes(self) -> list[tuple[Step, Instance]]:
+        """Steps that the world took, each with its action."""
+        read = [(step, self._rules(step).instance(step.command)) for step in self._survived if not step.infeasible]
+        return [(step, instance) for step, instance in read if instance is not None]
 
     def _critical(self, step: Step) -> CriticalFailure:
         return CriticalFailure(
@@ -255,9 +264,7 @@ def _object_of(binding: Mapping[str, str]) -> str:
     return binding.get("object") or next(iter(binding.values()), "")
 
 
-def _failure_type(step: Step, instance: Instance | None) -> str:
-    """What kind of failure it was, as far as the manual and the belief tell; no prompt shows it."""
-    if instance is None:
-        return "unknown_action"
+def _failure_type(step: Step, instance: Instance) -> str:
+    """The kind of failure, as far as the manual and the belief tell; no prompt shows it."""
     feasible = instance.feasible(Situation(step.decision.belief, step.decision.goal))
     return {Truth.FALSE: "precondition_not_met", Truth.UNKNOWN: "precondition_unverified"}.get(feasible, "unexplained")

@@ -1,7 +1,7 @@
-"""Lessons in a model's words, held to what happened: each is checked, marked with its origin, or left as it was.
+"""Lessons in a model's words, in Appendix F's form: each is checked, marked with its origin, or left as it was.
 
 The model is told the transcript around a failure and nothing of the manual, so that no rule enters by memory a prompt
-that has none. What it writes is data from outside: one printable line, about things and actions that were there.
+that has none. What it writes is data from outside: one printable line, a rule about the action that failed.
 """
 
 from __future__ import annotations
@@ -10,13 +10,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from rpms.core.arbitration import prohibition
-from rpms.core.belief import Situation
 from rpms.core.episode import Episode, Step
 from rpms.core.errors import ModelError, ModelUnavailable
 from rpms.core.memory import Entry, FailureLesson, merge
 from rpms.core.prompt import Part, Prompt, make_block
-from rpms.core.rules import RuleManual
 from rpms.core.tokens import estimate_tokens
 from rpms.foreign.shown import one_line, unseen
 from rpms.models.base import Decoding, Model, Request
@@ -26,12 +23,12 @@ SHORTEST, LONGEST = 10, 200
 _AFTER = 6
 """Steps after the failure that the model is told: what worked instead is among the first."""
 _DECODING = Decoding(max_tokens=96)
-_COMMAND = re.compile(r"`([^`]+)`")
+_FORM = re.compile(r"\bmust\b.* before [a-z]+ing\b")
 _INSTANCE = re.compile(r"\b[a-z]+ \d+\b")
 _INSTRUCTION = (
-    "An action in a text game failed. In one sentence, say what to do instead, for whoever is in the same position "
-    "later. Write every action between backticks, as it stands below, and name at least one that worked. Name nothing "
-    "that does not stand below. Answer with the sentence alone, after `Lesson:`."
+    "An action in a text game failed because something that it needs did not hold. State the rule that would have "
+    "avoided it, for any room, in the form `must … before …ing`, such as: must be at the place and the place must be "
+    "open before taking. Name no numbers. Answer with the rule alone, after `Lesson:`."
 )
 
 
@@ -40,7 +37,6 @@ class Wording:
     """Puts lessons of one episode into a model's words, as far as they stand up to the check."""
 
     model: Model
-    manual: RuleManual
 
     def over(self, entries: Iterable[Entry], episode: Episode) -> tuple[Entry, ...]:
         """The same entries, merged anew. ModelUnavailable passes through; another failure leaves a lesson as it was."""
@@ -51,7 +47,7 @@ class Wording:
             if isinstance(entry, FailureLesson):
                 step = episode.steps[min(entry.origins).step - 1]
                 text = self._ask(step, episode)
-                if text and not self.objection(text, step, episode):
+                if text and not objection(text, step):
                     yield replace(entry, corrective_rule=text, worded_by=one_line(self.model.name, 80))
                     continue
             yield entry
@@ -71,27 +67,19 @@ class Wording:
         text = answer.text.strip()
         return text.rpartition("Lesson:")[2].strip().partition("\n")[0].strip()
 
-    def objection(self, text: str, step: Step, episode: Episode) -> str:
-        """What is wrong with a lesson; nothing where it stands up to manual and transcript."""
-        if not SHORTEST <= len(text) <= LONGEST or any(unseen(char) for char in text):
-            return f"is not one line of {SHORTEST} to {LONGEST} printable characters"
-        seen = " ".join(f"{each.observation} {each.command} {each.result}" for each in episode.steps)
-        strange = [name for name in _INSTANCE.findall(text) if not re.search(rf"\b{re.escape(name)}\b", seen)]
-        if strange:
-            return f"names {strange[0]}, which was not there"
-        others = [command for command in _COMMAND.findall(text) if command != step.command]
-        wrong = (self._objection_to(command, step, episode) for command in others)
-        return next(filter(None, wrong), "") if others else "names no action to do instead"
 
-    def _objection_to(self, command: str, step: Step, episode: Episode) -> str:
-        """What is wrong with advising a command."""
-        if all(each.infeasible or each.command != command for each in episode.steps):
-            return f"advises `{command}`, which did not work in this episode"
-        rules = self.manual.active(step.decision.goal.type, step.decision.goal.object)
-        if rules.environment and rules.instance(command) is None:
-            return f"advises `{command}`, which is no action of the manual"
-        forbidden = prohibition(command, rules, Situation(step.decision.belief, step.decision.goal))
-        return f"advises what {forbidden.rule} forbids" if forbidden is not None and forbidden.conflict else ""
+def objection(text: str, step: Step) -> str:
+    """The fault of a lesson; nothing where it is a rule about the action that failed."""
+    if not SHORTEST <= len(text) <= LONGEST or any(unseen(char) for char in text):
+        return f"is not one line of {SHORTEST} to {LONGEST} printable characters"
+    if not _FORM.search(text):
+        return "is not in the form `must … before …ing`"
+    if name := _INSTANCE.search(text):
+        return f"names {name[0]}, which is of one room alone"
+    verb = step.command.split()[0]
+    said = text.rpartition(" before ")[2].split()[0]
+    about = said.startswith(verb[:-1]) or verb.startswith(said.removesuffix("ing"))
+    return "" if about else f"is about {said}, and what failed was `{step.command}`"
 
 
 def _told(step: Step, episode: Episode) -> Iterator[str]:

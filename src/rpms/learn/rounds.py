@@ -30,7 +30,7 @@ from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.audit import Audit, audit
 from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
-from rpms.learn.harvest import harvest
+from rpms.learn.harvest import HARVESTS, harvest
 from rpms.learn.lessons import Wording
 from rpms.learn.quarantine import harmful, set_aside
 from rpms.models.accounting import Price
@@ -38,6 +38,7 @@ from rpms.models.base import Model
 from rpms.play.limits import Meter
 from rpms.play.plan import OpenModel, RunPlan
 from rpms.play.run import Listener, MakeEngine, check_workers, run
+from rpms.play.settings import AS_PAPER
 from rpms.play.setup import manual_of
 from rpms.play.sources import ManualChoice
 from rpms.play.threads import Threads
@@ -60,6 +61,8 @@ class Harvester:
     manual: ManualChoice = field(default_factory=ManualChoice)
     words: OpenModel | None = None
     """Opens the model that words lessons; none: they are put together from what was seen."""
+    how: str = AS_PAPER
+    """By which of `rpms.learn.harvest.HARVESTS`."""
 
     @cached_property
     def _manual(self) -> RuleManual:
@@ -71,9 +74,9 @@ class Harvester:
         return self.words()
 
     def __call__(self, episode: Episode) -> str:
-        entries = harvest(episode, self._manual)
+        entries = harvest(episode, self._manual, how=HARVESTS[self.how])
         if self.words is not None:
-            entries = Wording(self._model, self._manual).over(entries, episode)
+            entries = Wording(self._model).over(entries, episode)
         head = {"type": "memory", "world": self.world.name, "version": 1}
         return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in (head, *map(record, entries)))
 
@@ -103,6 +106,7 @@ class LearningPlan:
     """Whether what turns out harmful is set aside after each round that plays with a memory and hides some of it."""
     words: OpenModel | None = None
     """Opens the model that words lessons; none: they are put together from what was seen."""
+    harvest: str = AS_PAPER
 
     @property
     def world(self) -> World:
@@ -119,7 +123,8 @@ class LearningPlan:
             condition=self.later if after else self.first,
             decoding=decoding,
             seed=play.seed + (after if play.sources.recalling.mask else 0),
-            keep={EXPERIENCE: Harvester(play.world, play.sources.manual, self.words)},
+            keep={EXPERIENCE: Harvester(play.world, play.sources.manual, self.words, self.harvest)},
+            harvest=self.harvest,
             method=play.method.once("learning plays each task once a round"),
         )
 

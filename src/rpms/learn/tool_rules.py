@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from rpms.core.errors import FileError, InputError
-from rpms.core.facts import Atom, Truth, parse_clause
+from rpms.core.facts import Atom, Clause, Truth, parse_clause
 from rpms.core.rules import Predicate
 from rpms.foreign.shown import excerpt
-from rpms.guard.calls import Tried
+from rpms.guard.calls import ToolSchema, Tried
 from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.model import Induced
@@ -79,6 +79,16 @@ class _Tool:
         )
         (self.book.refused if tried.failed else self.book.worked)[()] += 1
 
+    def worked_without(self, clause: Clause) -> bool:
+        """True if a call worked while the clause was known not to hold."""
+        places = {atom: 1 << place for place, atom in enumerate(self.book.facts)}
+        literals = [(places.get(each.atom, 0), each.negated) for each in clause.literals]
+        return any(
+            all((each.true if negated else each.false) & bit for bit, negated in literals)
+            for each in self.book.attempts
+            if not each.refused
+        )
+
     def _bits(self, values: Mapping[Atom, Truth]) -> tuple[int, int]:
         facts = list(enumerate(self.book.facts))
         true = sum(1 << place for place, atom in facts if values.get(atom) is Truth.TRUE)
@@ -89,6 +99,8 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     """Learn what tools need, and write the manual with it and the evidence beside it.
 
     A need that is certain stands in the manual. One that is only possible does not: a guard refuses by what it reads.
+    Nor does one that a call which worked did not keep, or that the tool itself brings about. Where a learned need is
+    unknown, a call passes.
     """
     if out.absolute() == manual.absolute():
         raise InputError(f"{out}: is the manual that is learned from; choose another --out")
@@ -99,7 +111,7 @@ def learn_tools(tried: Iterable[Tried], manual: Path, out: Path) -> ToolsLearned
     tools, calls, failed = _read(tried, predicates)
     if not calls:
         raise InputError("there is nothing to learn from: the log has no call with a result")
-    claims = [claim for tool in tools.values() for claim in _claims(tool)]
+    claims = [claim for tool in tools.values() for claim in _claims(tool, declared.tools.get(tool.name))]
     tree = plain(source.tree)
     assert isinstance(tree, dict)
     for claim in claims:
@@ -148,9 +160,15 @@ def _trees_before(out: Path) -> tuple[Any, Any] | None:
     return one, other
 
 
-def _claims(tool: _Tool) -> Iterator[Claim]:
-    for fact in Needs(tool.book).facts() if tool.book.refused else ():
-        if fact.label is not Label.UNTESTED:  # of a call, most facts are always so
+def _claims(tool: _Tool, declared: ToolSchema | None) -> Iterator[Claim]:
+    """What a tool needs. One that a person has given needs keeps those: its unknown facts are theirs to judge."""
+    if not tool.book.refused or (declared is not None and declared.needs):
+        return
+    effects = [effect.literal for effect in (declared.effects if declared is not None else ())]
+    own = {(literal.atom.predicate, literal.negated) for literal in effects}
+    for fact in Needs(tool.book).facts():
+        named = {(literal.atom.predicate, literal.negated) for literal in fact.clause.literals}
+        if fact.label is not Label.UNTESTED and not named & own and not tool.worked_without(fact.clause):
             yield _claim(tool, fact)
 
 
@@ -171,4 +189,5 @@ def _put(tree: dict[str, Any], claim: Claim, tool: _Tool) -> None:
     needs = [needs] if isinstance(needs, str) else needs
     used = {arg for literal in parse_clause(claim.text).literals for arg in literal.atom.args}
     entry["args"] = [*entry.get("args", []), *sorted(used - set(entry.get("args", [])))]
+    entry.setdefault("unknown", "pass")
     entry["needs"] = [*needs, *([] if claim.text in needs else [claim.text])]

@@ -15,7 +15,7 @@ from rpms.play.methods import METHODS, REACT, Method
 from rpms.play.reading import Reads
 from rpms.play.reflecting import NOTHING, Reflection
 from rpms.play.step import Player
-from rpms.worlds.base import REQUEST, Game, Outcome, Task, World
+from rpms.worlds.base import REQUEST, Game, Outcome, Task, World, act, start
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
 """What a model is told when its answer names no action."""
@@ -52,7 +52,7 @@ class Play:
             self.mind = replace(self.mind, mask=Mask(share, self.seed, self.task.id))
         self._outcome = Outcome("")
         try:
-            self._outcome = self.game.reset()
+            self._outcome = start(self.game)
         except WorldError as error:
             self._stop(Ending.WORLD_ERROR, str(error))
         if request := self.task.source.get(REQUEST):
@@ -101,7 +101,7 @@ class Play:
 
     def _act(self, command: str) -> Outcome:
         if command:
-            return self.game.step(command)
+            return act(self.game, command)
         return Outcome(NO_ACTION, self._outcome.score)
 
     def _judge_end(self, outcome: Outcome) -> None:

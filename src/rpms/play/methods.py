@@ -66,17 +66,22 @@ class Method:
     def wording(self, wording: Wording, world: World) -> Wording:
         """A world's wording, with instruction and example in this method's form."""
         wording = replace(wording, headings={Part.CARRIED: self.heading, **wording.headings})
+        printed = self._instruction(wording.printed) if wording.printed else ""
+        wording = replace(wording, instruction=self._instruction(wording.instruction), printed=printed)
         if not self.thinks:
-            instruction = _without_thoughts(_worded(wording.instruction, "one"))
-            told = f"{instruction}\nWrite the action alone, without a thought."
             example, choosing = _without_thoughts(wording.example), _without_thoughts(wording.choosing)
-            return replace(wording, instruction=told, example=example, choosing=choosing)
-        if self.labels:
-            told = _worded(wording.instruction, f"the goal, your state, {BOTH}")
-            told = re.sub(r"^Thought:", f"{_LABELLED}\nThought:", told, count=1, flags=re.MULTILINE)
-            told = told if _LABELLED in told else f"{told}\nBegin each answer with these lines:\n{_LABELLED}"
-            return replace(wording, instruction=told, example=_with_states(wording.example, world))
-        return wording
+            return replace(wording, example=example, choosing=choosing)
+        return replace(wording, example=_with_states(wording.example, world)) if self.labels else wording
+
+    def _instruction(self, text: str) -> str:
+        """An instruction that asks for an answer in this method's form."""
+        if not self.thinks:
+            return f"{_without_thoughts(_worded(text, 'one'))}\nWrite the action alone, without a thought."
+        if not self.labels:
+            return text
+        told = _worded(text, f"the goal, your state, {BOTH}")
+        told = re.sub(r"^Thought:", f"{_LABELLED}\nThought:", told, count=1, flags=re.MULTILINE)
+        return told if _LABELLED in told else f"{told}\nBegin each answer with these lines:\n{_LABELLED}"
 
     def words(self, thought: str) -> tuple[str, str]:
         """The thought as later histories tell it, and the labelled lines in its place where it is more than one."""

@@ -61,6 +61,8 @@ class RunPlan:
     """Which time these tasks are played; see `rpms.play.epochs`."""
     keep: Mapping[str, Keep] = field(default_factory=dict)
     """What else to keep of each episode, by the name of the folder in the run's folder."""
+    harvest: str = ""
+    """By which rules memories are made of its episodes, where they are."""
     method: Method = METHODS[REACT]
     reader: str = ""
     """Who reads goals in people's words: a control's name, or a model's; the model that plays by default."""
@@ -120,6 +122,8 @@ class RunPlan:
             "stuck_after": self.stuck_after,
             "seed": self.seed,
         }
+        if self.harvest:
+            settings["harvest"] = self.harvest
         if self.method.name != REACT:
             followed = {"earlier": self.earlier_hash} if self.trial else {}
             settings["agent"] = {**self.method.settings(), "trial": self.trial, **followed}

@@ -34,6 +34,7 @@ TRAIN = "train"
 NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
 BY_GOAL, FOR_ANY = "goal", "any"
 REFUSE, ALLOW = "refuse", "allow"
+AS_PAPER, CLEAN = "as_paper", "clean"
 _SWITCHES = ("arbitration", "state_filter", "layout", "form", "belief", "repair", "calls", "tiers")
 """The knobs that are fields of a `Condition`."""
 CONDITION_KNOBS = ("condition", "preset", "enforce", *_SWITCHES)
@@ -129,6 +130,12 @@ class Settings:
     )
     memory: str | Path | None = knob(
         reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
+    )
+    harvest: str | None = knob(
+        reads.one_of((AS_PAPER, CLEAN)),
+        "What learning keeps of an episode: snippets as the paper's, refused steps included; or each sub-goal apart, "
+        "and only what worked.",
+        "as_paper|clean",
     )
     reader: str | None = knob(
         str,
@@ -256,7 +263,7 @@ class Settings:
         """The knowledge that they choose, checked against a world; files are read here."""
         chosen = self.over(self.of_preset)
         try:
-            manual = choose_manual(chosen.manual or PAPER_MANUAL)
+            manual = choose_manual(chosen.manual or PAPER_MANUAL, str(self.of_preset.manual))
         except FileError:
             raise
         except InputError as error:
@@ -278,6 +285,11 @@ class Settings:
         )
         sources.check(world)
         return sources
+
+    @property
+    def harvesting(self) -> str:
+        """The way in which learning harvests episodes."""
+        return self.harvest or self.of_preset.harvest or AS_PAPER
 
     def decoding(self, world: World) -> Decoding:
         """How the model writes."""
@@ -353,6 +365,7 @@ PRESETS: Mapping[str, Settings] = {
     "paper": Settings(
         manual=PAPER_MANUAL,
         schemas=BY_GOAL,
+        harvest=AS_PAPER,
         layout=Layout.PAPER,
         form=Form.CHAT,
         belief=BeliefShown.PAPER,
@@ -361,6 +374,7 @@ PRESETS: Mapping[str, Settings] = {
     "strict": Settings(
         manual=COMPLETE_MANUAL,
         schemas=FOR_ANY,
+        harvest=CLEAN,
         layout=Layout.CACHED,
         form=Form.SINGLE,
         belief=BeliefShown.EXTENDED,

@@ -27,6 +27,7 @@ def knowledge_of(
     world: World, sources: Sources = _COMPLETE, answer: int = 0, method: Method = METHODS[REACT]
 ) -> Knowledge:
     """What a world knows, ready for a condition to choose from. `answer`: tokens of the context window it needs."""
+    told, planned_with = (sources.manual.texts(world, planning=planning) for planning in (False, True))
     return Knowledge(
         update=world.update,
         wording=method.wording(sources.prompts.over(world.wording), world),
@@ -35,6 +36,7 @@ def knowledge_of(
         retrieval=sources.recalling.over(world.retrieval),
         budget=Budget(prompt=prompt_limit(sources.context, answer), memory=sources.recalling.tokens(world.retrieval)),
         spell=lambda command, belief: world.command(command, belief).text,
+        plans=None if planned_with == told else read_manual(*planned_with),
     )
 
 

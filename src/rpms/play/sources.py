@@ -36,10 +36,16 @@ class ManualChoice:
     name: str = PAPER_MANUAL
     """`paper`, `complete`, or the file's name."""
     own: ManualText | None = None
+    over: str = ""
+    """The one that a file is laid over: `paper` or `complete`."""
 
-    def texts(self, world: World) -> tuple[ManualText, ...]:
-        """The texts it is read from, tier 1 first. A world with one manual has that at any scale."""
-        own = world.paper_manual() if self.name == PAPER_MANUAL else world.manual()
+    def texts(self, world: World, *, planning: bool = False) -> tuple[ManualText, ...]:
+        """The texts it is read from, tier 1 first. A world with one manual has that at any scale.
+
+        `planning`: also what a planner knows beyond the paper's manual, and no prompt shows.
+        """
+        paper = PAPER_MANUAL in (self.name, self.over)
+        own = (*world.paper_manual(), *(world.procedures() if planning else ())) if paper else world.manual()
         texts = (universal_tier(), *(ManualText(name, text) for name, text in own))
         return texts if self.own is None else (*texts, self.own)
 
@@ -51,14 +57,14 @@ class ManualChoice:
         return digest.hexdigest()
 
 
-def choose_manual(choice: str | Path) -> ManualChoice:
-    """A manual by its name, or a file of one's own; one that cannot be read is a FileError."""
+def choose_manual(choice: str | Path, over: str = COMPLETE_MANUAL) -> ManualChoice:
+    """A manual by its name, or a file of one's own laid over one; one that cannot be read is a FileError."""
     if str(choice) in MANUALS:
         return ManualChoice(str(choice))
     file = Path(choice)
     if not file.is_file():
         raise InputError(f"{choice}: is no manual: choose {' or '.join(MANUALS)}, or give a file with tiers 2 and 3")
-    return ManualChoice(file.name, replace(manual_text(file), own=True))
+    return ManualChoice(file.name, replace(manual_text(file), own=True), over)
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,10 @@ class Player:
         thought, said = self.method.words(parsed.thought)
         state = turn_state(decision.belief, decision.progress)
         gained = outcome.score > (course.steps[-1].score if course.steps else 0.0)
-        turn = Turn(move.told, command, thought, state, step.infeasible, said, gained)
+        own = step.repairs and command and not (decision.menu.items or asked.replaced or asked.refused)
+        wrote = " ".join((parsed.action or "").split()) if own else ""
+        wrote = "" if wrote == command else wrote
+        turn = Turn(move.told, command, thought, state, step.infeasible, said, gained, wrote)
         advises = self.mind.enforcement.guard is GuardMode.ADVISE and bool(decision.rules.environment)
         return Course(
             decision.goal,

@@ -37,6 +37,7 @@ class ActionForm(Strict):
     observes: list[str] = Field(default_factory=list)
     plan: list[str] = Field(default_factory=list)
     steps: float = Field(default=1.0, gt=0, le=1_000)
+    told: bool = True
 
     _lists = field_validator("syntax", "critical", mode="before")(listed)
 

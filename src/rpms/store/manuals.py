@@ -11,6 +11,7 @@ from pathlib import Path
 from rpms.core.belief import GOAL_PREDICATES
 from rpms.core.errors import FileError
 from rpms.core.facts import Clause, Kinds, parse_literal
+from rpms.core.names import is_near
 from rpms.core.rules import (
     ANYTHING,
     PARAMETER,
@@ -141,7 +142,8 @@ class _Reader(ClauseReader):
     def _check_keys(self, yaml: YamlFile) -> None:
         for key in yaml.tree:
             if key not in _KEYS:
-                raise yaml.error((key,), f"unknown tier or key {excerpt(key)!r}; a manual has {', '.join(_KEYS)}")
+                named = f" {excerpt(key)!r}" if is_near(str(key), _KEYS) or yaml.tree.keys() & set(_KEYS) else ""
+                raise yaml.error((key,), f"unknown tier or key{named}; a manual has {', '.join(_KEYS)}")
         world = yaml.tree.get("world")
         if world is not None and not isinstance(world, str):
             raise yaml.error(("world",), "`world` must be a text")
@@ -194,6 +196,7 @@ class _Reader(ClauseReader):
             observes=read_each(self._revelation, yaml, (*path, "observes"), read.observes, names),
             plan=read_each(self._clause, yaml, (*path, "plan"), read.plan, names),
             steps=read.steps,
+            told=read.told,
         )
 
     def _revelation(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Revelation:

@@ -26,6 +26,7 @@ from rpms.core.memory import (
     VerifiedSchema,
     content_id,
 )
+from rpms.core.names import is_near
 from rpms.core.recall import EpisodicMemory
 from rpms.foreign.json_text import DECODER, NotJson, check_depth
 from rpms.foreign.limits import LONGEST_FIELD, LONGEST_NUMBER, MOST_COUNTED, MOST_ITEMS, MOST_MADE_UP
@@ -255,7 +256,8 @@ def entry_of(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
     kind = value.get("type")
     record = _RECORDS.get(kind) if isinstance(kind, str) else None
     if record is None:
-        raise FileError(file, line, f"unknown entry type {excerpt(kind)!r}; known: {', '.join(_RECORDS)}")
+        named = f" {excerpt(kind)!r}" if is_near(str(kind), _RECORDS) else ""
+        raise FileError(file, line, f"unknown entry type{named}; known: {', '.join(_RECORDS)}")
     try:
         form = record.model_validate(value)
         return form.entry(), form.made_up

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from rpms.core.names import nearest
+from rpms.core.names import is_near, nearest
 from rpms.core.prompt import SHARED, Part
 from rpms.core.wording import Wording
 from rpms.store.files import read_text
@@ -38,6 +38,7 @@ class Prompts:
         return replace(
             wording,
             instruction=wording.instruction if self.instruction is None else self.instruction,
+            printed=wording.printed if self.instruction is None else "",
             example=wording.example if self.example is None else self.example,
             choosing=wording.choosing if self.example is None else "",
             headings={**wording.headings, **self.headings},
@@ -47,7 +48,7 @@ class Prompts:
 def prompts_hash(wording: Wording) -> str:
     """The same hash, the same instruction, examples and headings, whoever wrote them."""
     headings = {str(part): text for part, text in wording.headings.items()}
-    texts = [wording.instruction, wording.example, wording.choosing, headings]
+    texts = [wording.instruction, wording.printed, wording.example, wording.choosing, headings]
     return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
 
 
@@ -56,7 +57,8 @@ def read_prompts(file: Path) -> Prompts:
     yaml = read_yaml(str(file), read_text(file), PROMPTS)
     for key in yaml.tree:
         if key not in _KEYS:
-            raise yaml.error((key,), f"{key}: is not a known field; {nearest(str(key), _KEYS)}")
+            named = f"{key}: " if is_near(str(key), _KEYS) or yaml.tree.keys() & set(_KEYS) else ""
+            raise yaml.error((key,), f"{named}is not a known field; {nearest(str(key), _KEYS)}")
     given = yaml.tree.get("headings") or {}
     if not isinstance(given, Mapping):
         raise yaml.error(("headings",), "headings: write a mapping of blocks to texts")

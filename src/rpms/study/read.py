@@ -12,7 +12,7 @@ from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.names import nearest
 from rpms.foreign.digits import whole_number
-from rpms.foreign.limits import LARGEST_STUDY
+from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
 from rpms.foreign.shown import excerpt
 from rpms.play.settings import KNOBS, SettingError, Settings
 from rpms.store.files import read_text
@@ -87,6 +87,9 @@ def read_study(file: Path) -> Study:
     yaml = read_yaml(str(file), read_text(file, 4 * LARGEST_STUDY), STUDY)
     reader = _Reader(yaml, file.parent)
     form, common = reader.read(_Study, plain(yaml.tree, _key), (), without=("condition",))
+    if len(form.conditions) * max(1, len(form.models)) > MOST_CELLS:
+        counted = f"{len(form.conditions):,} conditions and {len(form.models):,} models"
+        raise yaml.error(("conditions",), f"{counted}: a study has at most {MOST_CELLS:,} of both multiplied")
     if common.memory and form.learn is not None:
         raise yaml.error(
             ("memory",), "`memory` and `learn` cannot both be given: one reads a memory, the other makes it"

@@ -113,7 +113,8 @@ class StudyLayout:
         learning = study.learning
         assert learning is not None
         # the manual and the package version are in the first round's protocol; under others its folder would be refused
-        told = (plan_round(study, learning, 1, model, means).protocol().hash, str(learning.condition(2)))
+        plan = plan_round(study, learning, 1, model, means)
+        told = (plan.protocol().hash, str(learning.condition(2)), learning.settings.harvesting)
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
         return self.pool / "learned" / f"{slug(model)}-{digest[:_HASH]}" / "memory.jsonl"
 

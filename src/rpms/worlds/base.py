@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any, Protocol
 
 from rpms.core.belief import Belief
 from rpms.core.consistency import same_occupancy
-from rpms.core.errors import InputError
+from rpms.core.errors import InputError, RPMSError, WorldError
 from rpms.core.goal import Goal
 from rpms.core.memory import Entry
 from rpms.core.names import nearest
@@ -19,6 +20,8 @@ from rpms.core.reading.requests import plain_goal
 from rpms.core.recall import Retrieval
 from rpms.core.wording import Wording
 from rpms.foreign.calls import Tool
+from rpms.foreign.limits import LONGEST_OBSERVATION
+from rpms.foreign.shown import excerpt
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,33 @@ class Game(Protocol):
     def close(self) -> None:
         """Release what the game holds. Calling it twice does no harm."""
         ...
+
+
+def start(game: Game) -> Outcome:
+    """Reset a game of anybody's world; what is no outcome of bounded size is a WorldError."""
+    return _checked("reset", game.reset)
+
+
+def act(game: Game, command: str) -> Outcome:
+    """Give a command to a game of anybody's world; what is no outcome of bounded size is a WorldError."""
+    return _checked("step", game.step, command)
+
+
+def _checked(name: str, call: Callable[..., Outcome], *arguments: str) -> Outcome:
+    try:
+        outcome = call(*arguments)
+    except RPMSError:
+        raise
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        why = excerpt(f"{type(error).__name__}: {error}")
+        raise WorldError(f"the world failed in {name} ({Path(place.filename).name}:{place.lineno}): {why}") from error
+    if not isinstance(outcome, Outcome) or not isinstance(outcome.observation, str):
+        raise WorldError(f"the world answered {name} with {type(outcome).__name__}, not with an Outcome and its text")
+    if len(outcome.observation) > LONGEST_OBSERVATION:
+        said = f"{len(outcome.observation):,} characters"
+        raise WorldError(f"the world said {said} at once; an observation has at most {LONGEST_OBSERVATION:,}")
+    return outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +227,10 @@ class World(ABC):
     def paper_manual(self) -> tuple[tuple[str, str], ...]:
         """A manual at the paper's scale, where a world has one beside its complete one."""
         return self.manual()
+
+    def procedures(self) -> tuple[tuple[str, str], ...]:
+        """What the planner, and no prompt, knows beyond `paper_manual`: how tasks are solved."""
+        return ()
 
     def variation(self, name: str, number: int) -> Task | None:  # noqa: ARG002
         """One variation of a task, of whatever split; None in a world whose tasks have none."""

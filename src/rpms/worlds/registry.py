@@ -27,15 +27,36 @@ def world_names() -> tuple[str, ...]:
     return tuple(sorted({point.name for point in entry_points(group=ENTRY_POINTS)}))
 
 
+_given: dict[str, World] = {}
+"""Worlds loaded from folders that a person named, by their own names."""
+
+
+def world_named(name: str, source: object) -> World:
+    """The world that a data file names: an installed one, or one whose folder the command line gave.
+
+    A file is data: what it names is never a path, so that reading it runs nobody's code. `source` is the file, for the
+    error.
+    """
+    if name in world_names():
+        return find_world(name)
+    if name in _given:
+        return _given[name]
+    raise InputError(f"{source}: its world is not installed here; install it, or give its folder on the command line")
+
+
 @cache
 def find_world(name: str) -> World:
-    """Load a world by its name, or by the folder it is written in; what is wrong with it is one line for a person."""
+    """Load a world by its name, or by the folder it is written in; what is wrong with it is one line for a person.
+
+    For names that a person typed: a folder's code runs. Names out of files go to `world_named`.
+    """
     for point in entry_points(group=ENTRY_POINTS):
         if point.name == name:
             return _load(point)
     folder = Path(name)
     if (folder / PROJECT).is_file():
-        return _load(_point_in(folder), folder.resolve())
+        world = _load(_point_in(folder), folder.resolve())
+        return _given.setdefault(world.name, world)
     if folder.is_dir():
         raise InputError(f"{folder} holds no world: there is no {PROJECT} in it")
     near = get_close_matches(name, world_names(), 1)

@@ -236,3 +236,50 @@ def test_finding_something_out_is_no_loop():
 def test_watching_what_takes_time_is_no_loop():
     waits = [("wait", "You decide to wait for 10 iterations.")] * 5
     assert not find_loop(*states(*waits, opening=BOIL + KITCHEN)), "the sink runs"
+
+
+WORKSHOP = (
+    "This room is called the workshop. In it, you see: \n\tthe agent\n"
+    "\ta ultra low temperature freezer. The ultra low temperature freezer door is open. In it is: nothing.\n"
+    "You also see:\n\tA door to the hallway (that is open)\n"
+)
+
+
+def test_what_is_broken_is_known_to_be_from_every_room():
+    off = KITCHEN.replace("a sink, which is turned on", "a sink, which is turned off")
+    broken = ("activate sink", "The sink appears broken, and can't be activated or deactivated.")
+    pot = ("look around", off.replace("\ta cupboard", "\ta metal pot (containing nothing)\n\ta cupboard"))
+    held = ("pick up metal pot", "You move the metal pot to the inventory.")
+    belief = in_kitchen(pot, held, broken, ("go to hallway", "You move to the hallway."))
+    assert not any(link.command == "move metal pot to sink" for option in plan(belief).options for link in option.chain)
+    assert "sink ?" in belief.names["tap"], "another one is looked for"
+
+
+def test_a_device_is_told_from_another_whose_name_ends_like_its_own():
+    cold = KITCHEN.replace("\ta sink", "\ta freezer. The freezer door is closed. \n\ta sink")
+    way = [("go to hallway", "You move to the hallway."), ("go to workshop", "You move to the workshop.")]
+    names = in_kitchen(("look around", cold), *way, ("look around", WORKSHOP)).scene.by_name
+    assert {"freezer in kitchen", "ultra low temperature freezer"} <= names.keys()
+
+
+def test_a_thing_is_known_by_its_kind_though_a_colour_is_shown_with_it():
+    scene = in_kitchen(("look around", KITCHEN.replace("\ta sink", "\ta orange apricot\n\ta sink"))).scene
+    assert list(scene.of_kind("apricot")) == ["orange apricot"]
+    assert not list(scene.of_kind("freezer")), "a device only by its own name"
+
+
+def test_a_block_that_does_not_move_is_timed_too():
+    stays = ("look at inclined plane C", "at the top of the plane")
+    belief = on_planes(*slid("C", stays, WAITED, stays, WAITED, stays, WAITED, stays))
+    assert best(belief) == "move wood block to inclined plane B"
+
+
+def test_the_substance_is_not_focused_on_before_the_thermometer_though_it_is_in_a_pot_already():
+    pot = KITCHEN.replace("\ta cupboard", "\ta metal pot (containing a substance called gallium)\n\ta cupboard")
+    task = (
+        "Your task is to measure the melting point of gallium, which is located around the kitchen. First, focus on "
+        "the thermometer. Next, focus on the gallium. If the melting point of gallium is above 200.0 degrees celsius, "
+        "focus on the blue box. If the melting point of gallium is below 200.0 degrees celsius, focus on the orange "
+        "box. The boxes are located around the kitchen.\n\n"
+    )
+    assert best(after(opening=task + pot)) == "pick up thermometer"

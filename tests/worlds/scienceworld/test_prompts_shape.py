@@ -41,10 +41,10 @@ def test_the_blocks_have_the_papers_shape():
     assert "NEVER on devices (stove) or containers (metal pot)" in text[Part.DOMAIN]
     assert text[Part.ENVIRONMENT].startswith("[RULES - Tier 3: Environment (ScienceWorld)]")
     assert text[Part.GOAL] == "[Current Objective] fetch metal pot"
-    assert text[Part.BELIEF].startswith("[Current State]\n  Room: hallway  Carrying: nothing known  Progress: step 0\n")
-    assert "Not yet searched: kitchen" in text[Part.BELIEF]
-    brief = blocks(prompt(replace(FULL, belief=BeliefShown.PAPER)))[Part.BELIEF]
-    assert brief == "[Current State]\n  Room: hallway  Carrying: nothing  Progress: step 0"
+    assert text[Part.BELIEF] == "[Current State]\n  Room: hallway  Carrying: nothing  Progress: step 0"
+    more = blocks(prompt(replace(FULL, belief=BeliefShown.EXTENDED)))[Part.BELIEF]
+    assert more.startswith("[Current State]\n  Room: hallway  Carrying: nothing known  Progress: step 0\n")
+    assert "Not yet searched: kitchen" in more
 
 
 def test_the_baseline_says_nothing_of_the_penalty_and_the_third_tier_does():

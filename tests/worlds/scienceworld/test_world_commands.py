@@ -41,6 +41,7 @@ def test_synonyms_are_written_the_simulators_way_and_recorded(written, meant):
     [
         "look at inclined plane with a cloth surface",
         "focus on unknown substance A",
+        "focus on book (the foundations of the origin of species)",
         "open cupboard door",
         "go through door to kitchen",
         "move red apple to inventory",

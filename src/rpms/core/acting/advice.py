@@ -86,8 +86,9 @@ class StepContext:
         done = [each.command for each in self.situation.past]
         tried = [turn.action for turn in self.turns_here]
         refused = [turn.action for turn in self.turns_here if turn.failed]
-        sub_goal = self.progress.sub_goal
-        return AdaptContext(self.situation, self.schemas, self.whereabouts, done, sub_goal, tried, refused, self.mask)
+        failed = [turn.action for turn in self.history if turn.failed]
+        known, sub_goal = self.whereabouts, self.progress.sub_goal
+        return AdaptContext(self.situation, self.schemas, known, done, sub_goal, tried, refused, self.mask, failed)
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,10 @@ class Adviser:
     ranked: bool = True
     notice: Callable[[Sequence[Turn], str], str] = no_notice
     spell: Spell = as_written
+    tells: RuleManual = field(default_factory=RuleManual)
+    """What progress is told by: the condition's manual, or what every player has read of it where rules are off."""
     plans: RuleManual = field(default_factory=RuleManual)
-    """What plans are made with: the manual, or what every player has read of it where rules are off."""
+    """What plans are made with: the same, or for a planner alone what it knows beyond that."""
     weighs: bool = False
     """Whether memories speak for and against the options of a plan."""
     compact: bool = False
@@ -150,7 +153,8 @@ class Advice:
     @cached_property
     def progress(self) -> Progress:
         """Progress as the prompt tells it: by the goal's facts, as far as the condition knows what the goal wants."""
-        known = self.adviser.active(self.step)
+        goal = self.step.situation.goal
+        known = self.adviser.tells.active(goal.type, goal.object, goal.destination)
         return (
             self.step.progress
             if known is self.step.schemas

@@ -83,6 +83,8 @@ class AdaptContext:
     """Those of them that the world refused."""
     mask: Mask = NO_MASK
     """What is hidden by chance in this episode: an entry that gives way to another does not give way to such a one."""
+    failed: Sequence[str] = ()
+    """All that the world refused in this episode."""
 
     def adapt(self, candidate: Candidate, entry: SuccessSnippet) -> Candidate:
         """A candidate with what of its entry is left to do here, and a note of what that is."""
@@ -99,6 +101,12 @@ class AdaptContext:
         adaptation = Adaptation(note, self.meant(lifted) if lost else "")
         return replace(candidate, entry=replace(entry, actions=actions), adapted=adaptation)
 
+    def leads_on(self, bound: Candidate) -> bool:
+        """True of what reached the present sub-goal and has a step left that was not refused in this very state."""
+        entry = bound.entry
+        reached = isinstance(entry, SuccessSnippet) and entry.sub_goal_type == self.sub_goal
+        return reached and any(action not in self.refused for action in entry.actions[:1])  # type: ignore[union-attr]
+
     # What stands for what.
 
     def binding(self, lifted: Lifted, entry: SuccessSnippet) -> dict[str, str]:
@@ -113,7 +121,8 @@ class AdaptContext:
             if role is Role.SOURCE:
                 choices = self._sources(lifted, own, binding)
             else:
-                kind = (meant.get(role) if entry.goal_signature.type == goal.type else "") or own
+                alike = goal.type == entry.goal_signature.type or self.sub_goal == entry.sub_goal_type
+                kind = (meant.get(role) if alike else "") or own
                 choices = self._things(kind, held=name in lifted.held, sought=name == lifted.sought)
             chosen = next((each for each in choices if each not in binding.values()), None)
             if chosen is not None:
@@ -239,7 +248,7 @@ class AdaptContext:
         own = {
             renamed(deed.command, {name: place}): at for at, deed in enumerate(lifted.deeds, 1) if deed.names == (name,)
         }
-        known = [way.replace("{}", place) for way in self.whereabouts.ways(kind_of(place))]
+        known = self.ways(place) if self.whereabouts.ways(kind_of(place)) else ()
         for way in known or own:
             yield Bound(own.get(way, number), way, frozenset({place}))
 
@@ -251,6 +260,8 @@ class AdaptContext:
             step = steps[place]
             if self.is_done(step.command, deed=place == last):
                 passed = True
+            elif step.command in self.refused and place < last:
+                continue  # a way that is none here
             elif not passed or any(step.names <= later.names for later in kept):
                 kept.insert(0, step)
         unique = {step.command: step for step in reversed(kept)}
@@ -291,26 +302,51 @@ class AdaptContext:
         A place where only the last step is lacking is searched before another is gone to. Of the others, those that
         cost at most so many steps more than the likeliest.
         """
-        ranks = self.whereabouts.order(kind, {})
+        ranks = {**self._new_kinds, **self.whereabouts.order(kind, {})}
         begun, others = list[tuple[str, str]](), list[tuple[float, str, str]]()
-        for place_kind, ways in ((each, self.whereabouts.ways(each)) for each in sorted(ranks, key=ranks.__getitem__)):
+        for place_kind in sorted(ranks, key=ranks.__getitem__):
             told = self.whereabouts.told(kind, place_kind) or f"look for {kind}"
-            for place in self.situation.belief.called(place_kind) if ways else ():
-                steps = [way.replace("{}", place) for way in ways]
-                done = [self.is_done(step) for step in steps]
-                if self.lacks(place, kind) or all(done):
+            for place in self.situation.belief.called(place_kind):
+                steps = self.ways(place)
+                left = [step for step in steps if not self.is_done(step) and step not in self.refused]
+                if self.lacks(place, kind) or not left:
                     continue
-                step = steps[done.index(False)]
-                if any(done[: done.index(False)]):
-                    begun.append((step, told))
+                if left[0] != steps[0]:
+                    begun.append((left[0], told))
                 else:
-                    others.append((UNLIKELY * ranks[place_kind], step, told))
+                    others.append((UNLIKELY * ranks[place_kind], left[0], told))
         if any(step not in tried for step, _ in begun):
             yield from begun
             return
         least = min((price for price, step, _ in others if step not in tried), default=0.0)
         yield from ((step, told) for price, step, told in others if price <= least + slack)
         yield from begun
+
+    def ways(self, place: str) -> tuple[str, ...]:
+        """Commands that were given at places of this kind before they were of use.
+
+        Before what was refused for one of the kind in this episode comes what most places needed; at a kind of place
+        that experience does not know, that is all.
+        """
+        kind, most = kind_of(place), self.whereabouts.ways()
+        ways = self.whereabouts.ways(kind)
+        if any((kind, way) in self._refused_ways for way in ways):
+            ways = tuple(dict.fromkeys((*most[:1], *ways)))
+        return tuple(way.replace("{}", place) for way in ways or most)
+
+    @cached_property
+    def _refused_ways(self) -> frozenset[tuple[str, str]]:
+        """Kinds of places with what was refused there in this episode, `{}` for the place."""
+        named = ((command, name) for command in self.failed for name in _names(command, self.syntax))
+        return frozenset((kind_of(name), renamed(command, {name: "{}"})) for command, name in named)
+
+    @cached_property
+    def _new_kinds(self) -> dict[str, float]:
+        """Kinds that can be gone to as others were, at the price of places that experience does not know."""
+        instances = (self.syntax.instance(way) for way in self.whereabouts.ways()[:1])
+        parts = {part for instance in instances if instance is not None for part in instance.binding}
+        names = (name for part in sorted(parts) for name in self.situation.belief.names.get(part, ()))
+        return dict.fromkeys(map(kind_of, names), inf)
 
     def missing(self) -> Iterator[str]:
         """The kinds that the goal names of which nothing is known to be here that is not where it belongs already."""
@@ -340,15 +376,16 @@ def recalled_steps(
         return
     left = False
     for actions, why in steps[: len(now) or None]:
-        left = left or actions[0] not in tried
-        yield actions[0], why
+        if actions[0] not in room.refused:
+            left = left or actions[0] not in tried
+            yield actions[0], why
     if left:
         return
     sought = [each.adapted.seeks for each in bound if each.adapted is not None and each.adapted.seeks]
     for kind in dict.fromkeys(sought or room.missing()):
         yield from room.search(kind, tried, slack)
     for actions, why in steps:
-        yield from ((action, why) for action in actions)
+        yield from ((action, why) for action in actions if action not in room.refused)
 
 
 def _names(command: str, rules: ActiveRules) -> Iterable[str]:

@@ -101,12 +101,12 @@ class Atlas:
         """Place and what was done next → the actions on one thing there that came just before."""
         self._kinds: dict[str, Counter[str]] = {}
         """Kind of action on one thing → what was done next, how often."""
-        self._reached: dict[str, list[SuccessSnippet]] = {}
+        counted: Counter[str] = Counter()
         self._ends: dict[tuple[str, ...], set[str]] = {}
         """Task, sub-goal and last action → what that action was done with."""
         for entry in entries:
-            if isinstance(entry, SuccessSnippet) and len(self.reached(entry.sub_goal_type)) < READ:
-                self._reached.setdefault(entry.sub_goal_type, []).append(entry)
+            if isinstance(entry, SuccessSnippet) and counted[entry.sub_goal_type] < READ:
+                counted[entry.sub_goal_type] += 1
                 self._add(entry, strides_of(entry, where, syntax))
 
     def _add(self, snippet: SuccessSnippet, strides: Sequence[Stride]) -> None:
@@ -143,10 +143,6 @@ class Atlas:
         return goal.type, goal.object, snippet.sub_goal_type, how, thing
 
     # What was done where.
-
-    def reached(self, sub_goal: str) -> Sequence[SuccessSnippet]:
-        """What reached a sub-goal, for whatever goal."""
-        return self._reached.get(sub_goal, ())
 
     def ends(self, snippet: SuccessSnippet) -> list[str]:
         """What snippets of one task and sub-goal did their last action with, this one among them; nothing if given."""

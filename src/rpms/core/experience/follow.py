@@ -10,8 +10,9 @@ As in `adapt`, the manual is asked only how commands are written and by which fa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain, islice
 from math import inf
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from rpms.core.experience.adapt import AdaptContext, adapted
 from rpms.core.experience.atlas import Atlas, Stride, Where, words_of
 from rpms.core.experience.trail import Pathfinder, Trail, mentions
 from rpms.core.memory import Entry, SuccessSnippet
+from rpms.core.planning.whereabouts import READ
 from rpms.core.rules import ActiveRules
 from rpms.core.similarity import Similarity
 from rpms.core.verdict import Adaptation, Candidate, Fate, Verdict
@@ -58,18 +60,33 @@ class Following:
 
     def __call__(self, candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Candidate]:
         where = Where.of(room.situation, room.syntax)
-        if where is None:
-            yield from adapted(candidates, room)
-            return
         stream, others, bound = iter(candidates), list[Candidate](), list[Candidate]()
-        for candidate in islice(stream, CONSIDERED):
-            tied = self._tied(candidate.entry, where, room)
+        for candidate in islice(stream, CONSIDERED) if where is not None else ():
+            tied = where and self._tied(candidate.entry, where, room)
             follows = tied and not learned_ahead(room.situation, candidate.entry)
             (bound if follows else others).append(candidate)
             if tied is None and not bound:
                 break
-        yield from self._followed(bound, where, room) if bound else ()
-        yield from adapted(others if bound else chain(others, stream), room)
+        if bound and where is not None:
+            yield from self._followed(bound, where, room)
+            yield from adapted(others, room)
+        else:
+            yield from self._adapted(chain(others, stream), where, room)
+
+    def _adapted(self, candidates: Iterable[Candidate], where: Where | None, room: AdaptContext) -> Iterator[Candidate]:
+        """Adapted candidates; where none has a step for the present sub-goal, what reached it for any other goal.
+
+        Nothing is taken from another goal where the state filter minds places.
+        """
+        known, led = set[str](), False
+        for each in adapted(candidates, room):
+            known.add(each.entry.id)
+            led = led or (each.verdict.fate is Fate.KEPT and room.leads_on(each))
+            yield each
+        if not led:
+            free = (each for each in self._reached(known, room) if not (where and self._tied(each.entry, where, room)))
+            suited = (each for each in free if not self.compat(room.situation.belief, each.entry))
+            yield from (each for each in adapted(islice(suited, CONSIDERED), room) if room.leads_on(each))
 
     def _atlas(self, where: Where) -> Atlas:
         """The map of all entries, made once and whole before anybody else may see it."""
@@ -77,6 +94,15 @@ class Following:
         if key not in self._atlases:
             self._atlases[key] = Atlas(self.entries, where, self.syntax)
         return self._atlases[key]
+
+    @cached_property
+    def _by_sub_goal(self) -> Mapping[str, Sequence[SuccessSnippet]]:
+        """The snippets by the sub-goal that they reached, of each as many as are of use."""
+        found: dict[str, list[SuccessSnippet]] = {}
+        for entry in self.entries:
+            if isinstance(entry, SuccessSnippet) and len(found.setdefault(entry.sub_goal_type, [])) < READ:
+                found[entry.sub_goal_type].append(entry)
+        return found
 
     def _tied(self, entry: Entry, where: Where, room: AdaptContext) -> bool | None:
         """Whether the state filter would take an entry had it been learned here, and not had it been elsewhere.
@@ -142,12 +168,18 @@ class Following:
 
     def _elsewhere(self, known: Sequence[Candidate], path: Pathfinder) -> Iterator[Candidate]:
         """What reached the present sub-goal for goals less like this one, the likest first."""
-        ids, goal = {each.entry.id for each in known}, path.room.situation.goal.signature
-        scored = [(self.similarity(goal, each.goal_signature), each) for each in path.atlas.reached(path.room.sub_goal)]
-        new = ((score, each) for score, each in sorted(scored, key=lambda one: -one[0]) if each.id not in ids)
-        suited = ((score, each) for score, each in new if self._tied(each, path.where, path.room))
-        for score, entry in islice(suited, CONSIDERED):
-            yield Candidate(entry, score, score * entry.strength, _KEPT)
+        others = self._reached({each.entry.id for each in known}, path.room)
+        return islice((each for each in others if self._tied(each.entry, path.where, path.room)), CONSIDERED)
+
+    def _reached(self, known: Container[str], room: AdaptContext) -> Iterator[Candidate]:
+        """What else reached the present sub-goal, that for the likest goals first."""
+        goal = room.situation.goal.signature
+        scored = [
+            (self.similarity(goal, each.goal_signature), each) for each in self._by_sub_goal.get(room.sub_goal, ())
+        ]
+        for score, entry in sorted(scored, key=lambda one: -one[0]):
+            if entry.id not in known:
+                yield Candidate(entry, score, score * entry.strength, _KEPT)
 
     def _doubt(self, snippet: SuccessSnippet, trail: Trail | None, path: Pathfinder) -> str:
         """Why a snippet is not followed; nothing if it is.

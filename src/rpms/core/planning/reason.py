@@ -24,6 +24,7 @@ from rpms.core.planning.ground import Edge, Order
 from rpms.core.planning.prices import GOAL, Link, Option, Priced
 from rpms.core.planning.progress import GoalStanding, Tracker, wanted
 from rpms.core.planning.whereabouts import Whereabouts
+from rpms.core.pointer import point
 from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose, Stage
 
 UNSEEN = "anything ?"
@@ -82,9 +83,11 @@ class Reasoner(Achievers):
     """The manual, ready to plan with."""
 
     def standing(self, situation: Situation) -> GoalStanding:
-        """How far along the goal is, by its facts alone: no plan is made."""
+        """How far along the goal is, by its facts, or where the manual has none, by its sentence: no plan is made."""
         purpose = self.rules.purpose
-        return Tracker(self, situation, {}).standing(purpose) if purpose is not None else GoalStanding()
+        if purpose is None:
+            return GoalStanding(*point(situation.belief))
+        return Tracker(self, situation, {}).standing(purpose)
 
     def plan(self, situation: Situation, order: Order | None = None, *, seek: bool = True) -> Plan:
         """What to do in a situation; where no plan reaches the goal, and `seek`, what finds out about anything."""

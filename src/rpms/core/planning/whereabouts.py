@@ -14,6 +14,7 @@ a posterior mean is turned back into the rank that it is worth.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -113,10 +114,15 @@ class Whereabouts:
                     known_ways[way] = known_ways.get(way, 0) + 1
         return self._tallies[kind]
 
-    def ways(self, kind: str) -> tuple[str, ...]:
-        """What is done at places of a kind before they are of use, `{}` for the place: `go to {}`, `open {}`."""
+    def ways(self, kind: str = "") -> tuple[str, ...]:
+        """Usual actions at places of a kind, or of any, before they are of use: `go to {}`, `open {}` for the place."""
         self._all()
-        return usual(self._ways.get(kind, {}))
+        if kind:
+            return usual(self._ways.get(kind, {}))
+        every: Counter[str] = Counter()
+        for counts in self._ways.values():
+            every.update(counts)
+        return tuple(sorted(usual(every), key=lambda way: -every[way]))
 
     def worked(self, action: str) -> int:
         """How often an action worked, by its words with kinds in place of names; as often as it was read, at least."""

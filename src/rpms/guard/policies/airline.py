@@ -78,10 +78,18 @@ def leads_there(look: Look, origin: str, destination: str, trip: str, flights: l
 
 def _makes_trip(look: Look, origin: str, destination: str, trip: str, flights: list[Any]) -> bool:
     ends = [_ends(look, leg) for leg in _legs(flights)]
-    joined = all(one[1] == following[0] for one, following in pairwise(ends))
-    last = origin if trip == "round_trip" else destination
-    there = any(end == destination for _, end in ends)
-    return joined and there and ends[0][0] == origin and ends[-1][1] == last
+    stops = [ends[0][0], *(end for _, end in ends)]
+    if any(one[1] != following[0] for one, following in pairwise(ends)) or stops[0] != origin:
+        return False
+    if trip != "round_trip":
+        return stops[-1] == destination and _once_each(stops)
+    turns = [place for place, stop in enumerate(stops) if stop == destination]
+    there_and_back = any(_once_each(stops[: turn + 1]) and _once_each(stops[turn:]) for turn in turns)
+    return stops[-1] == origin and there_and_back
+
+
+def _once_each(stops: list[str]) -> bool:
+    return len(set(stops)) == len(stops)
 
 
 def _ends(look: Look, leg: Leg) -> tuple[str, str]:
@@ -94,7 +102,9 @@ def _ends(look: Look, leg: Leg) -> tuple[str, str]:
         for flight in reservation["flights"]:
             if flight["flight_number"] == leg[0]:
                 return flight["origin"], flight["destination"]
-    raise Unknown("search", *leg)
+    asked = look.call.arguments
+    trip = look.record("reservation", asked["reservation_id"]) if "reservation_id" in asked else asked
+    raise Unknown("search", trip["origin"], trip["destination"], leg[1])
 
 
 def _offer(look: Look, leg: Leg) -> Any:
@@ -160,7 +170,7 @@ def right_fee(look: Look, total: int, paid: int) -> bool | None:
         before, user_id = asked["nonfree_baggages"], asked["user_id"]
     each = MEMBER_BAGS[look.record("user", user_id)["membership"]] + CABIN_BAGS[asked["cabin"]]
     owed = max(0, total - each * len(asked["passengers"]))
-    return bool(owed <= paid <= max(owed, before))
+    return bool(total >= 0 and owed <= paid <= max(owed, before))
 
 
 # --- paying ---
@@ -225,20 +235,30 @@ def no_certificate(look: Look, method: str) -> bool | None:
 
 @fact
 def few_methods(look: Look, payments: list[Any]) -> bool | None:
-    """Whether no kind of method is used more often than it may be."""
+    """Whether no kind of method is used more often than it may be, and none twice."""
     methods = _methods(look)
+    if len({payment["payment_id"] for payment in payments}) < len(payments):
+        return False
     used = Counter(methods[payment["payment_id"]]["source"] for payment in payments)
     return all(count <= MOST_METHODS[source] for source, count in used.items())
 
 
 @fact
 def covered(look: Look) -> bool | None:
-    """Whether each gift card and certificate holds what it is to pay."""
-    methods = _methods(look)
+    """Whether each gift card and certificate holds what it is to pay in all."""
+    methods, owed = _methods(look), dict[str, float]()
+    for method, amount in _payments(look):
+        owed[method] = owed.get(method, 0.0) + amount
     return all(
         methods[method]["source"] == "credit_card" or methods[method]["amount"] >= amount
-        for method, amount in _payments(look)
+        for method, amount in owed.items()
     )
+
+
+@fact
+def pays_something(_look: Look, payments: list[Any]) -> bool | None:
+    """Whether every payment is of more than nothing."""
+    return all(payment["amount"] > 0 for payment in payments)
 
 
 @fact

@@ -9,7 +9,26 @@ from typing import Any
 
 from rpms.guard.call_facts import Look
 
-_YES = re.compile(r"\W*(?:yes|yep|yeah|i confirm|confirmed|go ahead|please do|please proceed)\b", re.IGNORECASE)
+_YES = (
+    "yes|yes please|yep|yeah|yup|sure|sure thing|ok|okay|absolutely|certainly|definitely|of course|correct|right|"
+    "that is correct|that is right|that works|sounds good|looks good|agreed|i agree|confirmed|i confirm|i do confirm|"
+    "go ahead|please go ahead|go for it|do it|please do|please do it|please do so|proceed|please proceed"
+)
+_DOING = (
+    "cancel|book|change|exchange|return|refund|modify|update|process|make|do|send|add|upgrade|complete|proceed|submit|"
+    "place|switch|charge|use|issue|remove"
+)
+_PLAIN_YES = re.compile(
+    rf"(?:{_YES})(?:[,.!;:]|\s*$)|(?:yes|yeah|yep|yup)\s+(?:please\s+)?(?:{_DOING}|i|that|it|to|for|go|the)\b"
+    rf"|(?:please )?(?:go ahead and|proceed (?:to|and)) (?:{_DOING})\b"
+    r"|(?:please )?(?:go ahead|proceed) with\b|i confirm\b"
+)
+_NO = re.compile(r"\b(?:not?|nope|never|nothing|none|neither|nor|cannot)\b|n't\b")
+_RESERVED = re.compile(
+    r"\?|\b(?:wait|hold|stop|but|however|although|though|unless|until|if|instead|except|first|before|later|yet|maybe|perhaps|"
+    r"actually|rather|unsure|think|mind|more|other|another|different|explain|tell|what|how|why|which|who|when|where)\b"
+)
+"""Words after which a yes is not plain."""
 Fact = Callable[..., bool | None]
 
 
@@ -28,8 +47,11 @@ def fact(function: Fact) -> Fact:
 
 @fact
 def says_yes(_look: Look, text: str) -> bool | None:
-    """Whether what the customer said begins with a yes. A host that knows better tells `confirmed` itself."""
-    return _YES.match(text) is not None
+    """True for a plain yes, False for a no, None where only a person or a host can tell, who says `confirmed`."""
+    said = " ".join(text.casefold().replace("’", "'").replace("'s ", " is ").split()).lstrip(" \"'*->")
+    if _NO.search(said):
+        return False
+    return True if _PLAIN_YES.match(said) and not _RESERVED.search(said) else None
 
 
 @fact

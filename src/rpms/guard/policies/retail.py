@@ -19,8 +19,10 @@ def ours(look: Look, order: str) -> bool | None:
 
 @fact
 def ordered(look: Look, order: str, items: list[str]) -> bool | None:
-    """Whether an order has all these items, each as often as it is named."""
-    return not Counter(items) - Counter(item["item_id"] for item in look.record("order", order)["items"])
+    """Whether an order has all these items, each as often as it is named; no item is no change."""
+    return bool(items) and not Counter(items) - Counter(
+        item["item_id"] for item in look.record("order", order)["items"]
+    )
 
 
 @fact

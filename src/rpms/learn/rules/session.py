@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import count, islice
 from random import Random
 
-from rpms.core.errors import FileError, WorldError
+from rpms.core.errors import FileError, InputError, WorldError
 from rpms.core.facts import Truth, kind_of
 from rpms.core.planning.achievers import command_of
 from rpms.core.planning.reason import Plan
@@ -20,7 +20,7 @@ from rpms.learn.rules.looking import Looking, Standing
 from rpms.learn.rules.templates import draw, fill
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.traces import Spoken, Trace
-from rpms.worlds.base import Setting, Task, World, by_verb
+from rpms.worlds.base import Setting, Task, World, act, by_verb, start
 
 
 class Scoring(Standing):
@@ -266,6 +266,8 @@ class Explorer:
     """Episodes that nothing was learned from."""
     episodes: int = 0
     steps: int = 0
+    failed: int = 0
+    """Episodes in which the world failed."""
 
     def __post_init__(self) -> None:
         self.agenda = Agenda(self.ledger, self.how)
@@ -305,13 +307,20 @@ class Explorer:
         for place in count(self.episodes):
             yield self.tasks[order[place % len(order)]]
 
+    def _count_failure(self, number: int, error: Exception) -> None:
+        """Raise InputError where the world has failed in every episode so far, and in several."""
+        self.failed += 1
+        if self.failed == number >= LIMITS.given_up:
+            raise InputError(f"the world failed in each of {number} episodes: {error}") from None
+
     def _episode(self, number: int, task: Task) -> Trace:
         try:
             game = self.world.open(task, self.setting)
-        except (WorldError, FileError):
+            opening = start(game).observation
+        except (WorldError, FileError) as error:
+            self._count_failure(number, error)
             return Trace(f"{number}:{task.id}", task.id, task.type, "")  # teaches nothing
         try:
-            opening = game.reset().observation
             aside = number % LIMITS.aside == 0
             ledger = Ledger(self.world, self.ledger.vocabulary, self.ledger.names) if aside else self.ledger
             diary = ledger.begin(f"{number}:{task.id}", opening)
@@ -319,15 +328,15 @@ class Explorer:
             left = min(self.how.per_episode or self.world.step_budget, self.until - self.steps)
             for session.left in range(left, 0, -1):
                 command = session.choose()
-                outcome = game.step(command)
+                outcome = act(game, command)
                 refused = diary.add(
                     Spoken(command, outcome.observation, outcome.score, outcome.won, outcome.done and not outcome.won)
                 )
                 session.told(command, refused=refused)
                 if outcome.done:
                     break
-        except WorldError:
-            pass  # what was seen until then was seen
+        except WorldError as error:
+            self._count_failure(number, error)  # what was seen until then was seen
         finally:
             game.close()
         trace = Trace(f"{number}:{task.id}", task.id, task.type, opening, tuple(diary.steps))

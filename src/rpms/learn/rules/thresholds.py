@@ -140,6 +140,8 @@ class Thresholds:
     """Things by which a row of a score table is moved towards the average: one alone proves little."""
 
     # Exploration.
+    given_up: int = 3
+    """Episodes after which a world that failed in all of them is given up: a world that starts at all fails less."""
     aside: int = 10
     """One episode in so many is kept aside for verification."""
     played: float = 0.1

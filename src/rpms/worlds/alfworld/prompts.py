@@ -5,7 +5,7 @@ from __future__ import annotations
 from rpms.core.wording import Wording
 from rpms.worlds.alfworld.wording import paper_lines
 
-INSTRUCTION = """\
+_INSTRUCTION = """\
 Interact with a household to solve a task. Imagine you are an intelligent agent in a household environment and your \
 target is to perform actions to complete the task goal. At the beginning you are given a description of the room and \
 your goal. At each turn you are given what you see and answer with a short thought and one action, in this form:
@@ -21,15 +21,14 @@ The available actions are:
 7. clean {obj} with {recep}
 8. heat {obj} with {recep}
 9. cool {obj} with {recep}
-10. slice {obj} with {obj}
-11. examine {obj or recep}
-12. look
-13. inventory
-{obj} and {recep} stand for an object and a receptacle with their numbers, such as apple 1 and fridge 1. If an action \
-cannot be done, the answer is "Nothing happens.".
+%s{obj} and {recep} stand for an object and a receptacle with their numbers, such as apple 1 and fridge 1. If an \
+action cannot be done, the answer is "Nothing happens.".
 Reminder:
 1. The action must be chosen from the given available actions. One action a turn, and nothing after it.
 2. Think when necessary, try to act directly more."""
+PRINTED = _INSTRUCTION % ""
+"""With the nine actions that the paper prints; its `toggle`, which the engine rejects, is `use`."""
+INSTRUCTION = _INSTRUCTION % "10. slice {obj} with {obj}\n11. examine {obj or recep}\n12. look\n13. inventory\n"
 
 EXAMPLE = """\
 Here is an example.
@@ -78,4 +77,4 @@ Thought: Now: heat egg 2 with microwave 1.
 Action: 2. heat egg 2 with microwave 1
 The example ends here. Now the task to solve:"""
 
-VOICE = Wording(INSTRUCTION, EXAMPLE, brief=paper_lines, choosing=CHOOSING)
+VOICE = Wording(INSTRUCTION, EXAMPLE, brief=paper_lines, printed=PRINTED, choosing=CHOOSING)

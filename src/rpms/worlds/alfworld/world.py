@@ -109,7 +109,10 @@ class Alfworld(World):
         return self.manual_files("environment.yaml", "domain_paper.yaml")
 
     def embedded_memory(self) -> str:
-        """What the planner learned on other made games: `rpms learn alfworld --split builtin_train --rounds 1`."""
+        """What the planner learned on other made games.
+
+        `rpms learn alfworld --split builtin_train --rounds 1 --harvest clean`
+        """
         return str(files("rpms.worlds.alfworld").joinpath("builtin", "memory.jsonl"))
 
     def goal(self, opening: str) -> Goal:

@@ -11,6 +11,8 @@ from typing import Final
 
 from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth
+from rpms.core.goal import GoalStep
+from rpms.worlds.scienceworld.asked import steps_asked
 from rpms.worlds.scienceworld.known import ScienceKnown
 from rpms.worlds.scienceworld.predicates import PREDICATES, SIGHTS
 from rpms.worlds.scienceworld.recipes import RECIPES, at_work, called, roles, unseen
@@ -76,6 +78,9 @@ class ScienceBelief(ScienceKnown):
         known = (self.rooms, self.temperatures, self.readings)
         told = (self.inventory, self.connections, self.broken, self.focused, self.menu)
         return str(hash((exits, *(frozenset(facts.items()) for facts in known), *told)))
+
+    def asked(self) -> tuple[GoalStep, ...]:
+        return steps_asked(self)
 
     def lines(self) -> tuple[str, ...]:
         return belief_lines(self)

@@ -11,7 +11,8 @@ from rpms.worlds.scienceworld.known import ScienceKnown
 _LONGEST: Final = 300
 """No command is longer; what a model writes beyond it is cut off."""
 _ENDS: Final = re.compile(r"^[\s\"'`*>]+|[\s\"'`*.!;,]+$")
-_ARTICLES: Final = re.compile(r"\b(?:the|an?) (?=\S)")
+_ARTICLES: Final = re.compile(r"\b(?:the|an?) (?=\S)(?![^()]*\))")
+"""Those within brackets belong to a title: `book (The Foundations of the Origin of Species)`."""
 _LETTER: Final = re.compile(r"\b(?:substance|material|plane|unknown) a\b")
 """Where a lone `a` is the letter of a name, not an article."""
 _SURFACE: Final = re.compile(r"\binclined plane with an? ")

@@ -72,7 +72,7 @@ _PARTS: Final = re.compile(
 _ARTICLE: Final = re.compile(r"(?:an?|the) (?=\S)", re.IGNORECASE)
 _STAGE: Final = re.compile(r" (in the [a-z]+ stage)(?: (with [^.,()\n]{1,80}))?$")
 _TITLE: Final = re.compile(r" (titled [^\n]{1,120})$")
-_SLIDE: Final = re.compile(r" (approximately \d{1,3}% down the plane|at the bottom of the plane)$")
+_SLIDE: Final = re.compile(r" (approximately \d{1,3}% down the plane|at the (?:top|bottom) of the plane)$")
 _WIRING: Final = re.compile(r"(?:\. ?)?its (?:terminal \d{1,2}|anode|cathode) is connected to:")
 MATTER: Final = re.compile(r"(solid|liquid|gaseous) (?=\S)")
 
@@ -83,7 +83,7 @@ def plain_name(words: str) -> str:
     >>> plain_name("a substance called water")
     'water'
     """
-    name = words.strip()
+    name = words.strip().replace("blank paper", "paper")  # which no command knows by that name
     article = _ARTICLE.match(name)
     if article:
         name = name[article.end() :]

@@ -264,9 +264,11 @@ def _running(belief: ScienceKnown, words: str) -> bool | None:
     return _agreed(_flagged(thing, "on", "off") for thing in _things(belief, words))
 
 
-def _works(belief: ScienceKnown, words: str) -> bool | None:
+def _works(scene: Scene, words: str) -> bool | None:
+    """A device that was found broken stays so, from wherever it is asked about."""
+    belief, here = scene.belief, scene.belief.room
     name = read_phrase(words).head
-    if f"{name} in {belief.room}" in belief.broken or f"{words.casefold()} in {belief.room}" in belief.broken:
+    if scene.is_broken(words) or not belief.broken.isdisjoint({f"{name} in {here}", f"{words.casefold()} in {here}"}):
         return False
     broken = all("broken" in thing.flags for thing in _things(belief, words))
     return False if broken or _switched(belief, words) is False else None
@@ -335,7 +337,11 @@ def _wired(belief: ScienceKnown, words: str) -> bool | None:
     return any(f"{end} ".startswith(f"{name.head} ") or end.endswith(f" on {name.head}") for end in ends) or None
 
 
-SIGHTS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {"here": (1, _here), "with": (2, _with)}
+SIGHTS: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
+    "here": (1, _here),
+    "with": (2, _with),
+    "works": (1, _works),
+}
 """Predicate → number of arguments, and who answers, given the scene."""
 PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     **SIGHTS,
@@ -346,7 +352,6 @@ PREDICATES: Final[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {
     "portable": (1, _portable),
     "open": (1, _open),
     "running": (1, _running),
-    "works": (1, _works),
     "lid": (1, _serves("lid")),
     "helps": (2, _helps),
     "joinable": (2, _joinable),

@@ -78,6 +78,8 @@ class Scene:
         Of things that nothing tells apart, the first stands for all.
         """
         names = Counter(seen.name for seen in self.things)
+        for name in names:  # `freezer` would also be the ultra low temperature freezer
+            names[name] += sum(is_fixed(name) and other.endswith(f" {name}") for other in names)
         mixed = Counter(self._holding(seen) for seen in self.things if names[seen.name] > 1)
         found: dict[str, Seen] = {}
         for seen in self.things:
@@ -108,8 +110,17 @@ class Scene:
         return [word] if word in self.by_name else self.of_kind(word)
 
     def of_kind(self, word: str) -> list[str]:
-        """The things of a name or a substance, in whatever state."""
-        return self._by_kind.get(substance_of(word).casefold(), [])
+        """The things of a name or a substance, in whatever state; else those shown by more words: `orange apricot`."""
+        kind = substance_of(word).casefold()
+        found = self._by_kind.get(kind, [])
+        if found or ware(kind):
+            return found
+        return [name for shown, names in self._by_kind.items() if shown.endswith(f" {kind}") for name in names]
+
+    def is_broken(self, name: str) -> bool:
+        """Whether a thing was found broken, wherever the agent is now."""
+        seen = self.by_name.get(name)
+        return seen is not None and f"{seen.name} in {seen.place}" in self.belief.broken
 
     def find(self, word: str) -> list[Seen]:
         """Like `names`, the things themselves."""

@@ -32,6 +32,7 @@ _HEARD_KEPT: Final = 8_000
 _STATES_KEPT: Final = 50
 _LOOKS: Final = re.compile(r"(?:look at|look on|examine) ")
 _SLID: Final = re.compile(r"approximately (\d{1,3})% down the plane")
+_AT_AN_END: Final = {"at the top of the plane": "0", "at the bottom of the plane": "100"}
 
 
 def update(belief: ScienceBelief, action: str | None, observation: str) -> ScienceBelief:
@@ -106,8 +107,8 @@ def _noted(belief: ScienceBelief, things: Forest) -> ScienceBelief:
                 history[substance] = (*before, state)
         for flag in thing.flags:
             slid = _SLID.fullmatch(flag)
-            if above and (slid or flag == "at the bottom of the plane"):
-                readings[above[0].name] = slid[1] if slid else "100"
+            if above and (slid or flag in _AT_AN_END):
+                readings[above[0].name] = slid[1] if slid else _AT_AN_END[flag]
             elif flag.endswith(" ticks"):
                 readings[thing.name] = flag.removesuffix(" ticks")
     return belief.but(states=states, readings=readings, state_history=history, since=since)

@@ -71,7 +71,10 @@ class ScienceWorld(World):
 
     def paper_manual(self) -> tuple[tuple[str, str], ...]:
         """The manual at the paper's scale: its families, and no more of them than Appendices D and E tell."""
-        return self.manual_files("environment.yaml", "domain_paper.yaml", "procedures.yaml")
+        return self.manual_files("environment.yaml", "domain_paper.yaml")
+
+    def procedures(self) -> tuple[tuple[str, str], ...]:
+        return self.manual_files("procedures.yaml")
 
     def goal(self, opening: str) -> Goal:
         return parse_goal(opening)

@@ -34,6 +34,7 @@ def _parts(scene: Scene) -> list[str]:
 def _to_bring(scene: Scene) -> list[str]:
     """The parts that have to be brought to where the circuit is built."""
     parts = list(dict.fromkeys(_parts(scene)))
+    parts[0] = next((name for name in scene.such(lambda seen: seen.name == parts[0])), parts[0])  # of two, the nearest
     return parts if goal_of(scene).source == "renewable" else parts[:1]
 
 

@@ -65,6 +65,7 @@ def _focused(scene: Scene, word: str) -> bool:
         return bool(done)
     names = {seen.name.casefold() for seen in scene.find(word)} | {head_of(word)}
     matter = {substance_of(name) for name in names}
+    matter |= {name.partition(" ")[2] for name in matter}  # the `orange apricot` is focused on as `apricot`
     return any(name.casefold() in names or substance_of(name.casefold()) in matter for name in done)
 
 

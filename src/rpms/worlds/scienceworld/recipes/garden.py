@@ -68,7 +68,12 @@ def _inside(test: Callable[[Thing], object]) -> Callable[[Scene, str], bool]:
 _has_soil = _inside(lambda thing: thing.name == "soil")
 _has_water = _inside(lambda thing: thing.name == "water")
 _has_flowers = _inside(lambda thing: "in the reproducing stage" in thing.flags)
-_is_sown = _inside(lambda thing: thing.name.split(" ")[-1] in (*GREENS, "seed") and "dead" not in thing.name)
+
+
+def _is_sown(scene: Scene, pot: str) -> bool:
+    """Whether a seed or a plant is in a pot; the simulator may call a seed by its plant alone: `pea`."""
+    names = [thing.name for seen in scene.find(pot) for thing in seen.inside if "dead" not in thing.name]
+    return any(name.split(" ")[-1] in (*GREENS, "seed") or name == _plant(scene) for name in names)
 
 
 def _is_soiled(scene: Scene, pot: str) -> bool:

@@ -113,6 +113,6 @@ MIXING: Final = Recipe(
     },
     roles={
         "vessel": lambda scene: scene.mean("vessel", _vessels),
-        "tap": lambda scene: named("sink", "bathtub")(scene) or ["sink ?"],
+        "tap": lambda scene: [tap for tap in named("sink", "bathtub")(scene) if not scene.is_broken(tap)] or ["sink ?"],
     },
 )

@@ -46,9 +46,11 @@ def _noted(belief: ScienceKnown, what: str) -> float:
 
 
 def _timed(scene: Scene, plane: str) -> bool:
+    """Whether a block came far, or was seen to take long; it may not move at all."""
     slid = scene.belief.readings.get(plane, "")
-    far = slid.isdecimal() and int(slid) >= _FAR
-    return _noted(scene.belief, f"speed on {plane}") > 0 and (far or _noted(scene.belief, f"ticks on {plane}") >= _LONG)
+    if slid.isdecimal() and int(slid) >= _FAR:
+        return _noted(scene.belief, f"speed on {plane}") > 0
+    return slid.isdecimal() and _noted(scene.belief, f"ticks on {plane}") >= _LONG
 
 
 def chosen_plane(scene: Scene) -> str:

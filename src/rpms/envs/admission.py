@@ -1,0 +1,145 @@
+"""Who may speak to the OpenEnv server, and what: checked before any code behind sees it."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from rpms.core.errors import InputError
+from rpms.foreign.json_text import NotJson, loads
+from rpms.foreign.shown import excerpt
+
+try:
+    from fastapi.responses import JSONResponse
+except ImportError:
+    raise ImportError("rpms.envs.openenv needs OpenEnv: pip install 'rpms[openenv]'") from None
+
+LARGEST_MESSAGE = 1_000_000
+"""Bytes that a client may send at once; a command has some dozens."""
+TOKEN_VARIABLE = "RPMS_ENVS_TOKEN"  # noqa: S105  the name of one
+"""Holds what clients on other machines must send as `Authorization: Bearer …`."""
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_NAMES = ("id", "method", "jsonrpc", "session_id", "episode_id")
+"""Fields of a message that are sent back as they came."""
+LONGEST_NAME = 200
+"""Characters of what a client calls its episode, which is sent back to it."""
+
+
+@dataclass(frozen=True)
+class Admission:
+    """Who may speak to a server: pages of other sites and names of other hosts that lead here may not."""
+
+    hosts: frozenset[str] = _LOOPBACK
+    """The names by which the server is addressed, and of the pages that may ask it."""
+    token: str = field(default="", repr=False)
+    """What a client must send; nothing where only this machine can reach the server."""
+
+    def refusal(self, headers: Mapping[str, str]) -> tuple[int, str] | None:
+        """Status and reason, if a request is not to be answered."""
+        if _host(f"//{headers.get('host', '')}") not in self.hosts:
+            return 421, "this server has another name: --allow-host adds one"
+        origin = headers.get("origin")
+        if origin is not None and _host(origin) not in self.hosts:
+            return 403, "pages of other sites may not use this server: --allow-host adds one"
+        sent = headers.get("authorization", "").removeprefix("Bearer ").encode("utf-8", "replace")
+        if self.token and not hmac.compare_digest(sent, self.token.encode("utf-8", "replace")):
+            return 401, f"this server wants the token of {TOKEN_VARIABLE} as `Authorization: Bearer …`"
+        return None
+
+
+def _host(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
+def admission(host: str, allowed: Iterable[str], token: str) -> Admission:
+    """The admission of a server on an address. Without a token, one that other machines reach is an InputError."""
+    if host not in _LOOPBACK and not token:
+        raise InputError(
+            f"--host {excerpt(host, 60)} is reached by other machines: set {TOKEN_VARIABLE} to what clients must send"
+        )
+    named = {name.strip().lower() for name in allowed} | ({host.lower()} - {"0.0.0.0", "::"})  # noqa: S104  not listened on
+    return Admission(_LOOPBACK | named, token)
+
+
+class Admitting:
+    """Answers only those that are admitted, and by plain HTTP only JSON that any reader can take."""
+
+    def __init__(self, app: Any, admitted: Admission) -> None:
+        self._app, self._admitted = app, admitted
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        refused = self._admitted.refusal(headers)
+        json_sent = headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
+        if refused is None and scope["type"] == "http" and scope["method"] == "POST" and not json_sent:
+            refused = 415, "send JSON, with the content type application/json"
+        if refused is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            refusal = JSONResponse({"detail": refused[1]}, refused[0], {"connection": "close"})  # the body is not read
+            await refusal(scope, receive, send)
+        else:
+            await receive()
+            await send({"type": "websocket.close", "code": 1008, "reason": refused[1]})
+
+
+class OfBoundedSize:
+    """Refuses what is sent by plain HTTP and is larger than a message may be, before it is all in memory."""
+
+    def __init__(self, app: Any) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        body, message = b"", await receive()
+        while message["type"] == "http.request":
+            body += message.get("body", b"")
+            if len(body) > LARGEST_MESSAGE:
+                detail = {"detail": f"a message has at most {LARGEST_MESSAGE:,} bytes"}
+                refusal = JSONResponse(detail, 413, {"connection": "close"})  # else the rest would be waited for
+                await refusal(scope, receive, send)
+                return
+            if not message.get("more_body"):
+                if body and (problem := _problem(body)):
+                    await JSONResponse({"detail": problem}, 422)(scope, receive, send)
+                    return
+                message = {**message, "body": body}
+                break
+            message = await receive()
+        read = [message]
+
+        async def again() -> Any:
+            return read.pop() if read else await receive()
+
+        await self._app(scope, again, send)
+
+
+def _problem(body: bytes) -> str:
+    """The first thing about a body that the code behind could not answer in kind."""
+    try:
+        sent = loads(body)
+        json.dumps(sent, ensure_ascii=False).encode()
+    except NotJson as error:
+        return f"this is not JSON as it is sent here: {error}"
+    except UnicodeEncodeError:
+        return "a text holds half of a letter (a lone surrogate)"
+    if not isinstance(sent, dict):
+        return "a message is a JSON object"
+    names = [value for name, value in sent.items() if name in _NAMES and value is not None]
+    if not all(isinstance(value, str | int) for value in names):
+        return f"{', '.join(_NAMES)}: give a text or a number"
+    if any(len(str(value)) > LONGEST_NAME for value in names):
+        return f"{', '.join(_NAMES)}: at most {LONGEST_NAME} characters"
+    return ""

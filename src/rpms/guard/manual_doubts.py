@@ -1,0 +1,76 @@
+"""What a manual says that is likely not meant so: rules that never decide, facts that nothing sets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rpms.core.facts import Clause
+from rpms.foreign.shown import excerpt
+from rpms.guard.calls import OnUnknown, Policy, ToolManual
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something odd about one entry of a manual."""
+
+    section: str
+    name: str
+    problem: str
+
+
+def doubts_of(manual: ToolManual) -> list[Doubt]:
+    """All that is odd about a manual."""
+    return [*_records(manual), *_facts(manual), *_policies(manual)]
+
+
+def _records(manual: ToolManual) -> Iterator[Doubt]:
+    for kind in manual.records.values() if manual.tools else ():
+        for tool in kind.tools:
+            if tool not in manual.tools:
+                refused = "; it is refused, since `others` says so" if manual.others is OnUnknown.REFUSE else ""
+                problem = f"{kind.name} is from {excerpt(tool)!r}, which is none of the `tools`{refused}"
+                yield Doubt("records", kind.name, problem)
+
+
+def _facts(manual: ToolManual) -> Iterator[Doubt]:
+    tools = manual.tools.values()
+    asked = [clause for tool in tools for clause in tool.needs]
+    asked += [clause for each in manual.policies for clause in (*each.when, *each.requires)]
+    used = {literal.atom.predicate for clause in asked for literal in clause.literals}
+    changed = {effect.literal.atom.predicate for tool in tools for effect in (*tool.effects, *tool.failing)}
+    for name, fact in manual.facts.items():
+        if fact.told and name in used - changed:
+            yield Doubt("facts", name, f"nothing sets {name}: no effect does, so only `guard.tell` can")
+
+
+def _policies(manual: ToolManual) -> Iterator[Doubt]:
+    for place, policy in enumerate(manual.policies):
+        name = policy.rule.id
+        if _never(policy.when) or (policy.requires and all(map(_always, policy.requires))):
+            yield Doubt("policies", name, f"{name} never decides: what it says cannot be broken")
+            continue
+        earlier = next((each for each in manual.policies[:place] if _covers(each, policy)), None)
+        if earlier is not None:
+            yield Doubt("policies", name, f"{name} never decides: {earlier.rule.id} refuses all that it would")
+
+
+def _never(when: tuple[Clause, ...]) -> bool:
+    """True if conditions cannot hold together."""
+    alone = {clause.literals[0] for clause in when if len(clause.literals) == 1}
+    return any((each.atom, not each.negated) in {(one.atom, one.negated) for one in alone} for each in alone)
+
+
+def _always(clause: Clause) -> bool:
+    """True if a condition holds whatever is known."""
+    both = {(each.atom, each.negated) for each in clause.literals}
+    return any((atom, not negated) in both for atom, negated in both)
+
+
+def _covers(earlier: Policy, later: Policy) -> bool:
+    """True if one rule refuses every call that another would."""
+    if earlier.warns or earlier.asks or earlier.sets or earlier.each != later.each or earlier.unknown != later.unknown:
+        return False
+    if not set(later.tools) <= set(earlier.tools) or not set(earlier.when) <= set(later.when):
+        return False
+    return set(later.requires) <= set(earlier.requires) if later.requires else earlier.requires == ()

@@ -1,0 +1,101 @@
+"""Corrective rules: which precondition a refused action lacked, in the form of Appendix F's lesson.
+
+`must be at the place and the place must not be closed before taking`. Where the player had rules, its manual's schema
+says what the action needs. Where it had none, the same action's successes in the episode do: what held in all of them
+and not when it failed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from rpms.core.belief import Belief, Situation
+from rpms.core.episode import Step
+from rpms.core.facts import Truth
+from rpms.core.rules import ActiveRules, Instance
+from rpms.learn.in_words import in_words
+
+_DUTIES = (
+    (re.compile(r"^you are not "), "must not be "),
+    (re.compile(r"^you are "), "must be "),
+    (re.compile(r"^you do not "), "must not "),
+    (re.compile(r"^you "), "must "),
+    (re.compile(r" (?:is|are) "), " must be "),
+    (re.compile(r" (?:has|have) been "), " must have been "),
+    (re.compile(r" (can|may) "), r" must be one that \1 "),
+)
+"""How a fact in a manual's words becomes a duty: the first that fits."""
+
+
+def corrective_rule(step: Step, instance: Instance, worked: Sequence[tuple[Belief, Instance]]) -> str:
+    """The rule that would have avoided a refusal; nothing where no missing precondition can be told.
+
+    `worked`: the same action in this episode where it worked, with the belief before it.
+    """
+    rules = step.decision.rules
+    facts = Situation(step.decision.belief, step.decision.goal)
+    missing = _by_manual(rules, step.command, facts) if rules.environment else _by_comparison(facts, instance, worked)
+    return f"{' and '.join(missing)} before {gerund(instance.schema.name)}" if missing else ""
+
+
+def _by_manual(rules: ActiveRules, command: str, facts: Situation) -> list[str]:
+    """What the schema needs and is known not to hold, or else what was not known to hold."""
+    instance = rules.instance(command)
+    if instance is None:
+        return []
+    values = [clause.truth(facts) for clause in instance.preconditions]
+    lacking = Truth.FALSE if Truth.FALSE in values else Truth.UNKNOWN
+    clauses = zip(instance.schema.preconditions, values, strict=True)
+    return [duty(in_words(clause, rules)) for clause, value in clauses if value is lacking]
+
+
+def _by_comparison(facts: Situation, instance: Instance, worked: Sequence[tuple[Belief, Instance]]) -> list[str]:
+    """What held each time the action worked, and not when it failed."""
+    if not worked:
+        return []
+    found = []
+    for name, thing in instance.binding.items():
+        for words, holds in _RELATIONS.items():
+            always = all(holds(belief, each.binding[name]) for belief, each in worked if name in each.binding)
+            if always and not holds(facts.belief, thing):
+                found.append(words.format(name))
+    if all(not belief.holding for belief, _ in worked) and facts.belief.holding:
+        found.append("the hand must be empty")
+    return found
+
+
+_RELATIONS: Mapping[str, Callable[[Belief, str], bool]] = {
+    "must be at the {}": lambda belief, name: belief.location == name,
+    "must hold the {}": lambda belief, name: name in belief.holding,
+    "the {} must be open": lambda belief, name: belief.containers.get(name) is True,
+}
+"""How what an action names can stand to a belief, in any world."""
+
+
+def duty(fact: str) -> str:
+    """A fact as what must be so.
+
+    >>> duty("you are at the place"), duty("the place is not closed"), duty("your hand is empty")
+    ('must be at the place', 'the place must not be closed', 'the hand must be empty')
+    """
+    text = re.sub(r"^your ", "the ", fact)
+    for pattern, words in _DUTIES:
+        changed, count = pattern.subn(words, text, count=1)
+        if count:
+            return changed.replace(" must be not ", " must not be ")
+    return f"{fact}, which must be so"
+
+
+def gerund(action: str) -> str:
+    """An action's name as what comes after `before`.
+
+    >>> [gerund(name) for name in ("take", "put", "go", "pick_up", "focus_on", "use")]
+    ['taking', 'putting', 'going', 'picking up', 'focusing on', 'using']
+    """
+    verb, *rest = action.split("_")
+    if verb.endswith("e") and not verb.endswith("ee"):
+        verb = verb[:-1]
+    elif re.fullmatch(r"[^aeiou]*[aeiou][ptgn]", verb) and verb != "open":
+        verb += verb[-1]
+    return " ".join((f"{verb}ing", *rest))

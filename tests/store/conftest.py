@@ -1,0 +1,3 @@
+from tests.cli.command import rpms
+
+__all__ = ["rpms"]
