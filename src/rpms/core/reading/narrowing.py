@@ -11,7 +11,7 @@ from typing import NamedTuple
 from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.planning.achievers import Achiever, Achievers, Fact, fact_of
-from rpms.core.rules import ActiveRules, Purpose, RuleManual
+from rpms.core.rules import ANYTHING, ActiveRules, Purpose, RuleManual
 
 FIELDS = ("object", "destination")
 """Fields of a goal that a request names; the rest follows from its type."""
@@ -59,6 +59,20 @@ def forms_of(manual: RuleManual) -> tuple[RequestForm, ...]:
             for type_ in sorted(purpose.goals):
                 found.setdefault(type_, RequestForm(type_, purpose))
     return tuple(found.values())
+
+
+def unsearched(ways: Achievers, belief: Belief, kind: str) -> float:
+    """Share of places, and of whatever else can be looked into, where a thing of a kind may be as far as is known."""
+    values = []
+    for way in (way for each in ways.revealers.values() for way in each):
+        roles = [name for name in way.fact.args if name != ANYTHING]
+        declared = ways.rules.predicates.get(way.fact.predicate)
+        if len(roles) != 1 or len(way.fact.args) != 2 or declared is None or "object" not in declared.args:
+            continue
+        for name in belief.names.get(roles[0], ()):
+            args = tuple(f"{kind} ?" if arg == ANYTHING else name for arg in way.fact.args)
+            values.append(belief.truth(Atom(way.fact.predicate, args)) is Truth.UNKNOWN)
+    return sum(values) / len(values) if values else 1.0
 
 
 class Objected(NamedTuple):

@@ -34,6 +34,12 @@ WORDS = 0.5
 """Weight of the words' evidence beside the model's: both are logarithms of probabilities."""
 SEEN = math.log(3.0)
 """Evidence for a reading whose object was seen here, against one whose object was not."""
+NOWHERE = 0.05
+"""Probability that a thing is here which was in none of the places that were searched."""
+SWITCH = 3.0
+"""Steps that it costs to take another reading up, beside those of its plan."""
+PRICED = 8
+"""Readings whose plans are made to find the next one."""
 NOT_SAID = -4.0
 """Logarithm of the probability of what a model did not answer, where it gives one answer and no weights."""
 UNTRIED = -4.0
@@ -45,6 +51,8 @@ DRAWS = 2_000
 UNREAD = 1.0
 """Evidence below which no word of a request points to any kind: it is then not read at all."""
 
+Price = Callable[[Goal], float]
+"""Steps that a goal takes from here; infinite where nothing leads to it."""
 Make = Callable[[str, Mapping[str, str], str], Goal]
 """A goal of a type with some fields, and the request as its text."""
 
@@ -102,13 +110,35 @@ class Readings:
     def now(self) -> RequestReading:
         return self.ranked[self.taken]
 
-    def following(self, why: str, belief: Belief) -> Readings | None:
-        """The same with the best reading after the present one, looked at again with what was seen since."""
-        rest = self.ranked[self.taken + 1 :]
+    def following(self, why: str, belief: Belief, price: Price) -> Readings | None:
+        """The same with the next reading to try, looked at again with what was seen since.
+
+        Next is what promises most for its steps: the order in which a search finds soonest what it looks for.
+        """
+        rest = _weighed(self.ranked[self.taken + 1 :], belief)
         if not rest:
             return None
-        ranked = (*self.ranked[: self.taken + 1], *_weighed(rest, belief))
+        near = sorted(rest[:PRICED], key=lambda each: -each.probability / (SWITCH + price(each.goal)))
+        ranked = (*self.ranked[: self.taken + 1], *near, *rest[PRICED:])
         return replace(self, ranked=ranked, taken=self.taken + 1, why=why)
+
+    def instead(self, belief: Belief, unsearched: float) -> Readings | None:
+        """The same with another reading taken whose object was seen, where the present one's is nowhere so far.
+
+        `unsearched`: the share of places where it may still be. The present one may be taken again later.
+        """
+        now, seen = self.now, _kinds_seen(belief)
+        if now.goal.object in seen:
+            return None
+        rest = self.ranked[self.taken + 1 :]
+        own = now.score + math.log(unsearched + NOWHERE)
+        better = [each for each in rest if each.goal.object in seen and each.score + SEEN > own]
+        if not better:
+            return None
+        best = max(better, key=lambda each: each.score)
+        others = _weighed((now, *(each for each in rest if each is not best)), belief)
+        why = f"{best.goal.object} was seen here, {now.goal.object} was not"
+        return replace(self, ranked=(*self.ranked[: self.taken], best, *others), why=why)
 
     def record(self) -> list[dict[str, object]]:
         """The readings as JSON, for the step that begins with them."""
@@ -123,9 +153,13 @@ class Readings:
         ]
 
 
+def _kinds_seen(belief: Belief) -> set[str]:
+    return {kind_of(name) for names in belief.names.values() for name in names}
+
+
 def _weighed(readings: Iterable[RequestReading], belief: Belief) -> tuple[RequestReading, ...]:
     """Readings in their order with what is seen now, and probabilities that add up to 1."""
-    seen = {kind_of(name) for names in belief.names.values() for name in names}
+    seen = _kinds_seen(belief)
     found = [(each.score + SEEN * (each.goal.object in seen), each) for each in readings]
     if not found:
         return ()
