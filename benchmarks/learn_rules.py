@@ -1,11 +1,15 @@
 """What a learned manual is worth: the planner with it, the guard with it, and how it agrees with the hand-written one.
 
+    python benchmarks/learn_rules.py --seeds 0-9 [--jobs N] --data DIR [--textworld examples/textworld] [--worlds …]
     python benchmarks/learn_rules.py alfworld --data DIR [--steps 20000,2000,200] [--games 140] [--checked 40000]
                                               [--seed 0] [--out FOLDER] [--figure curve.png]
     python benchmarks/learn_rules.py example  [--steps 2000]
     python benchmarks/learn_rules.py science  [--steps 2000] [--games 30]
     python benchmarks/learn_rules.py express  [--steps 20000] [--games 25] [--skip 0] [--only coin,sorting]
     python benchmarks/learn_rules.py telecom  [--steps 4000] [--games 74] [--checked 2000]
+
+With `--seeds`, one table over seeds and worlds, N manuals at once (see `learned_table.py`); DIR is ALFWorld's data, or
+a folder with an `unpack.py` that lays it out. Each of the others shows one world in detail.
 
 `alfworld` learns from one half of the training games at each number of steps, plays the last games of the other half
 and the seen games with the planner and nothing hand-written but tier 1, and then holds the guard, and that of the
@@ -363,10 +367,20 @@ def _off_this_folder() -> None:
     sys.path = [place for place in sys.path if Path(place).resolve() != Path(__file__).resolve().parent]
 
 
+def _seeds(text: str) -> list[int]:
+    """`0-9` or `0,3,5` as numbers."""
+    first, dash, last = text.partition("-")
+    return list(range(int(first), int(last) + 1)) if dash else [int(part) for part in text.split(",")]
+
+
 def main() -> None:
     """Learn, play, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("alfworld", "example", "science", "express", "telecom"))
+    parser.add_argument("what", nargs="?", choices=("alfworld", "example", "science", "express", "telecom"))
+    parser.add_argument("--seeds", type=_seeds, default=_seeds("0-2"), help="such as 0-9 or 0,3,5")
+    parser.add_argument("--jobs", type=int, default=1, help="manuals that are learned at once")
+    parser.add_argument("--worlds", default="alfworld,textworld,express,science")
+    parser.add_argument("--textworld", type=Path, help="the folder of the TextWorld example")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--steps")
     parser.add_argument("--games", type=int, default=140)
@@ -377,7 +391,12 @@ def main() -> None:
     parser.add_argument("--figure", type=Path)
     parser.add_argument("--only", help="some games of TextWorldExpress, with commas between")
     args = parser.parse_args()
+    if args.what is None:
+        from learned_table import table as one_table  # noqa: PLC0415  it imports this module
     _off_this_folder()
+    if args.what is None:
+        one_table(args)
+        return
     every = {"alfworld": alfworld, "example": example, "science": science, "express": express, "telecom": telecom}
     every[args.what](args)
 

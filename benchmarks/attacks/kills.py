@@ -25,8 +25,8 @@ from rpms.core.acting.enforcement import STRICT
 from rpms.core.condition import FULL
 from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
+from rpms.learn.manual_review import decide, lines_of
 from rpms.learn.rounds import LearningPlan, learn
-from rpms.learn.rules.review import decide, lines_of
 from rpms.models.base import Request
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.policy import follow_plan

@@ -10,10 +10,10 @@ from random import Random
 from typing import Any
 
 from attacks.mutate import as_json, changed_bytes, changed_tree
+from rpms.learn.manual_diff import compare
+from rpms.learn.manual_review import decide, lines_of
 from rpms.learn.rules.agenda import Exploring
-from rpms.learn.rules.compare import compare
 from rpms.learn.rules.learn import RulesPlan, learn_rules
-from rpms.learn.rules.review import decide, lines_of
 from rpms.play.setup import manual_of
 from rpms.play.sources import choose_manual
 from rpms.store.evidence import evidence_file

@@ -161,7 +161,7 @@ FAULTS: list[tuple[str, str, type]] = [
     ("manual", "toolbox/manual.yaml:", manual_with("not running(host)]", "not runing(host)]")),
     ("manual", "world: other", manual_with("world: toolbox", "world: other")),
     ("manual", "exclusive", manual_with("exclusive: always", "exclusive: nowhere")),
-    ("manual", "is read as", manual_with("syntax: unlock <host>", "syntax: [unlock <host>, connect to <host> now]")),
+    ("manual", "is read as", manual_with("syntax: unlock <host>", "syntax: [unlock <host>, connect to <host> 1]")),
     ("games", "the first time", game_with(step=lambda self, text: Outcome(f"It is {next(STEPS)} o'clock."))),
     ("games", "not sorted", game_with(admissible=lambda self: tuple(sorted(self._possible(), reverse=True)))),
     ("games", "another opening", game_with(reset=tired)),
@@ -256,7 +256,8 @@ def test_predicates_that_the_belief_never_answers_are_named():
     def blind(known, atom):
         return Truth.UNKNOWN if atom.predicate == "signed" else BELIEF.truth(known, atom)
 
-    assert findings(belief_with(truth=blind)())["facts"].detail.endswith("never known on these walks: signed")
+    found = findings(belief_with(truth=blind)(), only=("facts",))["facts"].detail
+    assert found.endswith("never known on these walks: signed (needed by sign)")
 
 
 def test_what_a_game_lists_but_refuses_is_not_held_against_the_manual():
@@ -305,3 +306,34 @@ def test_a_game_that_words_its_list_by_chance_is_not_blamed_for_it():
         return tuple(sorted({*self._possible(), *chance}))
 
     assert not failures(game_with(admissible=listed)(), games=4, only=("refusals",))
+
+
+WAY = """\
+processes:
+  carry:
+    command: connect to <host>
+    needs: ["linked(host, rack)"]
+    effects: ["at(host)"]
+
+environment:"""
+"""A process with a variable that nothing names, and a need that no text tells."""
+
+
+def test_a_process_variable_without_names_and_a_need_that_is_never_known_are_named():
+    linked = "linked: {args: [host, rack]}"
+    broken = manual_with("predicates:\n", f"predicates:\n  {linked}\n")()
+    text = broken.manual()[0][1].replace("environment:", WAY, 1)
+    broken.manual = lambda: (("toolbox/manual.yaml", text),)
+    found = findings(broken, games=2, steps=8, only=("facts", "plans"))
+    assert "never known on these walks: linked (needed by carry)" in found["facts"].detail
+    assert found["plans"].detail.endswith("never named on these walks, so no plan can use them: <rack> of carry")
+
+
+def test_a_game_that_the_planner_does_not_win_says_which_need_cannot_be_met():
+    class Nameless(Toolbox):
+        def start(self, goal):
+            return type("Blind", (BELIEF,), {"names": property(lambda known: {})})()
+
+    found = failures(Nameless(), games=2, steps=6, only=("planner",))["planner"]
+    assert "at its end: report ? is on archive ? ← " in found
+    assert found.endswith("archive ? is in this network: it is not so, and no action changes that")

@@ -9,7 +9,7 @@ import pytest
 from rpms.core.errors import InputError
 from rpms.guard import Call, Guard, open_tool_manual, read_tool_manual
 from rpms.guard.replay import tried
-from rpms.learn.rules.review import decide
+from rpms.learn.manual_review import decide
 from rpms.learn.tool_rules import learn_tools
 from rpms.store.evidence import Label
 from tests.guard.test_guard import ORDER, SHOP

@@ -9,7 +9,7 @@ import pytest
 from rpms.core.errors import InputError
 from rpms.core.facts import Atom, Clause, Literal
 from rpms.core.rules import Predicate
-from rpms.learn.rules.review import Reviewed, decide, lines_of
+from rpms.learn.manual_review import Reviewed, decide, lines_of
 from rpms.learn.rules.write import wanted_sentence
 from rpms.play.sources import universal_tier
 from rpms.store.evidence import Claim, Evidence, Label, evidence_file

@@ -38,7 +38,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Learning": ("rounds", "later", "go_on", "audit", "harvest", "lessons"),
     "Running, and when to stop": (
         *("out", "pool", "workers", "ray", "epochs", "max_cost", "max_requests", "max_time"),
-        *("stuck_after", "retry_errors", "dry_run", "report"),
+        *("only", "stuck_after", "retry_errors", "dry_run", "report"),
     ),
     "What is shown": ("prompt", "rules", "verbose"),
 }

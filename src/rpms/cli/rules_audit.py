@@ -15,8 +15,8 @@ from rpms.cli.screen import say
 from rpms.core.errors import InputError
 from rpms.core.rules import RuleManual
 from rpms.foreign.shown import excerpt
-from rpms.learn.rules.compare import Entry, Relation, compare
-from rpms.learn.rules.review import Reviewed, decide, lines_of
+from rpms.learn.manual_diff import Entry, Relation, compare
+from rpms.learn.manual_review import Reviewed, decide, lines_of
 from rpms.play.setup import manual_of
 from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.evidence import counts_of

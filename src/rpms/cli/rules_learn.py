@@ -138,8 +138,8 @@ def _report(result: RulesLearned, out: Path) -> list[str]:
         f"edited: {'/'.join((*claim.at, claim.key))}: {claim.text or 'it'} {claim.note}" for claim in result.edits
     ]
     lines += [
-        f"NO GOAL for {goal.type}: {' and '.join(map(str, goal.state))} held in {len(goal.refuted)} states in which "
-        f"the game went on, such as {goal.refuted[0].episode} step {goal.refuted[0].step}"
+        f"NO GOAL for {goal.type}: {' and '.join(sorted(map(str, goal.state)))} held in {len(goal.refuted)} states in "
+        f"which the game went on, such as {goal.refuted[0].episode} step {goal.refuted[0].step}"
         for goal in learned.refuted
     ]
     lines += result.played

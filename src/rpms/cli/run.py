@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from rpms.cli.screen import complain, make_console
 from rpms.core.acting.enforcement import preset
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
+from rpms.play.controls import play_controls
 from rpms.play.epochs import agreement, run_epochs
 from rpms.play.knob_values import worded
 from rpms.play.plan import RunPlan, plan_run
@@ -105,17 +107,25 @@ def run_split(
 
     try:
         summaries = [trials.summaries[0] for trials in run_epochs(plan, out, epochs, run_one)]
+        controls = play_controls(plan, out, resources.workers, player)
     except Interrupted as stop:
         complain(f"rpms: {stop}")
         raise typer.Exit(130) from None
     if agreed := agreement([{row.task: row.won for row in summary.rows} for summary in summaries]):
         console.print(agreed.text(), markup=False, soft_wrap=True)
-    if plan.overlap:
-        shared = f"{len(plan.overlap)} of {len(plan.tasks)} tasks"
-        console.print(f"WARNING: the memory was learned from {shared} that were played", markup=False, soft_wrap=True)
+    _caveats(console, plan, controls)
     console.print(f"episodes are in {out}", markup=False, soft_wrap=True)
     if any(summary.rows and all(row.failed for row in summary.rows) for summary in summaries):
         raise typer.Exit(1)
+
+
+def _caveats(console: Console, plan: RunPlan, controls: Mapping[str, RunSummary]) -> None:
+    """Say what others win from the same menus, and that tasks were among those learned from."""
+    for name, each in controls.items():
+        console.print(f"from such menus {name} won {each.won} of {each.total}", markup=False)
+    if plan.overlap:
+        shared = f"{len(plan.overlap)} of {len(plan.tasks)} tasks"
+        console.print(f"WARNING: the memory was learned from {shared} that were played", markup=False, soft_wrap=True)
 
 
 def trial_lines(trials: Trials) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice, product
 
 from rpms.conformance.claim import Skipped, require
 from rpms.conformance.walk import NONSENSE, Subject, truth_of, view
@@ -10,6 +11,9 @@ from rpms.core.belief import StateSignature
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import UNKNOWN_GOAL, GoalSignature
 from rpms.worlds.base import World
+
+_QUESTIONS = 300
+"""Combinations of names that a predicate is asked about in one moment: enough for a small house."""
 
 
 def goals(subject: Subject) -> str:
@@ -71,16 +75,24 @@ def facts(subject: Subject) -> str:
         require(stranger is Truth.UNKNOWN, f"a predicate that no manual has is {stranger.value}, not unknown")
         for predicate in subject.manual.predicates.values():
             truth_of(moment.belief, Atom(predicate.name, ("thing 1",) * (len(predicate.args) + 1)))
-    asked_for = {
-        literal.atom.predicate
-        for schema in subject.manual.actions
-        for clause in schema.preconditions
-        for literal in clause.literals
-    } & subject.manual.predicates.keys()
+    known |= {name for name in subject.manual.predicates.keys() - known if _is_told(subject, name)}
+    needed = subject.needs()
+    asked_for = {name for schema in subject.manual.actions for name in needed if schema.name in needed[name]}
     require(not asked_for or bool(asked_for & known), f"nothing that actions need is ever known: {_list(asked_for)}")
-    silent = subject.manual.predicates.keys() - known
-    note = f"; never known on these walks: {_list(silent)}" if silent else ""
+    silent = sorted(subject.manual.predicates.keys() - known)
+    said = [f"{name} (needed by {', '.join(needed[name])})" if name in needed else name for name in silent]
+    note = f"; never known on these walks: {', '.join(said)}" if silent else ""
     return f"{len(known)} predicates, {asked} questions{note}"
+
+
+def _is_told(subject: Subject, predicate: str) -> bool:
+    """True if the belief ever answers a predicate, asked of the names in the roles of its arguments."""
+    roles = subject.manual.predicates[predicate].args
+    for _, moment in subject.moments():
+        chosen = islice(product(*(moment.belief.names.get(role, ()) for role in roles)), _QUESTIONS)
+        if any(truth_of(moment.belief, Atom(predicate, args)) is not Truth.UNKNOWN for args in chosen):
+            return True
+    return False
 
 
 def _list(names: Iterable[str]) -> str:

@@ -98,6 +98,9 @@ def plans(subject: Subject) -> str:
             refusal = review(option.command, rules, situation)
             require(refusal is None, f"{option.command!r} is planned, and known to fail: {refusal}")
         options += len(plan.options)
+    nameless = [f"<{role}> of {', '.join(names)}" for role, names in subject.nameless().items()]
+    note = f"; never named on these walks, so no plan can use them: {'; '.join(nameless)}" if nameless else ""
     if not options:
-        raise Skipped("no plan begins anywhere: the manual has no goals, or says of no action what it does or reveals")
-    return f"{options} choices in {len(states)} states"
+        cause = "the manual has no goals, or says of no action what it does or reveals"
+        raise Skipped(f"no plan begins anywhere: {cause}{note}")
+    return f"{options} choices in {len(states)} states{note}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from rpms.conformance.claim import Skipped, require
 from rpms.conformance.walk import NONSENSE, REPLAYS, Subject
+from rpms.core.belief import Situation
 from rpms.core.condition import BASELINE, FULL, compose
 from rpms.core.decide import Decision, decide
 from rpms.core.episode import Ending
+from rpms.core.planning.reason import reasoner_of
 from rpms.core.prompt import SHARED, Layout, Part, Turn
 from rpms.core.recall import EpisodicMemory
 from rpms.models.base import Decoding, Request
@@ -68,13 +70,14 @@ def _compare(full: Decision, base: Decision, where: str) -> None:
 
 def planner(subject: Subject) -> str:
     """Whoever follows the plans that the manual gives wins; a manual without goals gives none."""
-    world, ended = subject.world, dict[str, int]()
+    world, ended, last, lost = subject.world, dict[str, int](), list[Decision](), ""
     if not subject.manual.purposes:
         raise Skipped("the manual has no goals")
     mind = compose(FULL, subject.knowledge, EpisodicMemory())
 
     def answer(request: Request) -> str:
         assert request.decision is not None
+        last[:] = [request.decision]
         thought, action = follow_plan(request.decision)
         return f"Thought: {thought}\nAction: {action}"
 
@@ -88,6 +91,9 @@ def planner(subject: Subject) -> str:
             game.close()
         require(play.ending is not Ending.WORLD_ERROR, f"{task.id}: {play.error}")
         ended[str(play.ending)] = ended.get(str(play.ending), 0) + 1
+        if play.ending is not Ending.WON and not lost and last:
+            stood = Situation(last[0].belief, last[0].goal)
+            lost = f"; {task.id} at its end: {reasoner_of(last[0].schemas).impasse(stood)}"
     summary = ", ".join(f"{count} {ending}" for ending, count in sorted(ended.items()))
-    require(bool(ended.get(str(Ending.WON))), f"it wins none of its games: {summary}")
-    return summary
+    require(bool(ended.get(str(Ending.WON))), f"it wins none of its games: {summary}{lost}")
+    return f"{summary}{lost}"

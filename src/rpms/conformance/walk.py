@@ -14,6 +14,7 @@ from rpms.core.condition import FULL, Knowledge, compose
 from rpms.core.decide import Mind, decide
 from rpms.core.facts import Atom, Truth
 from rpms.core.goal import Goal
+from rpms.core.planning.reason import reasoner_of
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.models.policy import follow_plan
@@ -133,6 +134,28 @@ class Subject:
     def rules(self, goal: Goal) -> ActiveRules:
         """What the manual says for a goal."""
         return self.manual.active(goal.type, goal.object)
+
+    def needs(self) -> dict[str, list[str]]:
+        """The predicates that actions and processes need, each with their names."""
+        found: dict[str, list[str]] = {}
+        for schema in (*self.manual.actions, *self.manual.lore.processes):
+            clauses = (*schema.preconditions, *schema.plan)
+            for name in dict.fromkeys(literal.atom.predicate for clause in clauses for literal in clause.literals):
+                if name in self.manual.predicates:
+                    found.setdefault(name, []).append(schema.name)
+        return found
+
+    def nameless(self) -> dict[str, list[str]]:
+        """Variables of actions and processes for which no belief of the walks has a name, each with their names."""
+        roles = {role for _, moment in self.moments() for role, names in moment.belief.names.items() if names}
+        for walk in self.walks:
+            roles |= reasoner_of(self.rules(walk.goal)).lasting_names.keys()
+        found: dict[str, list[str]] = {}
+        for schema in (*self.manual.lore.processes, *self.manual.actions):
+            for variable in schema.variables:
+                if variable not in roles:
+                    found.setdefault(variable, []).append(schema.name)
+        return found
 
     def play(self, task: Task, commands: Sequence[str]) -> tuple[Outcome, ...]:
         """Open a game, give it some commands and close it."""

@@ -149,6 +149,7 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
             plans=planned if planned is not None and acts and not (beyond.menu or beyond.guidance) else tells,
             weighs=beyond.adapt,
             compact=beyond.compact,
+            doubts=beyond.doubt and acts,
         ),
         enforcement=beyond,
     )

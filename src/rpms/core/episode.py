@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rpms.core.acting.plan_words import chain_of
+from rpms.core.acting.surprise import Surprise
 from rpms.core.decide import Decision
 from rpms.core.prompt import Part
 from rpms.core.reading.requests import Readings
@@ -51,6 +52,8 @@ class Happening:
     """The precondition that the full manual knows to be broken, whatever the condition shows of the manual."""
     contradictions: tuple[str, ...]
     """P2: what the belief held for known that was not so."""
+    surprises: tuple[Surprise, ...] = ()
+    """Where the observation differs from what the manual foretold of the command before, or no plan is left."""
     usage: Usage
     """Of all requests of this step, those asked again included."""
 
@@ -150,6 +153,21 @@ class Episode:
         return sum(bool(step.replaced) for step in self.steps)
 
     @property
+    def menus(self) -> int:
+        """Steps with a menu to choose from."""
+        return sum(bool(step.decision.menu.items) for step in self.steps)
+
+    @property
+    def sole(self) -> int:
+        """Steps whose menu had one entry: nothing was chosen."""
+        return sum(len(step.decision.menu.items) == 1 for step in self.steps)
+
+    @property
+    def led(self) -> int:
+        """Steps in which the menu's best entry was taken: the first step of the plan, where there is one."""
+        return sum(bool(step.command) and step.command == step.decision.menu.best for step in self.steps)
+
+    @property
     def shortened(self) -> int:
         """Steps whose prompt left out turns of the history for want of room."""
         return sum(any(part is Part.HISTORY for part, _ in step.decision.prompt.no_room) for step in self.steps)
@@ -162,3 +180,8 @@ class Episode:
     @property
     def contradictions(self) -> int:
         return sum(len(step.contradictions) for step in self.steps)
+
+    @property
+    def surprises(self) -> int:
+        """Where what happened differs from what the manual foretold."""
+        return sum(len(step.surprises) for step in self.steps)

@@ -15,10 +15,10 @@ from rpms.core.rules import Predicate
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import ToolSchema, Tried
 from rpms.guard.manuals import TOOL_MANUAL, read_tool_manual
+from rpms.learn.manual_review import merged
 from rpms.learn.rules.attempts import Attempt, Book, Vocabulary
 from rpms.learn.rules.model import Induced
 from rpms.learn.rules.needs import Needs
-from rpms.learn.rules.review import merged
 from rpms.learn.rules.write import manual_yaml
 from rpms.store.evidence import GUARD, Claim, Evidence, Label, Witness, evidence_file
 from rpms.store.learned_manuals import manual_before, write_learned

@@ -148,7 +148,7 @@ def doubt_in(decision: Decision) -> str:
     """Why a reading seems wrong at a step; nothing while it may be right."""
     if decision.progress.sub_goal == "done":
         return "all that it wants holds, and the game goes on"
-    if decision.plan.cost == inf:
+    if decision.plan.cost == inf or decision.plan.opened:
         return "nothing known leads to it any more"
     return ""
 

@@ -118,7 +118,21 @@ def omissions(comparison: Comparison) -> tuple[str, ...]:
     for results in comparison:
         for note in _notes(results):
             alike[note.words].append(note)
-    return tuple(plain(_in_one(notes)) for notes in alike.values())
+    return (*(plain(_in_one(notes)) for notes in alike.values()), *map(plain, _controls(comparison)))
+
+
+def _controls(comparison: Comparison) -> Iterator[str]:
+    """For each condition with menus: how much there was to choose, and what others win from the same menus."""
+    for results in comparison:
+        menus, sole, led = (sum(getattr(row, name) for row in results) for name in ("menus", "sole", "led"))
+        if not menus:
+            continue
+        others = [f"{name} {each.won}" for name, each in results.controls.items()]
+        wins = f"from such menus {' and '.join(others)} of {len(results)} won; " if others else ""
+        yield (
+            f"{results.name}: {wins}{sole / menus:.0%} of its menus had one entry, and in {led / menus:.0%} of its "
+            "steps the plan's first step was taken"
+        )
 
 
 def _in_one(notes: Sequence[_Note]) -> str:

@@ -15,6 +15,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
+from rpms.play.controls import CONTROLS, FOLDER
 from rpms.play.epochs import Agreement, agreement, epoch_folders, won_by_task
 from rpms.report.labels import ENFORCED
 from rpms.report.outcomes import Comparison, Results, Row, called
@@ -164,8 +165,15 @@ def read_results(name: str, run: RunFolder) -> Results:
         seconds={task: timing.seconds for task, timing in run.timings().items() if isinstance(timing.seconds, float)},
         price=read_price(run.folder / PRICE),
         folder=str(run.folder),
+        controls={name: read_results(name, each) for name, each in _controls(run)},
         agreement=_agreement(run.folder, rows),
     )
+
+
+def _controls(run: RunFolder) -> list[tuple[str, RunFolder]]:
+    """The runs that were played beside one to compare its menus by."""
+    folders = [(name, RunFolder(run.folder / FOLDER / name)) for name in CONTROLS]
+    return [(name, each) for name, each in folders if is_there(each.folder / PROTOCOL)]
 
 
 def _agreement(folder: Path, rows: Mapping[str, Row]) -> Agreement | None:

@@ -47,6 +47,10 @@ class Row:
     replaced: int = 0
     shortened: int = 0
     crowded: int = 0
+    menus: int = 0
+    sole: int = 0
+    led: int = 0
+    surprises: int = 0
 
     @classmethod
     def of(cls, row: EpisodeRow) -> Row:
@@ -71,6 +75,10 @@ class Row:
             row.replaced,
             row.shortened,
             row.crowded,
+            row.menus,
+            row.sole,
+            row.led,
+            row.surprises,
         )
 
     @property
@@ -111,6 +119,8 @@ class Results:
     """US dollars a million tokens: `prompt`, `completion`, perhaps `cached` and `written`; empty if not known."""
     folder: str = ""
     """Where it was read from, for messages: a label does not always tell which folder is meant."""
+    controls: Mapping[str, Results] = field(default_factory=dict)
+    """The same menus chosen from at random, and by their best entry; none where there is no menu."""
     agreement: Agreement | None = None
     """With later epochs of the same run, where there are any."""
 

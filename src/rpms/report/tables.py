@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,43 +26,56 @@ CELL_LETTERS = {"baseline": "A", "rules-only": "B", "memory-only": "C", "full": 
 def main_table(comparisons: Sequence[Comparison], *, with_published: bool = False) -> Table:
     """Baseline and full system, one group a model: the paper's Table 1."""
     parts: list[list[TableLine]] = []
+    controls = _control_names(comparisons)
     for comparison in comparisons:
         conditions = list(comparison)
         cells = comparison.ablation
         more = [cell for each in comparison.ablations[1:] for cell in (each[0], each[3])]
         base, *others = (cells[0], cells[3], *more) if cells else conditions
         best = Best(results.rate for results in (base, *others))
-        parts.append([_main_line(base, None, best), *(_main_line(other, base, best) for other in others)])
+        parts.append(
+            [_main_line(base, None, best, controls), *(_main_line(other, base, best, controls) for other in others)]
+        )
     if with_published:
-        parts.extend(_published_main(row) for row in published.MAIN)
+        parts.extend(_published_main(row, len(controls)) for row in published.MAIN)
     total = len(comparisons[0].tasks) if comparisons else 0
     once = ", each attempted once" if all(comparison.once for comparison in comparisons) else ""
     return Table(
         "main",
         f"Success on {total} tasks{once}. Δ: absolute improvement over the first condition.",
-        ("Model", "Method", "Succ. (%)", "95% interval", "Δ"),
+        ("Model", "Method", "Succ. (%)", "95% interval", "Δ", *controls),
         groups(*parts),
         tuple(note for comparison in comparisons for note in omissions(comparison)),
         words=2,
     )
 
 
-def _published_main(row: published.MainResult) -> list[TableLine]:
-    gain = f"{row.full - row.baseline:+.1f}"
+def _published_main(row: published.MainResult, controls: int) -> list[TableLine]:
+    gain, none = f"{row.full - row.baseline:+.1f}", ("",) * controls
     return [
-        line(row.model, "ReAct (Baseline)", f"{row.baseline:.1f}", "", DASH, published=True),
-        line(row.model, "RPMS", f"{row.full:.1f}", "", gain, published=True),
+        line(row.model, "ReAct (Baseline)", f"{row.baseline:.1f}", "", DASH, *none, published=True),
+        line(row.model, "RPMS", f"{row.full:.1f}", "", gain, *none, published=True),
     ]
 
 
-def _main_line(results: Results, base: Results | None, best: Best) -> TableLine:
+def _main_line(results: Results, base: Results | None, best: Best, controls: Sequence[str]) -> TableLine:
     return line(
         results.model or DASH,
         condition_label(results.name),
         best.cell(results.rate, percent(results.rate)),
         rate_range(results.won, len(results)),
         DASH if base is None else points(results.rate - base.rate),
+        *_control_cells(results, controls),
     )
+
+
+def _control_names(comparisons: Iterable[Comparison]) -> tuple[str, ...]:
+    """The controls that any condition has, as columns."""
+    return tuple(dict.fromkeys(name for each in comparisons for results in each for name in results.controls))
+
+
+def _control_cells(results: Results, names: Sequence[str]) -> list[str]:
+    return [percent(found.rate) if (found := results.controls.get(name)) else DASH for name in names]
 
 
 def type_table(comparison: Comparison, *, with_published: bool = False) -> Table:
@@ -106,7 +119,7 @@ def _rate_cell(rows: Sequence[Row], best: Best) -> TableCell:
 
 def ablation_table(comparison: Comparison, *, with_published: bool = False) -> Table:
     """The 2x2 of rules and memory by success: the paper's Table 3."""
-    cells = _in_paper_order(comparison)
+    cells, controls = _in_paper_order(comparison), _control_names([comparison])
     best = Best(results.rate for each in cells for results in each)
     measured = [
         [
@@ -115,6 +128,7 @@ def ablation_table(comparison: Comparison, *, with_published: bool = False) -> T
                 f"{results.won}/{len(results)}",
                 best.cell(results.rate, percent(results.rate) + "%"),
                 rate_range(results.won, len(results)),
+                *_control_cells(results, controls),
             )
             for results in each
         ]
@@ -125,7 +139,7 @@ def ablation_table(comparison: Comparison, *, with_published: bool = False) -> T
             *_printed_switches(name),
             f"{won}/{published.TASKS}",
             f"{percent(won / published.TASKS)}%",
-            "",
+            *("",) * (1 + len(controls)),
             published=True,
         )
         for name, won in (published.WON.items() if with_published else ())
@@ -133,7 +147,7 @@ def ablation_table(comparison: Comparison, *, with_published: bool = False) -> T
     return Table(
         "ablation",
         f"2×2 ablation on {len(comparison.tasks)} tasks.",
-        ("Condition", "Rules", "Mem.", "Succ.", "Rate", "95% interval"),
+        ("Condition", "Rules", "Mem.", "Succ.", "Rate", "95% interval", *controls),
         groups(*measured, printed),
         (*_interaction_notes(comparison, by_score=False), *omissions(comparison)),
         words=3,

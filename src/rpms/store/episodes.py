@@ -74,6 +74,14 @@ class EpisodeRow:
     """Steps whose prompt left out knowledge for want of room."""
     trial: int = 0
     """Which attempt at the task it was."""
+    menus: int = 0
+    """Steps with a menu."""
+    sole: int = 0
+    """Steps whose menu had one entry."""
+    led: int = 0
+    """Steps in which the menu's best entry was taken."""
+    surprises: int = 0
+    """Where what happened differs from what the manual foretold."""
 
     @property
     def won(self) -> bool:

@@ -23,6 +23,7 @@ from rpms.core.recall import EpisodicMemory
 from rpms.foreign.files import is_there
 from rpms.models.accounting import Price
 from rpms.models.providers import chooses_from_menu
+from rpms.play.controls import play_controls
 from rpms.play.epochs import run_epochs
 from rpms.play.limits import Meter
 from rpms.play.methods import METHODS, REACT, Method
@@ -299,7 +300,7 @@ def _check_plans(study: Study, cases: Mapping[str, Sequence[Case]], means: Means
 
 def _run(means: Means, what: str, plan: RunPlan, folder: Path) -> Trials:
     listen = means.listener
-    return run_trials(
+    trials = run_trials(
         plan,
         folder,
         means.workers,
@@ -308,6 +309,9 @@ def _run(means: Means, what: str, plan: RunPlan, folder: Path) -> Trials:
         price=means.prices.get(plan.model_name),
         meter=means.meter,
     )
+    if plan.epoch == 1:
+        play_controls(plan, folder, means.workers, means.engine)
+    return trials
 
 
 def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: StudyLayout) -> RunPlan:

@@ -10,6 +10,8 @@ from rich.text import Text
 
 from rpms.core.proportion import wilson
 from rpms.models.accounting import Price
+from rpms.play.controls import CONTROLS, FOLDER
+from rpms.store.runs import RunFolder
 from rpms.study.estimate import Estimate
 from rpms.study.run import Result
 
@@ -19,6 +21,8 @@ _SWITCH = {True: "ON", False: "OFF"}
 _WON = ("rules", "mem.", "entries", "won", "success", "95% interval")
 _WAY = ("steps", "if won", "infeas.")
 _SCORES = ("score ≥ 0", "raw score")
+_MENUS = tuple(name.removeprefix("menu-") for name in CONTROLS)
+"""The controls of a run with menus."""
 
 
 def results_table(results: Sequence[Result]) -> RenderableType:
@@ -30,7 +34,8 @@ def results_table(results: Sequence[Result]) -> RenderableType:
     for model in dict.fromkeys(result.cell.model for result in results):
         of_model = [result for result in results if result.cell.model == model]
         scored = any(row.score not in (0.0, 1.0) for result in of_model for row in result.summary.rows)
-        parts = ((_WON,), (_WAY, _SCORES)) if scored else ((_WON, _WAY),)
+        menus = (_MENUS,) if any("-" not in each for result in of_model for each in _controls(result)) else ()
+        parts = ((_WON,), (_WAY, _SCORES, *menus)) if scored else ((_WON, _WAY, *menus),)
         for number, headings in enumerate(parts):
             table = _table("" if number else model, [heading for part in headings for heading in part])
             for result in of_model:
@@ -82,7 +87,14 @@ def _scores(result: Result) -> Iterable[str]:
     yield f"{sum(row.score for row in summary.rows) / summary.total:.1f}"
 
 
-_CELLS = {_WON: _won, _WAY: _way, _SCORES: _scores}
+def _controls(result: Result) -> Iterable[str]:
+    """Wins from the same menus, at random and by their best entry."""
+    for name in CONTROLS:
+        folder = RunFolder(result.cell.folder / FOLDER / name)
+        yield f"{(found := folder.summary()).won}/{found.total}" if folder.begun else "-"
+
+
+_CELLS = {_WON: _won, _WAY: _way, _SCORES: _scores, _MENUS: _controls}
 
 
 def estimates_table(estimates: Sequence[Estimate], prices: dict[str, Price | None]) -> RenderableType:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
@@ -150,6 +151,14 @@ class Study:
             return replace(self, choice=choice, cases=cases, learning=learning)
         about = f"Run with {told}, and so not the study as it is written: {self.about}"
         return replace(self, title=f"{self.title} ({told})", about=about, choice=choice, cases=cases, learning=learning)
+
+    def only(self, names: str) -> Study:
+        """The same study with some of its conditions, by names in which * stands for any text; with all, for none."""
+        wanted = [name.strip() for name in names.split(";") if name.strip()]
+        cases = tuple(case for case in self.cases if any(fnmatchcase(case.name, name) for name in wanted))
+        if wanted and not cases:
+            raise InputError(f"no condition is called {names!r}; choose from {'; '.join(c.name for c in self.cases)}")
+        return replace(self, cases=cases) if wanted else self
 
     def on_the_learned_split(self) -> Study:
         """A rehearsal for who lacks the games to be tested: those learned from, one half to learn and one to play."""

@@ -16,7 +16,7 @@ from rpms.core.planning.reason import Reasoner
 from rpms.core.rules import PARAMETER, ActionSchema, Instance, Purpose, RuleManual, Stage
 from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.conclude import Learned, conclude, manual_from
-from rpms.learn.rules.goals import FIELDS, GoalBook, GoalModel, State, guesses
+from rpms.learn.rules.goals import FIELDS, NOT, GoalBook, GoalModel, State, atom_of, guesses, literal_in
 from rpms.learn.rules.ledger import Ledger
 from rpms.learn.rules.needs import Needs, bits
 from rpms.learn.rules.templates import SLOT, fill
@@ -31,14 +31,10 @@ class Question:
     schema: ActionSchema
     book: Book
     needs: Needs = field(init=False)
-    decisive: dict[int, int] = field(init=False)
-    """Refusals that show that a fact is needed, by its bit."""
-    faultless: Counter[tuple[str, ...]] = field(init=False)
-    """Refusals that only the kinds can explain."""
-    fit: list[set[str]] = field(init=False)
-    """For each slot, the kinds that have worked in it."""
-    wanted: int = field(init=False)
-    """The best guess at what it needs."""
+    decisive: dict[int, int] = field(init=False)  # Refusals that show that a fact is needed, by its bit
+    faultless: Counter[tuple[str, ...]] = field(init=False)  # Refusals that only the kinds can explain
+    fit: list[set[str]] = field(init=False)  # For each slot, the kinds that have worked in it
+    wanted: int = field(init=False)  # The best guess at what it needs
     unusual: int = field(init=False)
     """Facts about its things with which it has hardly ever succeeded: who knows what it does to them."""
     rare: float = field(init=False)
@@ -95,23 +91,15 @@ class Exploring:
     """How it is explored."""
 
     steps: int = 20_000
-    per_episode: int = 0
-    """Steps of an episode at most; as many as the world gives a player where it is 0."""
+    per_episode: int = 0  # Steps of an episode at most; as many as the world gives a player where it is 0
     seed: int = 0
-    imagined: int = 12
-    """Actions that are imagined at a step."""
-    pursued: int = 10
-    """Steps that an experiment, or a guess at a goal, may take to prepare."""
-    goals: float = 0.6
-    """How many of the episodes whose goal type is not settled are about the goal."""
-    astray: float = 0.15
-    """How many steps are not what was planned."""
-    looking: float = 0.2
-    """How often one looks, without changing anything, at what is unknown."""
-    listing: float = 0.5
-    """How often the game is asked which commands it takes, to find actions that were never seen."""
-    growth: float = 1.2
-    """How much more has to be seen until conclusions are drawn anew."""
+    imagined: int = 12  # Actions that are imagined at a step
+    pursued: int = 10  # Steps that an experiment, or a guess at a goal, may take to prepare
+    goals: float = 0.6  # How many of the episodes whose goal type is not settled are about the goal
+    astray: float = 0.15  # How many steps are not what was planned
+    looking: float = 0.2  # How often one looks, without changing anything, at what is unknown
+    listing: float = 0.5  # How often the game is asked which commands it takes, to find actions that were never seen
+    growth: float = 1.2  # How much more has to be seen until conclusions are drawn anew
 
 
 @dataclass
@@ -121,13 +109,11 @@ class Agenda:
     ledger: Ledger
     how: Exploring = field(default_factory=Exploring)
     learned: Learned | None = None
-    _due: int = 40
-    """The number of steps at which conclusions are drawn next."""
+    _due: int = 40  # The number of steps at which conclusions are drawn next
     questions: list[Question] = field(default_factory=list)
     interest: list[float] = field(default_factory=list)
     """How often each question is to come up, compared with the others."""
-    looks: list[ActionSchema] = field(default_factory=list)
-    """What makes things known and does nothing else."""
+    looks: list[ActionSchema] = field(default_factory=list)  # What makes things known and does nothing else
     deadly: frozenset[str] = frozenset()
     """Actions that often ended the task for good, as they are written: put off until an episode is nearly over."""
     _manual: RuleManual = field(default_factory=RuleManual)
@@ -177,7 +163,7 @@ class Agenda:
             yield from (state for state in guesses(book, self._made(goal)) if not self._at_odds(state))
             return
         for fact in model.holds:
-            rest = model.state - {fact.clause.literals[0].atom}
+            rest = model.state - {atom_of(fact.clause.literals[0])}
             if rest and fact.label is Label.POSSIBLE:
                 yield rest
         yield model.state
@@ -194,12 +180,12 @@ class Agenda:
         for schema in self._manual.actions:
             for effect in schema.effects:
                 declared = self.ledger.vocabulary.predicates[effect.atom.predicate]
-                if effect.negated or not declared.args:
-                    continue
-                for args in _assignments(declared.args, roles, self.ledger.names.order):
-                    found[Atom(declared.name, args)] = None
+                for args in _assignments(declared.args, roles, self.ledger.names.order) if declared.args else ():
+                    found[atom_of(Literal(Atom(declared.name, args), effect.negated))] = None
         deeds = self._manual.active("").deeds
-        return sorted(found, key=lambda atom: (-len(atom.args), atom.predicate not in deeds))
+        return sorted(
+            found, key=lambda atom: (atom.predicate.startswith(NOT), -len(atom.args), atom.predicate not in deeds)
+        )
 
     def _at_odds(self, state: State) -> bool:
         """Whether of two facts each is unmade by all actions that make the other: what is put down is not held."""
@@ -226,7 +212,7 @@ class Agenda:
             ordered = sorted(wanted, key=lambda atom: (atom.predicate in positional, len(atom.args), str(atom)))
             used = {arg for atom in wanted for arg in atom.args}
             over = {name: field_ for field_, names in FIELDS.items() for name in names if name in used}
-            purpose = Purpose("guess", over, tuple(Stage("", (Clause((Literal(atom),)),)) for atom in ordered))
+            purpose = Purpose("guess", over, tuple(Stage("", (Clause((literal_in(atom),)),)) for atom in ordered))
             self._reasoners[wanted] = Reasoner(replace(self._manual.active(""), purpose=purpose))
         return self._reasoners[wanted]
 
@@ -309,8 +295,7 @@ class Prospect(NamedTuple):
 
     worth: float
     command: str
-    needs: tuple[Clause, ...] = ()
-    """What has to hold first, as far as anybody knows."""
+    needs: tuple[Clause, ...] = ()  # What has to hold first, as far as anybody knows
 
 
 @dataclass
@@ -322,8 +307,7 @@ class Ventures:
     dice: Random
     pursued: Prospect | None = None
     given_up: set[str] = field(default_factory=set)
-    born: dict[str, None] = field(default_factory=dict)
-    """What came into being with a step that scored."""
+    born: dict[str, None] = field(default_factory=dict)  # What came into being with a step that scored
 
     def told(self, before: Belief, after: Belief, *, scored: bool) -> None:
         """Hear what became of a step."""

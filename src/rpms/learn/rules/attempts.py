@@ -28,10 +28,8 @@ NAME = re.compile(r"[a-z][a-z_]*")
 class Glimpse(NamedTuple):
     """What an action showed, as bits of the facts over `_` that were asked about."""
 
-    shown: int = 0
-    """Of these, some fact was unknown before and is known now."""
-    hidden: int = 0
-    """Of these, some fact about things that are known by now is unknown still."""
+    shown: int = 0  # Of these, some fact was unknown before and is known now
+    hidden: int = 0  # Of these, some fact about things that are known by now is unknown still
 
 
 class Attempt(NamedTuple):
@@ -45,29 +43,21 @@ class Attempt(NamedTuple):
     false: int
     true_after: int
     false_after: int
-    known: int
-    """What was known of all such things, by the action's revelations."""
+    known: int  # What was known of all such things, by the action's revelations
     known_after: int
-    lost: bool = False
-    """Whether the task was over for good after it."""
-    goal: str = ""
-    """The type of the goal that was pursued."""
-    gained: float = 0.0
-    """By how much the score rose."""
-    further: bool = False
-    """Whether the score was higher after it than ever before in the episode."""
-    meant: int = 0
-    """For each slot two bits: whether the goal's object, and whether its destination, is called so."""
-    glimpse: Glimpse = Glimpse()
-    """What it showed of things that it does not name, by the action's revelations."""
+    lost: bool = False  # Whether the task was over for good after it
+    goal: str = ""  # The type of the goal that was pursued
+    gained: float = 0.0  # By how much the score rose
+    further: bool = False  # Whether the score was higher after it than ever before in the episode
+    meant: int = 0  # For each slot two bits: whether the goal's object, and whether its destination, is called so
+    glimpse: Glimpse = Glimpse()  # What it showed of things that it does not name, by the action's revelations
 
 
 class Probe(NamedTuple):
     """What is asked about to see whether all is known of some things."""
 
     name: str
-    since: int
-    """How many attempts there were before it was settled."""
+    since: int  # How many attempts there were before it was settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,28 +78,22 @@ class Book:
 
     template: str
     vocabulary: Vocabulary
-    slots: list[set[str]] = field(default_factory=list)
-    """For each slot, the roles that names in it have had."""
-    facts: list[Atom] = field(default_factory=list)
-    """What may matter, over slots written as `0`, `1`, and constants."""
+    slots: list[set[str]] = field(default_factory=list)  # For each slot, the roles that names in it have had
+    facts: list[Atom] = field(default_factory=list)  # What may matter, over slots written as `0`, `1`, and constants
     revelations: list[Atom] = field(default_factory=list)
     """What may become known of many things at once, with `_` in place of these."""
     attempts: list[Attempt] = field(default_factory=list)
     imagined: list[tuple[int, int]] = field(default_factory=list)
     """What was true and false of names that were drawn at random in states that came up, whether it was tried or not:
     it tells which facts go together."""
-    worked: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    """The kinds in its slots with which it succeeded."""
+    worked: Counter[tuple[str, ...]] = field(default_factory=Counter)  # The kinds in its slots with which it succeeded
     refused: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    losses: int = 0
-    """How often the task was over for good after it."""
+    losses: int = 0  # How often the task was over for good after it
     roles: list[set[str] | None] = field(default_factory=list)
     """For each slot, the roles that all names had with which it succeeded."""
     probes: dict[Atom, Probe] = field(default_factory=dict)
-    plain: bool = False
-    """Whether facts about fixed names are left out."""
-    named: tuple[str, ...] = ()
-    """The fixed names that facts are about."""
+    plain: bool = False  # Whether facts about fixed names are left out
+    named: tuple[str, ...] = ()  # The fixed names that facts are about
     beliefs: list[tuple[Belief, Belief]] = field(default_factory=list)
     """What was believed before and after the first attempts: a fixed name may be found to be one only later."""
     _known: set[Atom] = field(default_factory=set)

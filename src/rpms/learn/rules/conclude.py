@@ -20,7 +20,7 @@ from rpms.core.rules import (
     Tier,
 )
 from rpms.learn.rules.attempts import NAME, Book, Sights
-from rpms.learn.rules.goals import GoalModel, Makeable, goal_model
+from rpms.learn.rules.goals import NOT, GoalModel, Makeable, goal_model
 from rpms.learn.rules.ledger import Ledger
 from rpms.learn.rules.model import ActionModel, KindTable, kind_tables, literal_of
 from rpms.learn.rules.needs import Needs, bits, circumstances
@@ -47,12 +47,9 @@ class Learned:
     localities: Mapping[str, tuple[tuple[str, int, int], ...]] = field(default_factory=dict)
     """Kind → kinds of places, likeliest first, each with how often one held it and how many were looked into."""
     sights: Mapping[str, Sights] = field(default_factory=dict)
-    processes: tuple[Process, ...] = ()
-    """What commands are good for beyond what they name, and which of them score."""
-    scoring: tuple[str, ...] = ()
-    """The types of goals of which it is known what scores."""
-    tables: tuple[ScoreTable, ...] = ()
-    """What scored with which things, where no fact tells."""
+    processes: tuple[Process, ...] = ()  # What commands are good for beyond what they name, and which of them score
+    scoring: tuple[str, ...] = ()  # The types of goals of which it is known what scores
+    tables: tuple[ScoreTable, ...] = ()  # What scored with which things, where no fact tells
 
     refuted: tuple[GoalModel, ...] = ()
     """What most wins share, of goal types for which that held while the game went on: no goal is known of these."""
@@ -66,12 +63,10 @@ class Learned:
 class Excluded:
     """Lines that verification has found to be wrong."""
 
-    needs: dict[str, set[Literal]] = field(default_factory=dict)
-    """By template, literals over slots."""
+    needs: dict[str, set[Literal]] = field(default_factory=dict)  # By template, literals over slots
     kinds: set[tuple[str, tuple[str, ...]]] = field(default_factory=set)
     """Tables with kinds that were wrongly taken not to work."""
-    effects: set[tuple[str, Literal]] = field(default_factory=set)
-    """Schemas with effects over their parameters."""
+    effects: set[tuple[str, Literal]] = field(default_factory=set)  # Schemas with effects over their parameters
 
 
 def conclude(ledger: Ledger, excluded: Excluded | None = None) -> Learned:
@@ -213,7 +208,7 @@ def _makeable(models: Iterable[ActionModel], predicates: Mapping[str, Predicate]
     for model in models:
         literals = [fact.clause.literals[0] for fact in model.effects]
         made = {each.atom.predicate for each in literals if not each.negated}
-        facts |= made
+        facts |= made | {NOT + each.atom.predicate for each in literals if each.negated}
         moving = all(not each.negated and predicates[each.atom.predicate].exclusive for each in literals)
         positional |= made if moving else set()
     return Makeable(frozenset(facts), frozenset(positional))
@@ -316,12 +311,7 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
     advancing = Stage("advance", (Clause((Literal(ADVANCED),)),))
     procedures += [Purpose(type_, {}, (advancing,), frozenset({type_}), staged=True) for type_ in learned.scoring]
     purposes = [
-        Purpose(
-            goal.type,
-            goal.over,
-            tuple(Stage("", (fact.clause,)) for fact in goal.holds),
-            frozenset({goal.type}),
-        )
+        Purpose(goal.type, goal.over, tuple(Stage("", (fact.clause,)) for fact in goal.holds), frozenset({goal.type}))
         for goal in learned.goals
     ]
     lore = Lore(

@@ -22,10 +22,8 @@ class Circumstance:
     """When an action does what was asked, over its slots."""
 
     literals: tuple[Literal, ...]
-    good: int
-    """Attempts that came out well with it."""
-    bad: int
-    """Attempts with it that did not."""
+    good: int  # Attempts that came out well with it
+    bad: int  # Attempts with it that did not
     witnesses: tuple[Attempt, ...] = ()
 
     @property
@@ -41,8 +39,7 @@ class Circumstance:
 class Explained(Needs):
     """Needs of which kinds explain nothing: with names that never come up twice, they would explain everything."""
 
-    preferred: frozenset[str] = frozenset()
-    """Slots whose facts are kept rather than others that say the same."""
+    preferred: frozenset[str] = frozenset()  # Slots whose facts are kept rather than others that say the same
 
     @cached_property
     def _explainable(self) -> list[tuple[Attempt, int, int]]:
@@ -66,7 +63,7 @@ def view(book: Book, attempts: Iterable[Attempt], well: Callable[[Attempt], bool
 
 def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstance | None:
     """The fewest facts that tell the attempts that came out well from the others, where they mostly do."""
-    needs = Explained(book, preferred=preferred)
+    needs = Explained(book, tolerated=LIMITS.exceptions, preferred=preferred)
     if len(needs.wins) < LIMITS.fewest_good:
         return None
     wanted = needs.explaining
@@ -76,46 +73,61 @@ def condition(book: Book, preferred: frozenset[str] = frozenset()) -> Circumstan
     return found if found.share >= LIMITS.often else None
 
 
+class Feature(NamedTuple):
+    """A fact, its negation or a kind, as one bit that a condition may ask for."""
+
+    literal: Literal
+    weight: float
+    enough: int  # Good attempts that have to have it
+    side: str  # The slot that it is about, where it is about just one
+    own: bool  # About the action's own things, not about anything by its name
+    positive: bool
+
+
+class Row(NamedTuple):
+    """An attempt, and the bits of the features that it has."""
+
+    attempt: Attempt
+    bits: int
+
+
+class Shares(NamedTuple):
+    """Demands on a condition: the share of attempts with it that come out well, and of good ones that a fact keeps."""
+
+    often: float
+    kept: float
+
+
 def conditions(book: Book, least: float = LIMITS.often, kept: float = 0.0) -> Iterator[Circumstance]:
-    """When it came out well, as conditions each of which mostly tells; what came out well by luck is covered by none.
+    """Conditions under which it came out well, by sequential covering as FOIL does it.
 
-    Sequential covering, as FOIL does it: facts are added by their gain, which weighs how much the share of what came
-    out well rises by how much is still covered; what a condition covers is set aside before the next one is sought,
-    and so is what it may have covered as far as anybody knew: luck would explain that by something else.
-
-    `least`: the share of what comes out well with a condition. `kept`: of what came out well, the share that each fact
-    has to keep.
+    What a condition covers is set aside before the next one is sought, and so is what it may have covered as far as
+    anybody knew: luck would explain that by something else. `least` and `kept`: see `Shares`.
     """
-    size, facts = len(book.facts), book.facts
-    kinds = _kinds(book)
-    rows = [
-        (attempt, attempt.true | attempt.false << size | _of_kinds(attempt, kinds) << 2 * size)
-        for attempt in book.attempts
-    ]
-    left = [row for row in rows if not row[0].refused]
-    lost = [row for row in rows if row[0].refused]
+    size, kinds = len(book.facts), _kinds(book)
+    features = _features(book, kinds)
+    rows = [Row(each, each.true | each.false << size | _of_kinds(each, kinds) << 2 * size) for each in book.attempts]
+    left = [row for row in rows if not row.attempt.refused]
+    lost = [row for row in rows if row.attempt.refused]
     further = False
     while len(left) >= LIMITS.fewest_good:
-        mask = _grown(left, lost, _weights(book), kinds, (least, kept))
-        covered = [row for row in left if row[1] & mask == mask]
-        bad = sum(row[0].refused and row[1] & mask == mask for row in rows)
-        literals = tuple(
-            literal_of(facts, bit) if bit < 2 * size else Literal(Atom("kind", kinds[bit - 2 * size]))
-            for bit in bits(mask)
-        )
-        found = Circumstance(literals, len(covered), bad, tuple(row[0] for row in covered[:5]))
+        mask = grow_condition(left, lost, features, Shares(least, kept))
+        covered = [row for row in left if row.bits & mask == mask]
+        bad = sum(row.attempt.refused and row.bits & mask == mask for row in rows)
+        literals = tuple(features[bit].literal for bit in bits(mask))
+        found = Circumstance(literals, len(covered), bad, tuple(row.attempt for row in covered[: LIMITS.witnesses]))
         luck = (len(left) / (len(left) + len(lost))) ** len(covered) if lost else 0.0
         named = any(literal.atom.args and not any(map(str.isdigit, literal.atom.args)) for literal in literals)
-        lucky = luck > LIMITS.by_chance / (len(facts) if named else 1)  # of fixed names, there are many to choose from
+        lucky = luck > LIMITS.by_chance / (size if named else 1)  # of fixed names, there are many to choose from
         if len(covered) < LIMITS.fewest_good or found.share < least or (further and lucky):
             return
         yield found
         least, further = max(least, LIMITS.mostly), True
-        left = [row for row in left if _refutes(row[0], mask, size, kinds)]
+        left = [row for row in left if _refutes(row.attempt, mask, size, kinds)]
 
 
 def _refutes(attempt: Attempt, mask: int, size: int, kinds: Sequence[tuple[str, str]]) -> bool:
-    """Whether something that a condition asks for was known to be otherwise in an attempt."""
+    """True if something that a condition asks for was known to be otherwise in an attempt."""
     others = (1 << len(kinds)) - 1 & ~_of_kinds(attempt, kinds)
     return bool(mask & (attempt.false | attempt.true << size | others << 2 * size))
 
@@ -134,82 +146,101 @@ def _of_kinds(attempt: Attempt, kinds: Sequence[tuple[str, str]]) -> int:
     return sum(1 << place for place, (slot, kind) in enumerate(kinds) if attempt.kinds[int(slot)] == kind)
 
 
-def _grown(
-    good: Sequence[tuple[Attempt, int]],
-    bad: Sequence[tuple[Attempt, int]],
-    facts: Sequence[_Weighed],
-    kinds: Sequence[tuple[str, str]],
-    shares: tuple[float, float],
-) -> int:
-    """Facts that most of what came out well shares, and little else; of equal ones, those about the action's things.
-
-    What two things have to do with each other may show only in two facts together, one of each: what is to be done to
-    the one, and what the other is. Where what comes out well is often enough (the first of the `shares`), a fact about
-    anything else is added only if it does not just happen to hold; each keeps the second share of what came out well.
-    """
-    often, least = shares
-    size, mask = len(facts), 0
-    good, bad = list(good), list(bad)
-    sides = [fact.side for fact in facts] * 2 + [slot for slot, _ in kinds]
-    while bad:
-        share = len(good) / (len(good) + len(bad))
-        ever, ranked, choice = 0, (0.0, False, 0), 0
-        for _, true in good:
-            ever |= true
-        hits: dict[int, int] = {}
-        for bit in bits(ever & ~mask):
-            hits[bit] = sum(row[1] >> bit & 1 for row in good)
-            kept = hits[bit] / (hits[bit] + sum(row[1] >> bit & 1 for row in bad))
-            told = bit >= 2 * size
-            worth = hits[bit] * log2(kept / share) * (LIMITS.about_others if told else facts[bit % size].weight)
-            rank = (worth, not told and bit < size, -bit)
-            enough = max(LIMITS.fewest_good if told else facts[bit % size].enough, least * len(good))
-            own = not told and facts[bit % size].weight >= 1
-            telling = share < often or own or _surprise(hits[bit], kept, share) > log(len(facts) / LIMITS.by_chance)
-            if telling and hits[bit] >= enough and kept >= share + LIMITS.gain and rank > ranked:
-                ranked, choice = rank, 1 << bit
-        several = [bit for bit, count in hits.items() if sides[bit] and count >= LIMITS.fewest_good]
-        for one, other in combinations(several, 2):
-            if sides[one] == sides[other] or min(hits[one], hits[other]) * -log2(share) * LIMITS.pair <= ranked[0]:
-                continue
-            both = 1 << one | 1 << other
-            count = sum(row[1] & both == both for row in good)
-            kept = count / max(1, count + sum(row[1] & both == both for row in bad))
-            worth = count * log2(kept / share) * LIMITS.pair if kept else 0.0
-            rank = (worth, one < size, -one)
-            if count >= max(LIMITS.fewest_good, least * len(good)) and kept >= share + LIMITS.gain and rank > ranked:
-                ranked, choice = rank, both
-        if not choice:
-            break
-        mask |= choice
-        good = [row for row in good if row[1] & choice == choice]
-        bad = [row for row in bad if row[1] & choice == choice]
-    return mask
-
-
-def _surprise(hits: int, kept: float, share: float) -> float:
-    """How unlikely, in nats, it is that so many came out well by chance, where a share of all does."""
-    rest = (1 - kept) * log((1 - kept) / (1 - share)) if kept < 1 else 0.0
-    return hits / kept * (kept * log(kept / share) + rest)
-
-
-class _Weighed(NamedTuple):
-    """What a fact is worth in a condition."""
-
-    weight: float
-    enough: int
-    """Attempts that have to have come out well with it."""
-    side: str
-    """The slot that it is about, where it is about just one."""
-
-
-def _weights(book: Book) -> list[_Weighed]:
-    """What each fact of a book is worth, in their order."""
-    words, found = set(book.template.split()), []
+def _features(book: Book, kinds: Sequence[tuple[str, str]]) -> list[Feature]:
+    """Every fact, then every negation, then every kind."""
+    words, facts = set(book.template.split()), list[Feature]()
     for atom in book.facts:
         slots = [arg for arg in atom.args if arg.isdigit()]
         weight = 1.0 if len(slots) == len(atom.args) else LIMITS.about_others if slots else LIMITS.about_names
         weight = LIMITS.own_word if slots and not words.isdisjoint(atom.args) else weight
         enough = LIMITS.fewest_good if slots or not atom.args else LIMITS.good_by_name
-        found.append(_Weighed(weight, enough, slots[0] if len(slots) == 1 else ""))
-    return found
+        side = slots[0] if len(slots) == 1 else ""
+        facts.append(Feature(Literal(atom), weight, enough, side, weight >= 1, positive=True))
+    negated = [each._replace(literal=Literal(each.literal.atom, negated=True), positive=False) for each in facts]
+    told = [
+        Feature(
+            Literal(Atom("kind", pair)), LIMITS.about_others, LIMITS.fewest_good, pair[0], own=False, positive=False
+        )
+        for pair in kinds
+    ]
+    return [*facts, *negated, *told]
+
+
+def foil_gain(hits: int, share: float, before: float) -> float:
+    """FOIL gain: the good attempts still covered, times the bits by which the share of good ones has risen."""
+    return hits * log2(share / before) if share else 0.0
+
+
+def grow_condition(good: Sequence[Row], bad: Sequence[Row], features: Sequence[Feature], shares: Shares) -> int:
+    """Add the fact, or pair of facts, with the highest weighed FOIL gain until no bad attempt is covered."""
+    mask = 0
+    while bad:
+        choice = _best_fact(good, bad, features, shares, mask)
+        choice = max(choice, _best_pair(good, bad, features, shares, (mask, choice)))
+        if not choice.mask:
+            break
+        mask |= choice.mask
+        good = [row for row in good if row.bits & choice.mask == choice.mask]
+        bad = [row for row in bad if row.bits & choice.mask == choice.mask]
+    return mask
+
+
+class _Choice(NamedTuple):
+    """A fact or a pair of facts to add; the greatest is the best: of equal gain, facts before negations and kinds."""
+
+    gain: float
+    positive: bool
+    place: int
+    mask: int
+
+
+def _hits(good: Sequence[Row], mask: int) -> dict[int, int]:
+    """The good attempts that have each feature that a condition does not ask for yet."""
+    ever = 0
+    for row in good:
+        ever |= row.bits
+    return {bit: sum(row.bits >> bit & 1 for row in good) for bit in bits(ever & ~mask)}
+
+
+def _best_fact(
+    good: Sequence[Row], bad: Sequence[Row], features: Sequence[Feature], shares: Shares, mask: int
+) -> _Choice:
+    """The fact to add; where enough comes out well, one about anything else only if it does not just happen to hold."""
+    best, before = _Choice(0.0, False, 0, 0), len(good) / (len(good) + len(bad))
+    for bit, hits in _hits(good, mask).items():
+        feature = features[bit]
+        share = hits / (hits + sum(row.bits >> bit & 1 for row in bad))
+        choice = _Choice(foil_gain(hits, share, before) * feature.weight, feature.positive, -bit, 1 << bit)
+        enough = hits >= max(feature.enough, shares.kept * len(good)) and share >= before + LIMITS.gain
+        chance = log(sum(each.positive for each in features) / LIMITS.by_chance) if features else 0.0
+        telling = before < shares.often or feature.own or _surprise(hits, share, before) > chance
+        if choice > best and enough and telling:
+            best = choice
+    return best
+
+
+def _best_pair(
+    good: Sequence[Row], bad: Sequence[Row], features: Sequence[Feature], shares: Shares, so_far: tuple[int, _Choice]
+) -> _Choice:
+    """Two facts about different things that tell only together: what is to be done to one, and what the other is."""
+    mask, best = so_far
+    hits, before = _hits(good, mask), len(good) / (len(good) + len(bad))
+    several = [bit for bit, count in hits.items() if features[bit].side and count >= LIMITS.fewest_good]
+    for one, other in combinations(several, 2):
+        most = min(hits[one], hits[other]) * -log2(before) * LIMITS.pair
+        if features[one].side == features[other].side or most <= best.gain:
+            continue
+        both = 1 << one | 1 << other
+        count = sum(row.bits & both == both for row in good)
+        share = count / max(1, count + sum(row.bits & both == both for row in bad))
+        choice = _Choice(foil_gain(count, share, before) * LIMITS.pair, features[one].positive, -one, both)
+        enough = max(LIMITS.fewest_good, shares.kept * len(good))
+        if choice > best and count >= enough and share >= before + LIMITS.gain:
+            best = choice
+    return best
+
+
+def _surprise(hits: int, share: float, before: float) -> float:
+    """Nats by which it is unlikely that so many came out well by chance, where a share of all does before."""
+    rest = (1 - share) * log((1 - share) / (1 - before)) if share < 1 else 0.0
+    return hits / share * (share * log(share / before) + rest)

@@ -26,6 +26,8 @@ from rpms.store.traces import Spoken
 FIELDS: Mapping[str, tuple[str, ...]] = {"object": ("x", "y"), "destination": ("p", "q")}
 """The fields of a goal that name things, and the variables that stand for these."""
 _SWAP = {"x": "y", "y": "x"}
+NOT = "not "
+"""What the predicate of an atom begins with that stands for a negation, in states: that a door is not closed."""
 
 State = frozenset[Atom]
 """Facts that hold of some things, which are called by their variables."""
@@ -36,12 +38,9 @@ class Win:
     """The last state of a won episode, once for each way to put things in place of the variables."""
 
     states: tuple[State, ...]
-    since: Mapping[Atom, int]
-    """The step at which each fact last came to hold, by the things' own names."""
-    first: Mapping[Atom, int]
-    """The step at which each fact first held."""
-    named: tuple[Mapping[str, str], ...]
-    """The things in place of the variables, for each of the states."""
+    since: Mapping[Atom, int]  # The step at which each fact last came to hold, by the things' own names
+    first: Mapping[Atom, int]  # The step at which each fact first held
+    named: tuple[Mapping[str, str], ...]  # The things in place of the variables, for each of the states
     witness: Witness
 
     def naming(self, wanted: State) -> Mapping[str, str] | None:
@@ -56,12 +55,10 @@ class GoalBook:
     type: str
     vocabulary: Vocabulary
     wins: list[Win] = field(default_factory=list)
-    went_on: dict[State, list[Witness]] = field(default_factory=dict)
-    """States in which the episode went on."""
+    went_on: dict[State, list[Witness]] = field(default_factory=dict)  # States in which the episode went on
     until_then: dict[State, set[State]] = field(default_factory=dict)
     """For each of these, the facts that had held of its things by then: once for each way that led there."""
-    fields: Counter[str] = field(default_factory=Counter)
-    """The number of episodes whose goal has each field."""
+    fields: Counter[str] = field(default_factory=Counter)  # The number of episodes whose goal has each field
     episodes: int = 0
 
     def begin(self, goal: Goal) -> Story:
@@ -123,16 +120,28 @@ class Story:
         return things
 
     def _true(self, belief: Belief, things: Sequence[str], changing: Container[str], names: Names) -> Iterator[Atom]:
-        """Facts about some things that hold now, of predicates that actions make true."""
+        """Facts about some things that hold now, and negations, as far as actions bring them about."""
         for predicate in self._book.vocabulary.predicates.values():
-            if not predicate.args or predicate.name not in changing:
+            if not predicate.args or not (predicate.name in changing or NOT + predicate.name in changing):
                 continue
             roles = [role if role in names.order else "" for role in predicate.args]
             suited = [[thing for thing in things if not role or role in names.roles[thing]] for role in roles]
             for args in product(*suited):
-                atom = Atom(predicate.name, args)
-                if len(set(args)) == len(args) and belief.truth(atom) is Truth.TRUE:
-                    yield atom
+                value = belief.truth(Atom(predicate.name, args)) if len(set(args)) == len(args) else Truth.UNKNOWN
+                name = predicate.name if value is Truth.TRUE else NOT + predicate.name
+                if value is not Truth.UNKNOWN and name in changing:
+                    yield Atom(name, args)
+
+
+def literal_in(atom: Atom) -> Literal:
+    """The literal that an atom of a state stands for."""
+    negated = atom.predicate.startswith(NOT)
+    return Literal(Atom(atom.predicate.removeprefix(NOT), atom.args), negated)
+
+
+def atom_of(literal: Literal) -> Atom:
+    """The atom that stands for a literal in a state."""
+    return Atom(NOT * literal.negated + literal.atom.predicate, literal.atom.args)
 
 
 def _lifted(facts: Iterable[Atom], named: Mapping[str, str]) -> State:
@@ -159,14 +168,11 @@ class GoalModel:
     """What goals of a type want."""
 
     type: str
-    over: Mapping[str, str]
-    """Variable → field of the goal."""
-    holds: tuple[Induced, ...]
-    """In the order in which they came about in the wins; where the agent is comes last."""
+    over: Mapping[str, str]  # Variable → field of the goal
+    holds: tuple[Induced, ...]  # In the order in which they came about in the wins; where the agent is comes last
     wins: int
     episodes: int
-    exceptions: tuple[Witness, ...] = ()
-    """Wins in which not all of it was known to hold."""
+    exceptions: tuple[Witness, ...] = ()  # Wins in which not all of it was known to hold
     refuted: tuple[Witness, ...] = ()
     """Steps after which all of it held and the game went on: then it is no goal, unless stages tell the difference."""
     stages: tuple[Atom, ...] = ()
@@ -182,12 +188,12 @@ class GoalModel:
 
     @property
     def state(self) -> State:
-        return frozenset(fact.clause.literals[0].atom for fact in self.holds)
+        return frozenset(map(atom_of, (fact.clause.literals[0] for fact in self.holds)))
 
     def steps(self) -> list[Stage]:
         """The procedure: one stage for each fact on the way, and at last all that is wanted."""
         last = max(place for place, atom in enumerate(self.stages) if atom not in self.state)
-        way = [Stage(atom.predicate, (Clause((Literal(atom),)),)) for atom in self.stages[: last + 1]]
+        way = [Stage(atom.predicate, (Clause((literal_in(atom),)),)) for atom in self.stages[: last + 1]]
         return [*way, Stage("finish", tuple(fact.clause for fact in self.holds))]
 
     @property
@@ -205,8 +211,7 @@ class Makeable:
     """The predicates that actions make true."""
 
     facts: frozenset[str]
-    positional: frozenset[str]
-    """Of these, those that say where the agent is."""
+    positional: frozenset[str]  # Of these, those that say where the agent is
 
 
 def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
@@ -215,10 +220,11 @@ def goal_model(book: GoalBook, made: Makeable) -> GoalModel | None:
     Where all such sets are refuted, the one with most wins is returned with what refutes it.
     """
     found: list[GoalModel] = []
-    for objects in (1, 2):
+    positive = replace(made, facts=frozenset(name for name in made.facts if not name.startswith(NOT)))
+    for objects, some in ((1, positive), (2, positive), (1, made)):  # negations where nothing else tells
         variables = {*FIELDS["object"][:objects], FIELDS["destination"][0]}
-        shared = _shared(book, variables, made)
-        found += [] if shared is None else [_described(book, shared, made)]
+        shared = _shared(book, variables, some)
+        found += [] if shared is None else [_described(book, shared, some)]
         if found and found[-1].stands and not found[-1].staged:
             return found[-1]
     standing = [model for model in found if model.stands]
@@ -310,7 +316,7 @@ def _fact(book: GoalBook, atom: Atom, wanted: State, wins: Sequence[Win]) -> Ind
         each for state, seen in book.went_on.items() if rest and state >= rest and atom not in state for each in seen
     ]
     return Induced(
-        Clause((Literal(atom),)),
+        Clause((literal_in(atom),)),
         label=Label.NECESSARY if missed else Label.POSSIBLE,
         confirmed=len(wins),
         against=len(book.wins) - len(wins),
@@ -329,7 +335,8 @@ def guesses(book: GoalBook, made: Sequence[Atom]) -> Iterator[State]:
     two = [atom.bind(_SWAP) for atom in made if "x" in atom.args]
     pairs = [frozenset({atom, other}) for atom, other in zip((a for a in made if "x" in a.args), two, strict=True)]
     for size in range(1, LIMITS.largest_guess + 1):
-        states = [frozenset(some) for some in combinations(made, size)]
+        some = [atom for atom in made if size == 1 or not atom.predicate.startswith(NOT)]
+        states = [frozenset(each) for each in combinations(some, size)]
         for state in [*states, *(pairs if size == 1 else ())]:
             about = {arg for atom in state for arg in atom.args}
             covers = all(about & set(FIELDS[name]) for name in fields)

@@ -9,11 +9,11 @@ from pathlib import Path
 from rpms.core.episode import Ending
 from rpms.core.errors import FileError, InputError
 from rpms.core.facts import kind_of
+from rpms.learn.manual_review import merged
 from rpms.learn.rules.agenda import Exploring
 from rpms.learn.rules.conclude import Excluded, Learned, conclude, manual_from
 from rpms.learn.rules.ledger import Ledger, vocabulary_of
 from rpms.learn.rules.rehearse import Rehearsal
-from rpms.learn.rules.review import merged
 from rpms.learn.rules.session import Explorer
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.learn.rules.verify import Blocked, Verification, verify
@@ -60,10 +60,8 @@ class RulesLearned:
 
     learned: Learned
     evidence: Evidence
-    verification: Verification
-    """On the episodes kept aside."""
-    played: tuple[str, ...] = ()
-    """How the manual did in play, in lines, types that were not won first."""
+    verification: Verification  # On the episodes kept aside
+    played: tuple[str, ...] = ()  # How the manual did in play, in lines, types that were not won first
     edits: tuple[Claim, ...] = ()
     traces: tuple[Trace, ...] = ()
 
@@ -153,11 +151,7 @@ def learn_rules(
         len(aside),
         _undetermined(ledger),
         written,
-        {
-            "seed": str(plan.how.seed),
-            "runs": ", ".join(run.name for run in plan.runs),
-            "played": "; ".join(played),
-        },
+        {"seed": str(plan.how.seed), "runs": ", ".join(run.name for run in plan.runs), "played": "; ".join(played)},
     )
     write_learned(out, text, evidence)
     return RulesLearned(learned, evidence, verification, tuple(played), tuple(edits), tuple(traces))
@@ -228,7 +222,7 @@ def _wrong_goals(learned: Learned, found: Verification, ledger: Ledger) -> Itera
                 counterexamples=tuple(witnesses[: LIMITS.witnesses]),
                 note="it held in an episode kept aside and the game went on",
             )
-            yield support.claim(("goals", goal.type), "holds", " and ".join(map(str, goal.state)))
+            yield support.claim(("goals", goal.type), "holds", " and ".join(sorted(map(str, goal.state))))
 
 
 def _undetermined(ledger: Ledger) -> int:

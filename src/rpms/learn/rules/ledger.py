@@ -13,7 +13,7 @@ from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.goal import Goal
 from rpms.core.rules import ANYTHING
 from rpms.learn.rules.attempts import Attempt, Book, Sights, Vocabulary
-from rpms.learn.rules.goals import GoalBook
+from rpms.learn.rules.goals import NOT, GoalBook
 from rpms.learn.rules.processes import Linked
 from rpms.learn.rules.scores import Tie
 from rpms.learn.rules.templates import SLOT, Names, draw
@@ -28,8 +28,7 @@ from rpms.worlds.base import World
 class InHand:
     """What was in hand when actions worked."""
 
-    held: Counter[str] = field(default_factory=Counter)
-    """By name, how often something was in hand when anything worked."""
+    held: Counter[str] = field(default_factory=Counter)  # By name, how often something was in hand when anything worked
     total: int = 0
     always: dict[str, set[str]] = field(default_factory=dict)
     """By action, what was in hand whenever it worked, and is not what it was done to."""
@@ -70,23 +69,18 @@ class Ledger:
     vocabulary: Vocabulary
     names: Names = field(default_factory=Names)
     books: dict[str, Book] = field(default_factory=dict)
-    sights: dict[str, Sights] = field(default_factory=dict)
-    """By the predicate that says what is where."""
+    sights: dict[str, Sights] = field(default_factory=dict)  # By the predicate that says what is where
     goals: dict[str, GoalBook] = field(default_factory=dict)
     kinds: list[str] = field(default_factory=list)
     episodes: int = 0
     steps: int = 0
-    changing: set[str] = field(default_factory=set)
-    """The predicates that some action has made true."""
+    changing: set[str] = field(default_factory=set)  # The predicates that some action has made true
     linked: dict[str, Linked] = field(default_factory=dict)
     """By template, the attempts with what the command does not name."""
-    scores: bool = False
-    """Whether parts of tasks were seen to score."""
-    ties: dict[str, dict[Tie, None]] = field(default_factory=dict)
-    """By name, what it is tied to for good."""
+    scores: bool = False  # Whether parts of tasks were seen to score
+    ties: dict[str, dict[Tie, None]] = field(default_factory=dict)  # By name, what it is tied to for good
     in_hand: InHand = field(default_factory=InHand)
-    orders: Book = field(init=False)
-    """Commands that were names themselves."""
+    orders: Book = field(init=False)  # Commands that were names themselves
 
     def __post_init__(self) -> None:
         self.orders = Book(SLOT, self.vocabulary, plain=True)
@@ -206,8 +200,9 @@ class Diary:
         linked = ledger.linked.setdefault(reading.template, Linked(reading.template, ledger.vocabulary))
         linked.add(attempt, before, after, ledger.names, ledger.kinds, self._dice)
         if not refused:
-            made = attempt.false & attempt.true_after
+            made, unmade = attempt.false & attempt.true_after, attempt.true & attempt.false_after
             ledger.changing |= {fact.predicate for place, fact in enumerate(book.facts) if made >> place & 1}
+            ledger.changing |= {NOT + fact.predicate for place, fact in enumerate(book.facts) if unmade >> place & 1}
             self._sight(book, attempt, after)
 
     def _recorded(

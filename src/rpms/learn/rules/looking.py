@@ -34,19 +34,13 @@ class Standing:
     refused: set[str] = field(default_factory=set)
     tried: set[State] = field(default_factory=set)
     failures: Counter[str] = field(default_factory=Counter)
-    looked: set[str] = field(default_factory=set)
-    """The looks that were taken to find out what is unknown."""
-    seen: tuple[str, ...] | None = None
-    """What was just looked at."""
-    then: str = ""
-    """What is done next whatever comes."""
-    ahead: list[str] = field(default_factory=list)
-    """What the plan that was made goes on with."""
+    looked: set[str] = field(default_factory=set)  # The looks that were taken to find out what is unknown
+    seen: tuple[str, ...] | None = None  # What was just looked at
+    then: str = ""  # What is done next whatever comes
+    ahead: list[str] = field(default_factory=list)  # What the plan that was made goes on with
     about_goal: bool = False
-    scoring: bool = False
-    """Whether what scores is being done, as far as it is known."""
-    left: int = 0
-    """Steps that are left of the episode."""
+    scoring: bool = False  # Whether what scores is being done, as far as it is known
+    left: int = 0  # Steps that are left of the episode
     ventures: Ventures = field(init=False)
 
     def __post_init__(self) -> None:

@@ -17,8 +17,7 @@ class Induced(Support):
     """A clause over slots, with what speaks for it."""
 
     clause: Clause
-    given: Clause | None = None
-    """Only where this holds."""
+    given: Clause | None = None  # Only where this holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +40,18 @@ class ActionModel:
 
     name: str
     template: str
-    parameters: tuple[str, ...]
-    """What its slots are called: roles of the belief's names."""
+    parameters: tuple[str, ...]  # What its slots are called: roles of the belief's names
     successes: int
     refusals: int
-    unexplained: int
-    """Refusals for which no fact and no kind accounts."""
+    unexplained: int  # Refusals for which no fact and no kind accounts
     needs: tuple[Induced, ...] = ()
     """Every fact that was true in all successes, and every one that was not, by its label."""
     tables: tuple[KindTable, ...] = ()
     effects: tuple[Induced, ...] = ()
     conditional: tuple[Induced, ...] = ()
     observes: tuple[Induced, ...] = ()
-    losses: int = 0
-    """How often the task was over for good after it."""
-    ruinous: Induced | None = None
-    """What held whenever it was the end, and never when it was not."""
+    losses: int = 0  # How often the task was over for good after it
+    ruinous: Induced | None = None  # What held whenever it was the end, and never when it was not
     witnesses: tuple[Witness, ...] = ()
     explaining: tuple[Literal, ...] = ()
     """The best guess at what is needed: the fewest facts that account for all refusals, once there were enough."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from rpms.core.facts import Clause, Literal
+from rpms.core.facts import Clause, Literal, kind_of
 from rpms.learn.rules.attempts import Attempt, Book
 from rpms.learn.rules.model import Induced, KindTable, literal_of, strange, working
 from rpms.learn.rules.thresholds import LIMITS
@@ -33,8 +33,9 @@ class Needs:
     """What an action needs, from its attempts."""
 
     book: Book
-    excluded: frozenset[Literal] = frozenset()
-    """What verification has taken out."""
+    excluded: frozenset[Literal] = frozenset()  # Literals that verification has taken out
+    tolerated: float = 0.0
+    """Share of the successes in which a literal of the safe bound may be false: none for what the guard blocks by."""
 
     def __post_init__(self) -> None:
         self.size = len(self.book.facts)
@@ -52,10 +53,20 @@ class Needs:
         for _, true, false in self.wins:
             once |= true
             never |= false
+        for bit in bits(once & never) if self.tolerated else ():
+            if sum(row[2] >> bit & 1 for row in self.wins) <= self.tolerated * len(self.wins):
+                never &= ~(1 << bit)
         for bit in bits(once & ~never):
             if literal_of(self.book.facts, bit) in self.excluded or (self._by_name(bit) and self._may_be_chance(bit)):
                 never |= 1 << bit
-        return once & ~never
+        return self._without_names(once & ~never)
+
+    def _without_names(self, safe: int) -> int:
+        """A safe bound without facts about fixed names, where the other facts explain the refusals as well."""
+        rest = sum(1 << bit for bit in bits(safe) if not self._by_name(bit))
+        explained = [row for row in self.losses if row[2] & safe]
+        as_well = sum(bool(row[2] & rest) for row in explained) >= (1 - LIMITS.exceptions) * len(explained)
+        return rest if self.losses and as_well else safe
 
     def _may_be_chance(self, bit: int) -> bool:
         """Whether a fact about a fixed name, of which there are many, is so common that all successes prove nothing."""
@@ -109,10 +120,31 @@ class Needs:
 
     @cached_property
     def _explainable(self) -> list[tuple[Attempt, int, int]]:
-        """Refusals with kinds that have worked: these cannot be what was wrong."""
-        if self.paired:
-            return [row for row in self.losses if row[0].kinds in self.book.worked]
-        return [row for row in self.losses if self._each_fits(row[0])]
+        """Refusals that facts have to explain: kinds that have worked cannot be what was wrong.
+
+        Relations come before kinds: where one was false, the kinds are not asked. Which key fits a door is no matter
+        of what the two are called. Where kinds are no more than names, all facts come before them.
+        """
+        told = self.tested if self._names_for_kinds else self._relations
+        worked = self.book.worked.__contains__
+        return [
+            row
+            for row in self.losses
+            if row[2] & told or (worked(row[0].kinds) if self.paired else self._each_fits(row[0]))
+        ]
+
+    @cached_property
+    def _names_for_kinds(self) -> bool:
+        """True if the kinds of an action's things are their names, and there are many: then all facts come first."""
+        names = {name for attempt in self.book.attempts for name in attempt.names}
+        return len(names) > LIMITS.fixed_names and all(kind_of(name) == name for name in names)
+
+    @cached_property
+    def _relations(self) -> int:
+        """Tested facts that say how the command's things are related to each other: `fits(1, 0)`."""
+        facts = self.book.facts
+        related = [len({arg for arg in atom.args if arg.isdigit()}) > 1 for atom in facts]
+        return self.tested & sum(1 << bit for bit, holds in enumerate(related) if holds)
 
     @cached_property
     def explaining(self) -> int:
@@ -134,8 +166,7 @@ class Needs:
     def _worth(self, bit: int) -> tuple[int, ...]:
         known = sum((true | false) >> bit & 1 for _, true, false in self.rows)
         literal = literal_of(self.book.facts, bit)
-        own = len(self.book.named) <= LIMITS.many_names or not self._by_name(bit)
-        return own, known, not literal.negated, len(literal.atom.args), -bit
+        return not self._by_name(bit), known, not literal.negated, len(literal.atom.args), -bit
 
     @cached_property
     def required(self) -> int:

@@ -52,10 +52,13 @@ class Outcomes:
             seen = sum(row[3] >> bit & 1 for row in self.rows)
             against = [row[0].witness for row in self.rows if row[4] >> bit & 1]
             often = not _fixed(literal.atom) or 2 * len(changed) >= len(self.rows)
-            if not against and often and seen >= LIMITS.mostly * len(self.rows):
+            rare = len(against) <= LIMITS.exceptions * seen and len(changed) > len(against)
+            if rare and often and seen >= LIMITS.mostly * len(self.rows):
                 yield Induced(
                     Clause((literal,)),
                     confirmed=len(changed),
+                    against=len(against),
+                    counterexamples=tuple(against[: LIMITS.witnesses]),
                     unknown=len(self.rows) - seen,
                     witnesses=tuple(changed[: LIMITS.witnesses]),
                 )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import NamedTuple
 
-from rpms.core.belief import Belief
+from rpms.core.belief import Belief, FactBelief
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ANYTHING, ActionSchema, Revelation
 from rpms.learn.rules.attempts import NAME, Attempt, Book, Vocabulary
@@ -65,19 +65,37 @@ class Process(NamedTuple):
     """Steps that it costs beyond its own where one explores: what may end the task comes after all else."""
 
 
+SideEffects = dict[tuple[Literal, Atom], tuple[list[Witness], list[Witness]]]
+"""Facts that came about of one thing that a command does not name (`_`), with the relation that tells which it is, both
+over slots of which the last is the place of the agent; and the steps at which it came about and at which it did not. To
+open a door frees a way: `not blocked(1, _)` where `door(0, 1, _)`."""
+
+
+def _matched(relation: Atom, atom: Atom, named: Sequence[str]) -> str | None:
+    """The thing that `_` stands for if a fact is this relation; None where it is another fact."""
+    if relation.predicate != atom.predicate:
+        return None
+    thing = next(name for arg, name in zip(relation.args, atom.args, strict=True) if arg == ANYTHING)
+    return thing if atom.args == _filled(relation.args, named, thing) and thing not in named else None
+
+
+def _filled(args: Sequence[str], named: Sequence[str], thing: str) -> tuple[str, ...]:
+    return tuple(thing if arg == ANYTHING else named[int(arg)] if arg.isdigit() else arg for arg in args)
+
+
 @dataclass
 class Linked:
     """The attempts of one action with its place, and with the place that it led to."""
 
     template: str
     vocabulary: Vocabulary
-    near: Book = field(init=False)
-    """With the place of the agent as the last slot."""
+    near: Book = field(init=False)  # With the place of the agent as the last slot
     far: Book = field(init=False)
     """With the place of the agent, and another one, as the last slots; refused where it did not lead there."""
     moves: bool = False
     given: list[tuple[Attempt, tuple[Atom, ...]]] = field(default_factory=list)
     """Successes that led nowhere else, with what came to hold of things that were not named."""
+    sides: SideEffects = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.near = Book(self.template, self.vocabulary, plain=True)
@@ -111,6 +129,31 @@ class Linked:
                 record(self.far, (*attempt.names, here, name), refused=not (moved and name == there))
         elif not attempt.refused:
             self.given.append((attempt, tuple(self._came_about(before, after, attempt))))
+        if not attempt.refused:
+            self._count_sides(before, after, (*attempt.names, here), attempt.witness)
+
+    def _count_sides(self, before: Belief, after: Belief, named: Sequence[str], witness: Witness) -> None:
+        """Count facts that changed about something not named, by the relation that tells which thing that is."""
+        if not isinstance(before, FactBelief) or not isinstance(after, FactBelief):
+            return
+        slots = {name: str(place) for place, name in enumerate(named)}
+        certain = [atom for atom, holds in before.known.items() if holds and ANYTHING not in atom.args]
+        for atom, holds in after.known.items():
+            others = [arg for arg in atom.args if arg not in slots]
+            if len(others) != 1 or others == [ANYTHING] or before.truth(atom) is not Truth.of(not holds):
+                continue
+            lifted = {**slots, others[0]: ANYTHING}
+            for told in certain:
+                if told.predicate != atom.predicate and others[0] in told.args and lifted.keys() >= set(told.args):
+                    key = (Literal(atom.bind(lifted), not holds), told.bind(lifted))
+                    if len(told.args) > 1:
+                        self.sides.setdefault(key, ([], []))
+        for (effect, relation), (good, bad) in self.sides.items():
+            for told in certain:
+                found = _matched(relation, told, named)
+                bound = None if found is None else Atom(effect.atom.predicate, _filled(effect.atom.args, named, found))
+                if bound is not None and before.truth(bound) is Truth.of(effect.negated):
+                    (good if after.truth(bound) is Truth.of(not effect.negated) else bad).append(witness)
 
     def _came_about(self, before: Belief, after: Belief, attempt: Attempt) -> Iterator[Atom]:
         """Facts about single things, which the command does not name, that were false and are true."""
@@ -125,6 +168,7 @@ class Linked:
 
 def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> Iterator[Process]:
     """What plans can make of an action beyond what its schema says."""
+    yield from _besides(linked, action, names)
     if linked.moves:
         yield from _leading(linked, action.name, names)
     else:
@@ -213,6 +257,28 @@ def _giving(linked: Linked, base: Book, action: ActionModel, names: Names) -> It
             told = replace(told, literals=tuple(dict.fromkeys((*told.literals, *action.guessed))))
             fact = Induced(Clause((Literal(Atom(predicate, (role,))),)))
             yield process_of(f"{action.name}_{predicate}", linked.template, action.parameters, told, [fact])
+
+
+def _besides(linked: Linked, action: ActionModel, names: Names) -> Iterator[Process]:
+    """Effects on a thing that the command does not name, by the relation that tells which thing that is."""
+    predicates, parameters = linked.vocabulary.predicates, linked.near.called(names)
+    done: set[Literal] = set()
+    if parameters is None or not linked.sides:
+        return
+    here, other = str(len(parameters) - 1), str(len(parameters))
+    at = next(each.name for each in predicates.values() if each.exclusive == "always" and len(each.args) == 1)
+    for (effect, relation), (good, bad) in sorted(linked.sides.items(), key=lambda each: -len(each[1][0])):
+        role = predicates[relation.predicate].args[relation.args.index(ANYTHING)]
+        often = len(good) >= LIMITS.several and len(bad) <= LIMITS.exceptions * (len(good) + len(bad))
+        if effect in done or not often or role in parameters or not NAME.fullmatch(role):
+            continue
+        done.add(effect)
+        binding = {ANYTHING: other}
+        needs = (Literal(relation.bind(binding)), *action.guessed, Literal(Atom(at, (here,))))
+        when = Circumstance(tuple(dict.fromkeys(needs)), len(good), len(bad))
+        fact = Induced(Clause((effect.bind(binding),)))
+        found = process_of(f"{action.name}_{effect.atom.predicate}", linked.template, (*parameters, role), when, [fact])
+        yield found._replace(witnesses=tuple(good[: LIMITS.witnesses]))
 
 
 def _standing(told: Circumstance, book: Book, here: str) -> Circumstance:

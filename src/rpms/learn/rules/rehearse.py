@@ -27,8 +27,7 @@ class Rehearsal:
     """Tasks played with the manual, one of each type in turn; it is learned anew after a round with surprises."""
 
     explorer: Explorer
-    manual: Callable[[], RuleManual]
-    """Draws the conclusions of all that was seen so far."""
+    manual: Callable[[], RuleManual]  # Draws the conclusions of all that was seen so far
     results: dict[str, list[bool]] = field(default_factory=dict)
     """By goal type, the games that were won, in their order."""
     _mended: dict[str, int] = field(default_factory=dict)

@@ -37,8 +37,7 @@ Ties = Mapping[str, Collection[Tie]]
 class ScoreRow(NamedTuple):
     """What a table says of two names, and what speaks for it."""
 
-    good: int
-    """Kinds of things that scored."""
+    good: int  # Kinds of things that scored
     tried: int
     witnesses: tuple[Attempt, ...]
 
@@ -64,8 +63,7 @@ class Told:
     when: Circumstance
     roles: tuple[str, ...] = ()
     table: ScoreTable | None = None
-    share: float = 0.0
-    """How often it may be expected to score; as often as it did where this is 0."""
+    share: float = 0.0  # How often it may be expected to score; as often as it did where this is 0
 
     @property
     def steps(self) -> float:
@@ -165,10 +163,8 @@ class Deed:
     goal: str
     book: Book
     told: Told
-    once: tuple[int, ...] = ()
-    """The slots with whose names it scores once in an episode."""
-    blind: bool = False
-    """Whether it is tried with things of which nothing is known."""
+    once: tuple[int, ...] = ()  # The slots with whose names it scores once in an episode
+    blind: bool = False  # Whether it is tried with things of which nothing is known
 
 
 def deeds_of(books: list[Book], goal: str, names: Names, ties: Ties) -> list[Deed]:

@@ -262,8 +262,7 @@ class Explorer:
     tasks: Sequence[Task]
     ledger: Ledger
     how: Exploring = field(default_factory=Exploring)
-    aside: list[Trace] = field(default_factory=list)
-    """Episodes that nothing was learned from."""
+    aside: list[Trace] = field(default_factory=list)  # Episodes that nothing was learned from
     episodes: int = 0
     steps: int = 0
     failed: int = 0

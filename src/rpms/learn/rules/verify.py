@@ -24,14 +24,11 @@ class Verdicts:
     """Agreement of an action's schema with what happened."""
 
     allowed: int = 0
-    blocked: int = 0
-    """Of what the world allowed, what the guard would have blocked: wanted none."""
+    blocked: int = 0  # Of what the world allowed, what the guard would have blocked: wanted none
     refused: int = 0
-    recognised: int = 0
-    """Of what the world refused, what the guard would have blocked."""
+    recognised: int = 0  # Of what the world refused, what the guard would have blocked
     predicted: int = 0
-    seen: int = 0
-    """Of the effects of successes that are known afterwards, those that came about."""
+    seen: int = 0  # Of the effects of successes that are known afterwards, those that came about
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +36,7 @@ class Blocked:
     """Something that the world allowed and the manual forbids."""
 
     action: str
-    clause: Clause
-    """The precondition that was false, over the action's parameters."""
+    clause: Clause  # The precondition that was false, over the action's parameters
     kinds: tuple[str, ...]
     command: str
     witness: Witness

@@ -14,7 +14,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.core.rules import ActionSchema, Predicate
 from rpms.learn.rules.conclude import Learned, plan_of, processes_of, prohibitions_of, table_atom
-from rpms.learn.rules.goals import GoalModel
+from rpms.learn.rules.goals import GoalModel, literal_in
 from rpms.learn.rules.model import ActionModel, Induced, KindTable
 from rpms.learn.rules.scores import ADVANCED, ScoreTable
 from rpms.learn.rules.thresholds import LIMITS
@@ -253,7 +253,8 @@ def place_sentence(kind: str, places: Sequence[str]) -> str:
 def goal_sentence(goal: GoalModel, learned: Learned) -> str:
     """What goals of a type want, and what all wins did on the way."""
     sentence = wanted_sentence((fact.clause for fact in goal.holds), learned.predicates)
-    way = [_say(learned.predicates[atom.predicate], atom, Truth.TRUE) for atom in goal.stages]
+    stages = map(literal_in, goal.stages)
+    way = [_say(learned.predicates[each.atom.predicate], each.atom, Truth.of(not each.negated)) for each in stages]
     return f"{sentence} On the way there, in this order: {'; '.join(way)}." if len(way) > 1 else sentence
 
 

@@ -1,0 +1,88 @@
+"""Relations before names, things that no command names, and exceptions that are counted instead of obeyed."""
+
+from __future__ import annotations
+
+from random import Random
+
+from rpms.core.belief import FactBelief
+from rpms.core.rules import Predicate
+from rpms.learn.rules.attempts import Book, Vocabulary
+from rpms.learn.rules.conclude import Excluded, _action
+from rpms.learn.rules.model import kind_tables
+from rpms.learn.rules.needs import Needs
+from rpms.learn.rules.outcomes import Outcomes
+from rpms.learn.rules.processes import Linked, processes
+from rpms.learn.rules.templates import Names
+from rpms.store.evidence import Label, Witness
+
+VOCABULARY = Vocabulary(
+    {
+        "at": Predicate("at", ("room",), exclusive="always"),
+        "locked": Predicate("locked", ("place",)),
+        "fits": Predicate("fits", ("key", "place")),
+        "door": Predicate("door", ("place", "room", "direction")),
+        "blocked": Predicate("blocked", ("room", "direction")),
+    }
+)
+COLOURS = ("red", "green", "blue", "brown", "white")
+
+
+def try_unlocking(count: int, misread: int = 0) -> tuple[Book, Names]:
+    """Unlock doors with keys that fit and keys that do not, other names each time; some successes are misread."""
+    book, names = Book("unlock <> with <>", VOCABULARY), Names()
+    for number in range(count):
+        for other in (number, number + 1):
+            door, key = (
+                f"{COLOURS[number % 5]} door {'x' * (number + 1)}",
+                f"{COLOURS[other % 5]} key {'x' * (other + 1)}",
+            )
+            fits = number == other
+            before = FactBelief().learn(f"{'' if fits else 'not '}fits({key}, {door})", f"locked({door})", "at(hall)")
+            before = before.learn(place=[door], key=[key], room=["hall"], direction=["north"])
+            after = before.learn(f"{'' if number < misread else 'not '}locked({door})") if fits else before
+            names.learn(before.names)
+            attempt = book.record(
+                before, after, (door, key), Witness("e", number),
+                refused=not fits, known=names, kinds=(), dice=Random(1),
+            )  # fmt: skip
+            book.add(attempt, names)
+    return book, names
+
+
+def test_a_relation_is_learned_and_no_table_of_names() -> None:
+    book, _ = try_unlocking(6)
+    needs = Needs(book)
+    certain = {str(fact.clause) for fact in needs.facts() if fact.label is Label.NECESSARY}
+    assert certain == {"fits(1, 0)"}
+    assert kind_tables("unlock", book, needs.faultless) == ()
+
+
+def test_one_exception_in_a_hundred_is_counted_and_the_effect_kept() -> None:
+    book, _ = try_unlocking(100, misread=1)
+    (effect,) = Outcomes(book).effects()
+    assert (str(effect.clause), effect.against, len(effect.counterexamples)) == ("not locked(0)", 1, 1)
+    book, _ = try_unlocking(100, misread=4)
+    assert Outcomes(book).effects() == []
+
+
+def test_opening_a_door_frees_the_way_that_it_stands_in() -> None:
+    linked, book, names = Linked("open <>", VOCABULARY), Book("open <>", VOCABULARY), Names()
+    for number, way in enumerate(("north", "south", "east", "west", "north")):
+        door, room = f"{COLOURS[number]} door", f"room {'x' * (number + 1)}"
+        before = FactBelief().learn(
+            f"at({room})", f"door({door}, {room}, {way})", f"blocked({room}, {way})", f"locked({door})"
+        )
+        before = before.learn(place=[door], room=[room], direction=["north", "south", "east", "west"])
+        after = before.learn(f"not blocked({room}, {way})", f"not locked({door})")
+        names.learn(before.names)
+        attempt = book.record(
+            before, after, (door,), Witness("e", number), refused=False, known=names, kinds=(), dice=Random(1)
+        )
+        book.add(attempt, names)
+        linked.add(attempt, before, after, names, (), Random(1))
+    action = _action(book, names, {}, Excluded())
+    assert action is not None
+    (found,) = [each.schema for each in processes(linked, book, action, names) if "blocked" in each.schema.name]
+    assert found.syntax == ("open <place>",)
+    assert [str(effect) for effect in found.effects] == ["not blocked(room, direction)"]
+    assert {"door(place, room, direction)", "at(room)"} <= {str(clause) for clause in found.preconditions}
