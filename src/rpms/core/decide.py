@@ -144,7 +144,7 @@ def decide(
     now, known = mind.context(belief, goal, history), mind.experience
     state_signature, goal_signature = now.signature, goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
-    recalled = {kind: known.memory.recall(kind, goal_signature, known.retrieval) for kind in TOLD}  # 4
+    recalled = {kind: known.recall(kind, goal_signature) for kind in TOLD}  # 4
     filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in TOLD}  # 5
     adapted = filtered | {Kind.SUCCESS: known.adapt(filtered[Kind.SUCCESS], now.adapting)}  # past the paper
     judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation) for kind in TOLD}  # 6

@@ -9,10 +9,16 @@ from math import inf
 from rpms.core.consistency import Compat
 from rpms.core.experience.adapt import Adapt, adapted, as_stored
 from rpms.core.experience.follow import Following
+from rpms.core.goal import GoalSignature
+from rpms.core.index import Ranking
+from rpms.core.memory import Kind
 from rpms.core.planning.reason import likely_places
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual
+
+_GOALS_KEPT = 256
+"""Goals, by kind of entry, whose recalled entries are kept."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,19 @@ class Recollection:
     def learning(self, memory: EpisodicMemory) -> Recollection:
         """The same with another memory, and all that is derived from it."""
         return replace(self, memory=memory)
+
+    def recall(self, kind: Kind, goal: GoalSignature) -> Ranking:
+        """M_cand, best first. An episode asks for the same goal at each step, and gets what was found before."""
+        key = (kind, goal)
+        if key not in self._recalled:
+            if len(self._recalled) >= _GOALS_KEPT:
+                self._recalled.clear()
+            self._recalled[key] = self.memory.recall(kind, goal, self.retrieval)
+        return self._recalled[key].again()
+
+    @cached_property
+    def _recalled(self) -> dict[tuple[Kind, GoalSignature], Ranking]:
+        return {}
 
     @cached_property
     def whereabouts(self) -> Whereabouts:
