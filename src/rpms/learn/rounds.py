@@ -31,7 +31,7 @@ from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.audit import Audit, audit
 from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
 from rpms.learn.harvest import harvest_by
-from rpms.learn.lessons import Wording
+from rpms.learn.lessons import LessonWriter
 from rpms.learn.quarantine import harmful, set_aside
 from rpms.models.accounting import Price
 from rpms.models.base import Model
@@ -77,7 +77,7 @@ class Harvester:
     def __call__(self, episode: Episode) -> str:
         entries = harvest_by(self.how, episode, self._manual)
         if self.words is not None:
-            entries = Wording(self._model).over(entries, episode)
+            entries = LessonWriter(self._model).over(entries, episode)
         head = {"type": "memory", "world": self.world.name, "version": 1}
         return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in (head, *map(record, entries)))
 

@@ -31,7 +31,7 @@ from rpms.play.tasks import limited
 from rpms.store.memories import memory_hash
 from rpms.store.prompts import prompts_hash
 from rpms.store.protocol import Protocol
-from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.base import Setting, Task, World, game_of
 
 OpenModel = Callable[[], Model]
 """Opens a model. A cluster calls it once in each of its processes, and so it must be possible to pickle it."""
@@ -77,8 +77,8 @@ class RunPlan:
     @property
     def overlap(self) -> tuple[str, ...]:
         """The tasks that its memory was learned from, too; none where it plays without a memory."""
-        known = learned_from(self.memory.entries) if self.condition.memory else frozenset()
-        return tuple(task.id for task in self.tasks if task.id in known)
+        known = {game_of(task) for task in learned_from(self.memory.entries)} if self.condition.memory else set()
+        return tuple(task.id for task in self.tasks if game_of(task.id) in known)
 
     @property
     def beside(self) -> tuple[str, ...]:

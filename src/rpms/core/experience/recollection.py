@@ -11,6 +11,7 @@ from rpms.core.belief import Situation
 from rpms.core.consistency import Compat
 from rpms.core.experience.adapt import Adapt, adapted, as_stored
 from rpms.core.experience.follow import Following
+from rpms.core.goal import GoalSignature
 from rpms.core.index import Ranking
 from rpms.core.memory import Entry, Kind, told_kinds
 from rpms.core.planning.reason import likely_places
@@ -19,6 +20,9 @@ from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual
 from rpms.core.seams import Ranked, Retriever
 from rpms.core.wording import entry_text
+
+_GOALS_KEPT = 256
+"""Goals, by kind of entry, whose recalled entries are kept."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +44,18 @@ class Recollection:
     """How many steps farther than the nearest a snippet may be that is followed."""
 
     def recall(self, kind: Kind, situation: Situation) -> Ranking | Ranked:
-        """Eq. 4: the entries of a kind that come to mind for a goal, best first; by a retriever of one's own if any."""
+        """M_cand of Eq. 4, best first; by a retriever of one's own if there is one.
+
+        An episode asks for the same goal at each step, and gets what was found before.
+        """
         goal = situation.goal
         if self.retriever is None:
-            return self.memory.recall(kind, goal.signature, self.retrieval)
+            key = (kind, goal.signature)
+            if key not in self._recalled:
+                if len(self._recalled) >= _GOALS_KEPT:
+                    self._recalled.clear()
+                self._recalled[key] = self.memory.recall(kind, goal.signature, self.retrieval)
+            return self._recalled[key].again()
         entries, texts = self._texts.get(kind, ((), ()))
         return Ranked(self.retriever(goal, situation, entries, texts) if entries else (), entries)
 
@@ -56,6 +68,10 @@ class Recollection:
     def learning(self, memory: EpisodicMemory) -> Recollection:
         """The same with another memory, and all that is derived from it."""
         return replace(self, memory=memory)
+
+    @cached_property
+    def _recalled(self) -> dict[tuple[Kind, GoalSignature], Ranking]:
+        return {}
 
     @cached_property
     def whereabouts(self) -> Whereabouts:
