@@ -9,15 +9,14 @@ import pytest
 from rpms.core.acting.advice import (
     Advice,
     Adviser,
-    StepContext,
     feasible_actions,
     focus,
     guidance,
-    turn_state,
     weighed,
 )
 from rpms.core.acting.menu import MENU_TOKENS, Menu, make_menu
 from rpms.core.acting.plan_words import chain_of, purpose_of
+from rpms.core.acting.step_context import StepContext, turn_state
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Situation, StateSignature
 from rpms.core.experience.adapt import AdaptContext
@@ -95,8 +94,8 @@ class TestMenus:
         waiting = replace(plan, options=(waits, *rest))
 
         class Waiting(Adviser):
-            def plan(self, _step, _memories):
-                return waiting
+            def plan(self, _step, _memories, noticed):
+                return waiting, noticed
 
         def best(**turn: object) -> str | None:
             step = StepContext(SEARCHING, RULES, PROGRESS, [Turn("o", first.command, state=NOW, **turn)])

@@ -6,9 +6,10 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from rpms.core.acting.advice import guidance, turn_state
+from rpms.core.acting.advice import guidance
 from rpms.core.acting.enforcement import PAPER
 from rpms.core.acting.loops import find_loop
+from rpms.core.acting.step_context import turn_state
 from rpms.core.condition import FULL, compose
 from rpms.core.decide import decide
 from rpms.core.goal import Progress
@@ -38,6 +39,7 @@ def test_every_part_of_the_paper_is_off():
         "adapt": False,
         "compact": False,
         "recent": 0,
+        "doubt": False,
     }
 
 

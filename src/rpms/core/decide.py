@@ -6,17 +6,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from rpms.core.acting.advice import Advice, Adviser, StepContext, left_out
+from rpms.core.acting.advice import Advice, Adviser, left_out
 from rpms.core.acting.enforcement import PAPER, Enforcement
 from rpms.core.acting.menu import Menu
+from rpms.core.acting.step_context import StepContext
+from rpms.core.acting.surprise import Noticed, notice
 from rpms.core.arbitration import Arbitration, arbitrate
 from rpms.core.belief import Belief, Done, Situation, StateSignature
 from rpms.core.consistency import CompatibilityFilter, same_occupancy
 from rpms.core.experience.recollection import Recollection
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.mask import NO_MASK, Mask
-from rpms.core.memory import TOLD, Kind
+from rpms.core.memory import Kind, told_kinds
 from rpms.core.planning.reason import Plan, reasoner_of
+from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.prompt import Block, Part, Prompt, Turn, build, make_block, transcript
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.selection import note_crowded_out, select
@@ -87,6 +90,23 @@ class Decision:
     """The active rules and schemas, by id and name, that the prompt does not show at this sub-goal."""
 
     @property
+    def noticed(self) -> Noticed:
+        """Where the answer to the last command differs from what was foretold, and how far the manual is trusted."""
+        return self.advice.noticed
+
+    def bars(self, command: str) -> bool:
+        """Whether a command is not to be given again: it was refused, and nothing it depends on has changed."""
+        trust, situation = self.noticed.trust, Situation(self.belief, self.goal)
+        return self.advice.adviser.doubts and trust.bars(command, self.schemas, situation)
+
+    def ventures(self, command: str) -> bool:
+        """Whether a plan means to do a command against a line of the manual, so that the guard lets it pass."""
+        if not self.advice.adviser.doubts:
+            return False
+        begun = [option for option in self.plan.options if option.command == command]
+        return any(self.plan.opened or any(link.doubt for link in option.chain[:1]) for option in begun)
+
+    @property
     def plan(self) -> Plan:
         """What is to be done as far as the condition knows; made here where nothing needed it before."""
         return self.advice.plan
@@ -113,25 +133,28 @@ def decide(
     observation: str,
     history: Sequence[Turn],
     told: str = "",
+    trust: Trust = UNSHAKEN,
 ) -> Decision:
     """Decide one step: from b_{t-1}, a_{t-1}, o_t, g and H_{1:t-1} to b_t and p_t. Lines as in Algorithm 1.
 
-    `told` is the observation as the model reads it, where advice was added to it.
+    `told` is the observation as the model reads it, where advice was added to it; `trust` what earlier steps have shown
+    of the manual.
     """
     belief = mind.update(prior, action, observation)  # 1
     now, known = mind.context(belief, goal, history), mind.experience
     state_signature, goal_signature = now.signature, goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
-    recalled = {kind: known.memory.recall(kind, goal_signature, known.retrieval) for kind in TOLD}  # 4
-    filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in TOLD}  # 5
+    recalled = {kind: known.recall(kind, now.situation) for kind in told_kinds()}  # 4
+    filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in recalled}  # 5
     adapted = filtered | {Kind.SUCCESS: known.adapt(filtered[Kind.SUCCESS], now.adapting)}  # past the paper
-    judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation) for kind in TOLD}  # 6
+    judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation) for kind in recalled}  # 6
     selection = select(judged, recalled, known.retrieval, mind.mask, now.progress)  # the best, as there is room
-    advice = Advice(mind.adviser, now, rules, selection.memories)  # past the paper; there, nothing is said
+    noticed = notice(trust, now, Situation(prior, goal))  # past the paper; there, it is recorded and nothing more
+    advice = Advice(mind.adviser, now, rules, selection.memories, noticed)  # past the paper; there, nothing is said
     blocks = _serialise(mind, advice, told or observation)  # 7
     untagged = {memory_line(each): untagged_line(each) for each in selection.memories}
     style = mind.style
-    prompt = build(blocks, style.layout, style.budget, style.count, style.form, untagged)  # 8
+    prompt = build(blocks, style.layout, style.budget, style.count, style.form, untagged, style.speak)  # 8
     return Decision(
         goal=goal,
         belief=belief,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from rpms.core.acting.plan_words import chain_of
+from rpms.core.acting.surprise import Surprise
 from rpms.core.decide import Decision
 from rpms.core.prompt import Part
 from rpms.core.reading.requests import Readings
@@ -51,6 +52,8 @@ class Happening:
     """The precondition that the full manual knows to be broken, whatever the condition shows of the manual."""
     contradictions: tuple[str, ...]
     """P2: what the belief held for known that was not so."""
+    surprises: tuple[Surprise, ...] = ()
+    """Where the observation differs from what the manual foretold of the command before, or no plan is left."""
     usage: Usage
     """Of all requests of this step, those asked again included."""
 
@@ -100,6 +103,9 @@ class Step(Happening):
             "replaced": self.replaced,
             "no_room": {str(part): count for part, count in decision.prompt.no_room},
             "notes": list(self.notes),
+            "messages": [[each.role, each.content] for each in decision.prompt.messages()]
+            if decision.prompt.speak is not None
+            else [],
         }
         return {name: value for name, value in found.items() if value}
 
@@ -177,3 +183,8 @@ class Episode:
     @property
     def contradictions(self) -> int:
         return sum(len(step.contradictions) for step in self.steps)
+
+    @property
+    def surprises(self) -> int:
+        """Where what happened differs from what the manual foretold."""
+        return sum(len(step.surprises) for step in self.steps)

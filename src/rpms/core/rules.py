@@ -139,6 +139,12 @@ class Purpose:
                     return False
         return not self.staged
 
+    @cached_property
+    def sought(self) -> tuple[str, ...]:
+        """The variables for things that have to be had, rather than for places."""
+        literals = [literal for step in self.steps for clause in step.until for literal in clause.literals]
+        return tuple(name for name in self.over if any(name in literal.atom.args[:1] for literal in literals))
+
     def serves(self, goal_type: str, goal_object: str = "") -> bool:
         """Whether it is what a goal wants."""
         return goal_type in self.goals and (not self.objects or goal_object in self.objects)
@@ -189,6 +195,8 @@ class ActionSchema:
     once: tuple[str, ...] = ()
     """Parameters with whose names it counts once in an episode: not again once the score rose with it. What was done
     without that is not done again in just the same way."""
+    doubt: str = ""
+    """The line that it goes against, where it is a doubt (`planning.trust`)."""
     patterns: tuple[re.Pattern[str], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -252,6 +260,8 @@ class Lore:
     """Where things are usually found, likeliest first."""
     kinds: Mapping[str, Kinds] = field(default_factory=dict)
     """What is told of kinds of things, by predicate: what was never tried is unknown."""
+    doubts: tuple[ActionSchema, ...] = ()
+    """Actions against lines of the manual, at a price (`planning.trust`); only plans use them."""
 
 
 def overlapping(actions: Iterable[ActionSchema]) -> list[tuple[str, str]]:
@@ -282,6 +292,12 @@ class ActiveRules:
     purpose: Purpose | None = None
     """What the goal wants, as facts: its procedure if the manual has one, else the facts that must hold."""
     lore: Lore = field(default_factory=Lore)
+    goals: tuple[Purpose, ...] = ()
+    """What other goals want."""
+    purposes: tuple[tuple[Purpose, float], ...] = ()
+    """What the goal may want in place of its purpose, where that held without a win; each with a price."""
+    barred: frozenset[str] = frozenset()
+    """Commands that were refused, nothing about them having changed since: plans do not begin with them."""
     _instances: dict[str, Instance | None] = field(init=False, repr=False, compare=False, default_factory=dict)
     _narrowed: dict[str, ActiveRules] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -301,6 +317,7 @@ class ActiveRules:
                 self.predicates,
                 self.purpose,
                 self.lore,
+                self.goals,
             )
         return self._narrowed[name]
 
@@ -396,6 +413,7 @@ class RuleManual:
                 self.predicates,
                 next((purpose for purpose in self.purposes if purpose.serves(goal_type, *named[:1])), None),
                 self.lore,
+                self.purposes,
             )
         return self._active[key]
 

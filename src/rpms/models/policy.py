@@ -22,7 +22,8 @@ def follow_plan(decision: Decision) -> tuple[str, str]:
     """The policy called `planner`: begin the best plan. What the decision does not know, it does not know."""
     for option in decision.plan.options:
         return f"I want to {decision.progress.text}.", option.command
-    waiting = (schema.syntax[0] for schema in decision.schemas.environment if not schema.parameters)
+    commands = (schema.syntax[0] for schema in decision.schemas.environment if not schema.parameters)
+    waiting = (command for command in commands if not decision.bars(command))
     reason = reasoner_of(decision.schemas).impasse(Situation(decision.belief, decision.goal))
     return f"Nothing is left to try: {reason}.", next(waiting, "")
 

@@ -20,6 +20,7 @@ from rpms.models.constraint import NOT_HELD
 from rpms.models.parsing import ParsedAnswer, parse_answer
 from rpms.worlds.base import Command, World
 
+_AGAIN = Refusal("it was refused, and nothing about its things or the place has changed since", "")
 NO_ACTION = Refusal("there was no action in your answer; write one after `Action:`", "")
 
 
@@ -81,17 +82,21 @@ class Asker:
             if breach is not None:
                 forbidden.append((command.text, breach.rule))
             against = refusal or breach
-            objection = against if self._blocks(decision) else None
+            objection = against if self._blocks(decision) and not decision.ventures(command.text) else None
+            objection = _AGAIN if decision.bars(command.text) else objection
             if objection is None and command.text not in dict(refused):
                 objection = self._caution(command.text, decision)
             if objection is None or len(refused) >= rules.reasks:
                 break
             refused.append((command.text, objection.text))
             prompt = prompt.noticing(ask_again(command.text, objection), HEADINGS[Part.NOTICE])
-        replaced = self._reason_to_replace(decision, against)
+        again = decision.bars(command.text)
+        replaced = _AGAIN.text if again else self._reason_to_replace(decision, against)
         best = decision.menu.best or (refusal.remedy if refusal and decision.rules.environment else "")
         if replaced and best and best != command.text:
             command, refusal = Command(best), None
+        elif again:
+            command, refusal = Command(""), None
         else:
             replaced = ""
         return Asked(

@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from rpms.core.acting.advice import turn_state
 from rpms.core.acting.enforcement import Calls, GuardMode, Repair
+from rpms.core.acting.step_context import turn_state
 from rpms.core.belief import Belief
 from rpms.core.decide import Decision, Mind, decide
 from rpms.core.episode import Step
 from rpms.core.goal import Goal
+from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.prompt import Turn
 from rpms.core.usage import Usage
 from rpms.models.base import Decoding, Model
 from rpms.play.asking import Asked, Asker
 from rpms.play.methods import METHODS, REACT, Method
-from rpms.play.reading import Reads, Understood, doubt_in, understand
+from rpms.play.reading import Reads, Understood, reconsidered, understand
 from rpms.play.reflecting import NOTHING, Reflection
 from rpms.worlds.base import Outcome, World
 
@@ -35,6 +36,8 @@ class Course:
     steps: tuple[Step, ...] = ()
     read: Understood | None = None
     """What the goal was read as, where it was put in a person's words."""
+    trust: Trust = UNSHAKEN
+    """What the steps have shown of the manual."""
 
     def told(self, observation: str) -> str:
         """An observation as the player is told it: with why the last command failed, where the guard advises."""
@@ -92,15 +95,14 @@ class Player:
     def choose(self, course: Course, observation: str, episode: str) -> Move:
         """Lines 1 to 9 of Algorithm 1: decide, and ask the model."""
         mind, told = self.mind, course.told(observation)
-        decision = decide(mind, course.goal, course.belief, course.command, observation, course.history, told)
+        given = (mind, course.goal, course.belief, course.command, observation, course.history, told)
+        decision = decide(*given, trust=course.trust)
         read = course.read
-        while read is not None and read.readings is not None and (why := doubt_in(decision)):
-            following = read.readings.following(why, decision.belief)
-            if following is None:
-                break
+        while read is not None and (following := reconsidered(read.readings, decision, mind)) is not None:
             read = replace(read, goal=following.now.goal, readings=following)
             prior = course.belief.serving(read.goal)
-            decision = decide(mind, read.goal, prior, course.command, observation, course.history, told)
+            given = (mind, read.goal, prior, course.command, observation, course.history, told)
+            decision = decide(*given, trust=replace(course.trust, held=None))
         if read is not None and read.examples and not course.steps:
             decision = replace(decision, candidates=(*decision.candidates, *read.examples))
         asker = Asker(self.world, self.model, self.decoding, mind.enforcement, self.repair, self.calls)
@@ -134,6 +136,7 @@ class Player:
             infeasible=not command or self.world.infeasible(outcome.observation),
             objection=asked.refusal.text if asked.refusal is not None else "",
             contradictions=drift,
+            surprises=decision.noticed.surprises,
             usage=before.usage + asked_first + asked.usage,
             refusals=asked.refused,
             forbidden=asked.forbidden,
@@ -157,4 +160,5 @@ class Player:
             (*course.history, turn),
             (*course.steps, step),
             read,
+            decision.noticed.trust,
         )

@@ -90,6 +90,7 @@ def action_table(comparison: Comparison, *, with_published: bool = False) -> Tab
     priced = any(results.cost is not None for results in comparison)
     asked_again = any(row.reasks for results in comparison for row in results)
     replaced = any(row.replaced for results in comparison for row in results)
+    surprised = any(row.surprises for results in comparison for row in results)
     for results in comparison:
         steps = sum(row.steps for row in results)
         counted = [
@@ -105,6 +106,8 @@ def action_table(comparison: Comparison, *, with_published: bool = False) -> Tab
             counted.append(sum(row.reasks for row in results))
         if replaced:
             counted.append(sum(row.replaced for row in results))
+        if surprised:
+            counted.append(sum(row.surprises for row in results))
         measured.append(
             line(
                 condition_label(results.name),
@@ -119,6 +122,7 @@ def action_table(comparison: Comparison, *, with_published: bool = False) -> Tab
         *("Infeasible", "Foreseeable", "Repeated", "Contradictions"),
         *(("Re-asks",) if asked_again else ()),
         *(("Replaced",) if replaced else ()),
+        *(("Surprises",) if surprised else ()),
     )
     return Table(
         "actions",

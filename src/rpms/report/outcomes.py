@@ -50,6 +50,7 @@ class Row:
     menus: int = 0
     sole: int = 0
     led: int = 0
+    surprises: int = 0
 
     @classmethod
     def of(cls, row: EpisodeRow) -> Row:
@@ -77,6 +78,7 @@ class Row:
             row.menus,
             row.sole,
             row.led,
+            row.surprises,
         )
 
     @property

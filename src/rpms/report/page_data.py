@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from rpms.core.episode import Happening
@@ -119,7 +119,7 @@ def episode_data(record: EpisodeRecord) -> dict[str, Any]:
         "won": row.won,
         "score": row.score,
         "error": row.error,
-        "counts": [row.infeasible, row.foreseeable, row.repeated_failures, row.contradictions],
+        "counts": [row.infeasible, row.foreseeable, row.repeated_failures, row.contradictions, row.surprises],
         "tokens": [row.usage.prompt_tokens, row.usage.cached_tokens, row.usage.completion_tokens],
         "rules": {tier: list(ids) for tier, ids in record.rules.items()},
         "steps": [_step(record, step, texts) for step in record.steps],
@@ -160,7 +160,8 @@ def _done(step: StepRecord) -> Iterator[tuple[str, Any]]:
     """What the model answered and what came of it, by the names that the step has for it."""
     for each in fields(Happening):
         if each.name not in ("number", "observation", "usage"):
-            yield each.name, getattr(step, each.name)
+            value = getattr(step, each.name)
+            yield each.name, [asdict(one) for one in value] if each.name == "surprises" else value
 
 
 def _candidates(candidates: Sequence[CandidateRecord], texts: _Texts) -> list[list[Any]]:

@@ -80,6 +80,8 @@ class EpisodeRow:
     """Steps whose menu had one entry."""
     led: int = 0
     """Steps in which the menu's best entry was taken."""
+    surprises: int = 0
+    """Where what happened differs from what the manual foretold."""
 
     @property
     def won(self) -> bool:

@@ -6,7 +6,7 @@ from itertools import islice
 import pytest
 from household import DIALECTS, UnannouncedGame, builtin_games, make_game, mind, official_rows, play
 
-from rpms.core.acting.advice import turn_state
+from rpms.core.acting.step_context import turn_state
 from rpms.core.belief import StateSignature
 from rpms.core.condition import BASELINE, MEMORY_ONLY, RULES_ONLY
 from rpms.core.decide import decide

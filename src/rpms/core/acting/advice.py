@@ -13,19 +13,21 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 
+from rpms.core.acting.doubting import open_notice, plan_doubting
 from rpms.core.acting.menu import Menu, make_menu
 from rpms.core.acting.plan_words import next_steps, purpose_of
+from rpms.core.acting.step_context import StepContext
+from rpms.core.acting.surprise import Noticed
 from rpms.core.arbitration import infeasibility
 from rpms.core.belief import Belief, Situation, StateSignature
 from rpms.core.experience.adapt import AdaptContext, recalled_steps
 from rpms.core.experience.lessons import failed_alike
 from rpms.core.facts import kind_of
 from rpms.core.goal import Progress
-from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, plan_for, reasoner_of
-from rpms.core.planning.whereabouts import Whereabouts
+from rpms.core.planning.trust import UNSHAKEN
 from rpms.core.prompt import Turn
 from rpms.core.rules import ActiveRules, RuleManual
 from rpms.core.tokens import brief
@@ -46,49 +48,6 @@ def as_written(command: str, _belief: Belief) -> str:
 def no_notice(_history: Sequence[Turn], _state: str) -> str:
     """The neutral element: loops go unmentioned."""
     return ""
-
-
-def turn_state(belief: Belief, progress: Progress) -> str:
-    """What a turn remembers of the state it was decided in: where it is the same, nothing was achieved since."""
-    return f"{belief.signature()}|{progress.text}|{progress.done}|{belief.moment}"
-
-
-@dataclass(frozen=True)
-class StepContext:
-    """Belief, goal, progress and history at one step, by the world's whole manual: alike in every condition."""
-
-    situation: Situation
-    schemas: ActiveRules
-    """What of the manual bears on the goal."""
-    progress: Progress
-    history: Sequence[Turn] = ()
-    whereabouts: Whereabouts = field(default_factory=Whereabouts)
-    mask: Mask = NO_MASK
-
-    @cached_property
-    def signature(self) -> StateSignature:
-        """σ(b_t), with the stage of a procedure where there is one."""
-        return self.situation.belief.signature().at_stage(self.situation.stage)
-
-    @cached_property
-    def state(self) -> str:
-        """What a turn of the history remembers of the state it was decided in."""
-        return turn_state(self.situation.belief, self.progress)
-
-    @cached_property
-    def turns_here(self) -> list[Turn]:
-        """The turns that were decided in this very state."""
-        return [turn for turn in self.history if turn.state == self.state]
-
-    @cached_property
-    def adapting(self) -> AdaptContext:
-        """What adapting memories needs of the step."""
-        done = [each.command for each in self.situation.past]
-        tried = [turn.action for turn in self.turns_here]
-        refused = [turn.action for turn in self.turns_here if turn.failed]
-        failed = [turn.action for turn in self.history if turn.failed]
-        known, sub_goal = self.whereabouts, self.progress.sub_goal
-        return AdaptContext(self.situation, self.schemas, known, done, sub_goal, tried, refused, self.mask, failed)
 
 
 @dataclass(frozen=True)
@@ -112,23 +71,34 @@ class Adviser:
     """Whether memories speak for and against the options of a plan."""
     compact: bool = False
     """Whether only the rules that matter to what is to be done now are shown."""
+    doubts: bool = False
+    """Whether plans may go against lines of the rules that were contradicted."""
 
     def active(self, step: StepContext) -> ActiveRules:
         """What plans are made with for the goal at hand."""
         goal = step.situation.goal
         return self.plans.active(goal.type, goal.object, goal.destination)
 
-    def plan(self, step: StepContext, memories: Sequence[Candidate]) -> Plan:
-        """What to do as far as rules and memories know; what just failed in this state comes last."""
+    def plan(self, step: StepContext, memories: Sequence[Candidate], noticed: Noticed) -> tuple[Plan, Noticed]:
+        """What to do as far as rules and memories know, and how far the rules are trusted then."""
         belief, rules = step.situation.belief, self.active(step)
+        if self.doubts:
+            plan, noticed = plan_doubting(step, rules, lambda command: self.spell(command, belief), noticed)
+        else:
+            plan = self._plan(step, rules)
+        plan = weighed(plan, memories, step.adapting, step.signature) if self.weighs and memories else plan
+        return plan, noticed
+
+    def _plan(self, step: StepContext, rules: ActiveRules) -> Plan:
+        """What the rules say is to be done; what just failed in this state comes last."""
         plan = plan_for(rules, step.situation, step.whereabouts)
         failed = {turn.action for turn in step.turns_here if turn.failed}
-        plan = plan.respelled(lambda command: self.spell(command, belief), failed)
+        plan = plan.respelled(lambda command: self.spell(command, step.situation.belief), failed)
         if plan.options and plan.options[0].command in failed:  # nothing works as planned: look, and look again
             done = [turn.action for turn in step.turns_here]
             glances = sorted(reasoner_of(rules).glances, key=lambda option: done.count(option.command))
             plan = replace(plan, options=(*glances, *plan.options))
-        return weighed(plan, memories, step.adapting, step.signature) if self.weighs and memories else plan
+        return plan
 
 
 @dataclass(frozen=True)
@@ -139,16 +109,27 @@ class Advice:
     step: StepContext
     rules: ActiveRules
     memories: Sequence[Candidate] = ()
+    seen: Noticed = field(default_factory=lambda: Noticed(UNSHAKEN))
+    """What the answer to the last command says of the manual."""
 
     @cached_property
+    def _planned(self) -> tuple[Plan, Noticed]:
+        return self.adviser.plan(self.step, self.memories, self.seen)
+
+    @property
     def plan(self) -> Plan:
         """What is to be done, for menu and guidance and for a model that is no LLM."""
-        return self.adviser.plan(self.step, self.memories)
+        return self._planned[0]
 
     @property
     def has_plan(self) -> bool:
         """Whether anything asked for the plan. In the paper's conditions nothing does."""
-        return "plan" in vars(self)
+        return "_planned" in vars(self)
+
+    @property
+    def noticed(self) -> Noticed:
+        """What surprised, planning included where there was any, and how far the manual is trusted."""
+        return self._planned[1] if self.has_plan else self.seen
 
     @cached_property
     def progress(self) -> Progress:
@@ -165,6 +146,8 @@ class Advice:
     def notice(self) -> str:
         """The loop that the history shows, in words."""
         notice = self.adviser.notice
+        if self.adviser.doubts and (opened := open_notice(self.plan, self.noticed.trust)):
+            return opened
         return notice(self.step.history, self.step.state) if notice is not no_notice else ""
 
     @cached_property
@@ -204,8 +187,10 @@ class Advice:
                 yield adviser.spell(command, situation.belief), why
         elif adviser.ranked:
             for option in self.plan.options:
-                if option.regret <= adviser.slack or not adviser.slack:
-                    yield option.command, "; ".join(filter(None, (purpose_of(option, self.rules), option.evidence)))
+                if option.regret <= adviser.slack or not adviser.slack or self.plan.opened:
+                    doubt = next((f"if {link.doubt}" for link in option.chain if link.doubt), "")
+                    words = (purpose_of(option, self.rules), doubt, option.evidence)
+                    yield option.command, "; ".join(filter(None, words))
         else:
             feasible = feasible_actions(self.rules, situation)
             yield from ((adviser.spell(command, situation.belief), "") for command in feasible)

@@ -99,6 +99,8 @@ class Enforcement:
     """Whether only the rules and actions that matter at the current sub-goal are shown."""
     recent: int = 0
     """Past turns that are shown, without their thoughts; 0 for all of them as they were. The belief knows the rest."""
+    doubt: bool = False
+    """Whether lines of the manual that were contradicted are trusted less, and no refused command is repeated."""
 
 
 PAPER = Enforcement()
@@ -112,6 +114,7 @@ STRICT = Enforcement(
     adapt=True,
     compact=True,
     recent=3,
+    doubt=True,
 )
 PRESETS = {"paper": PAPER, "strict": STRICT}
 

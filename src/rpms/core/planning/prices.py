@@ -34,6 +34,8 @@ class Link(NamedTuple):
     reveals: bool
     waits: bool = False
     """Whether it lets a process go on, so that to do it again is not to do it in vain."""
+    doubt: str = ""
+    """The line of the manual that it goes against, if it is a doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,8 @@ class Priced(Purposeful):
         return tuple(Option(command, regret, tuple(map(self._link, ways))) for command, (regret, ways) in found)
 
     def _link(self, edge: Edge) -> Link:
-        return Link(edge.command, edge.fact, edge.reveals, edge.schema in self._lore.processes)
+        doubt = edge.schema.doubt if edge.schema is not None else ""
+        return Link(edge.command, edge.fact, edge.reveals, edge.schema in self._lore.processes, doubt)
 
     def _first(self, edge: Edge) -> Fact:
         """What to see to first: in order, but of like facts the one that is nearest."""

@@ -22,11 +22,11 @@ from rpms.core.facts import Atom, Truth
 from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, command_of, fact_of
 from rpms.core.planning.ground import Edge, Order
 from rpms.core.planning.prices import GOAL, Link, Option, Priced
-from rpms.core.planning.progress import GoalStanding, Tracker, wanted
+from rpms.core.planning.progress import GoalStanding, Tracker
 from rpms.core.planning.stuck import Impasse
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.pointer import point
-from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose, Stage
+from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose
 
 UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
@@ -38,6 +38,8 @@ class Plan:
 
     options: tuple[Option, ...] = ()
     cost: float = inf
+    opened: bool = False
+    """Whether no plan is left that trusts the manual, so that the choice is open to more."""
 
     def respelled(self, spell: Callable[[str], str], failed: Container[str]) -> Plan:
         """The same plan with commands as a game wants them written, and what just failed after all else."""
@@ -88,17 +90,22 @@ class Reasoner(Achievers):
         purpose = self.rules.purpose
         if purpose is None:
             return GoalStanding(*point(situation.belief))
-        return Tracker(self, situation, {}).standing(purpose)
+        return Tracker(self, situation).standing(purpose)
 
     def plan(self, situation: Situation, order: Order | None = None, *, seek: bool = True) -> Plan:
         """What to do in a situation; where no plan reaches the goal, and `seek`, what finds out about anything."""
         order = order if order is not None else likely_places(self.rules)
         purpose = self.rules.purpose
-        plan = _Graph(self, situation, order).plan(purpose) if purpose is not None else Plan()
+        purposes = self.rules.purposes or (((purpose, 0.0),) if purpose is not None else ())
+        plan = _Graph(self, situation, order).plan(purposes) if purposes else Plan()
         first = _Graph(self, situation, order).first_things() if self.rules.lore.always else ()
         if first:
             return replace(plan, options=first)
         return plan if plan.options or plan.cost == 0 or not seek else _Graph(self, situation, order).explore()
+
+    def search(self, situation: Situation, order: Order, sought: Sequence[str]) -> Plan:
+        """What to do to find things of which nobody has seen one."""
+        return _Graph(self, situation, order).explore(sought)
 
     def impasse(self, situation: Situation) -> str:
         """The need that keeps every plan from the goal, and why; for people, when no plan is found."""
@@ -127,21 +134,33 @@ class Reasoner(Achievers):
 
     def remedy(self, instance: Instance, situation: Situation) -> Remedy:
         """The first step towards being able to do an action, or what stands against it for good."""
-        schema = instance.schema
-        needed = [fact_of(clause.literals[0]) for clause in schema.preconditions if len(clause.literals) == 1]
-        gives = next((fact for fact in map(fact_of, schema.effects[:1]) if fact not in needed), None)
-        needs = [self._need(clause, gives, tuple(instance.binding)) for clause in schema.preconditions]
         graph = _Graph(self, situation, likely_places(self.rules))
-        return graph.remedy(needs, instance.binding)
+        return graph.remedy(self._needs_of(instance), instance.binding)
+
+    def _needs_of(self, instance: Instance) -> list[Need]:
+        """The preconditions of an action, made once: answers are kept by their identity."""
+        schema, parameters = instance.schema, tuple(instance.binding)
+        key = f"needs of {schema.name} {parameters}"
+        if key not in self.kept:
+            needed = [fact_of(clause.literals[0]) for clause in schema.preconditions if len(clause.literals) == 1]
+            gives = next((fact for fact in map(fact_of, schema.effects[:1]) if fact not in needed), None)
+            self.kept[key] = [self._need(clause, gives, parameters) for clause in schema.preconditions]
+        needs: list[Need] = self.kept[key]
+        return needs
 
 
 class _Graph(Priced):
     """The actions that matter in one situation, from the goal down to what can be done now."""
 
-    def plan(self, purpose: Purpose) -> Plan:
+    def plan(self, purposes: Sequence[tuple[Purpose, float]]) -> Plan:
+        """What to do for one of some purposes, each at its price."""
         for imagined in (False, True):
-            bindings = self.bindings(purpose, self._facts.goal, imagined=imagined)
-            ways = [way for binding in bindings if (way := self._goal_edge(purpose, binding)) is not None]
+            ways = [
+                way
+                for purpose, price in purposes
+                for binding in self.bindings(purpose, self._facts.goal, imagined=imagined)
+                if (way := self._goal_edge(purpose, binding, price)) is not None
+            ]
             furthest = max((stages for stages, _ in ways), default=0)
             if self._reaches([edge for stages, edge in ways if stages == furthest]):
                 return Plan(self._options(), self._costs[GOAL])
@@ -198,28 +217,28 @@ class _Graph(Priced):
 
     def first_things(self) -> tuple[Option, ...]:
         """What restores the facts without which nothing else can be done; nothing where they hold."""
-        broken = [clause for clause in self._lore.always if clause.truth(self._facts) is Truth.FALSE]
-        edge = self._edge_to((need, {}) for need in wanted(Stage("", tuple(broken)))) if broken else None
+        broken = [need for clause, need in self._manual.always if clause.truth(self._facts) is Truth.FALSE]
+        edge = self._edge_to((need, {}) for need in broken) if broken else None
         return self._options() if edge is not None and self._reaches([edge]) else ()
 
-    def explore(self) -> Plan:
-        """What to do where nothing is known of how to reach the goal: find out whatever is unknown."""
+    def explore(self, sought: Sequence[str] = (UNSEEN,)) -> Plan:
+        """Find out whatever is unknown of what is sought: for when no way to the goal is known."""
         edges = []
         for ways in self._manual.revealers.values():
             for way in ways:
                 free = [name for name in way.fact.args if name != ANYTHING]
                 for chosen in product(*(self._names.get(name, ()) for name in free)):
                     binding = dict(zip(free, chosen, strict=True))
-                    fact = way.fact._replace(
-                        args=tuple(binding.get(arg, UNSEEN) for arg in way.fact.args), makeable=False
-                    )
-                    if self._truth(fact) is None:
-                        edges.append(Edge(GOAL, (fact,), 0.0))
+                    for thing in sought:
+                        args = tuple(binding.get(arg, thing) for arg in way.fact.args)
+                        fact = way.fact._replace(args=args, makeable=False)
+                        if self._truth(fact) is None and (thing in args or thing == UNSEEN):
+                            edges.append(Edge(GOAL, (fact,), 0.0))
         return Plan(self._options() if self._reaches(edges) else ())
 
     # The goal.
 
-    def _goal_edge(self, purpose: Purpose, binding: Mapping[str, str]) -> tuple[int, Edge] | None:
+    def _goal_edge(self, purpose: Purpose, binding: Mapping[str, str], price: float) -> tuple[int, Edge] | None:
         """One way to reach the goal: how many of its stages are behind, and what is left to be done, in order."""
         steps, reached = purpose.steps, 0
         if purpose.staged:
@@ -229,6 +248,7 @@ class _Graph(Priced):
         if edge is None:
             return None
         edge.binding = binding
+        edge.cost += price
         return reached, edge
 
     def _edge_to(self, wanted: Iterable[tuple[Need, Mapping[str, str]]]) -> Edge | None:

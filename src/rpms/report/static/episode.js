@@ -117,7 +117,7 @@
 
   // ── columns ──
   function facts(episode) {
-    const [infeasible, foreseeable, repeated, contradictions] = episode.counts;
+    const [infeasible, foreseeable, repeated, contradictions, surprises] = episode.counts;
     const [prompted, cached, completed] = episode.tokens;
     const items = [
       ["ended", episode.ending],
@@ -126,6 +126,7 @@
       ["infeasible", infeasible ? `${infeasible}, ${foreseeable} of them foreseeable` : 0],
       repeated ? ["repeated failures", repeated] : null,
       contradictions ? ["belief contradictions", contradictions] : null,
+      surprises ? ["surprises", surprises] : null,
       prompted ? ["tokens", `${prompted} in${cached ? ` (${cached} cached)` : ""}, ${completed} out`] : null,
     ].filter(Boolean);
     return el("dl", { class: "facts" }, items.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
@@ -143,6 +144,7 @@
           el("span", { class: "command" }, step.command || "no action"),
           step.infeasible ? el("span", { class: "mark", title: step.objection || "infeasible" }, "✗") : null,
           step.contradictions.length ? el("span", { class: "mark drift", title: "the belief was wrong" }, "≠") : null,
+          step.surprises.length ? el("span", { class: "mark drift", title: step.surprises.map((one) => one.text).join("; ") }, "!") : null,
         ),
       ),
     );
@@ -159,6 +161,7 @@
         found.push("", `step ${step.n}`, text(step.observation));
         if (text(step.thought)) found.push(`thought: ${text(step.thought)}`);
         for (const refusal of step.extras.refused || []) found.push(`refused: ${refusal.command || "(no action)"}: ${refusal.reason}`);
+        if (step.extras.reading) found.push(`another reading: ${step.extras.reading}`);
         if (step.extras.replaced) found.push(`replaced: ${step.action || "(no action)"}: ${step.extras.replaced}`);
         found.push(`> ${step.command || "(no action)"}`);
         if (step.infeasible) found.push(`infeasible${step.objection ? `: ${step.objection}` : ""}`);

@@ -1,0 +1,114 @@
+"""Plans over the lines of the manual and the doubts together, where the manual was contradicted or has no plan.
+
+With a manual that was not contradicted and has a plan, that plan is taken as it is. Else lines that were contradicted
+may be doubted, then any line, then two of one action; where even that gives no plan, whatever is unknown is looked at,
+and then what was never tried with the goal's things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from math import inf
+
+from rpms.core.acting.step_context import StepContext
+from rpms.core.acting.surprise import Noticed, SurpriseKind, circle
+from rpms.core.facts import Truth
+from rpms.core.planning.ground import Order
+from rpms.core.planning.prices import Option
+from rpms.core.planning.reason import Plan, Reasoner, likely_places, reasoner_of
+from rpms.core.planning.trust import Trust, doubted
+from rpms.core.rules import ActiveRules
+
+_CIRCLES = 3
+"""How often at one step a plan is blamed for leading back before the next best one is taken as it is."""
+_PLANNED, _TRIED = 3, 3
+"""Where no plan is left that trusts the manual: how many beginnings of other plans come before actions that were never
+tried with the goal's things, and how many of these."""
+
+Spelling = Callable[[str], str]
+
+
+def plan_doubting(present: StepContext, rules: ActiveRules, spell: Spelling, noticed: Noticed) -> tuple[Plan, Noticed]:
+    """What to do, given what the manual itself says and how far it is trusted by now."""
+    goal = present.situation.goal
+    order = likely_places(rules, present.whereabouts, (goal.object, goal.destination))
+    plan = reasoner_of(rules).plan(present.situation, order)
+    done = {command for state, command in noticed.trust.walked if state == present.state}
+    for _ in range(_CIRCLES):
+        best = _best(present, rules, plan, order, spell, noticed.trust)
+        first = best.options[0] if best.options else None
+        if first is None or first.command not in done or not first.chain or first.chain[0].waits:
+            break
+        before, noticed = noticed.trust, circle(noticed, rules, first.chain, present.situation)
+        if noticed.trust == before:
+            break
+    options = sorted(best.options, key=lambda option: option.command in done and not _waits(option))
+    if best.opened:
+        tries = islice(untried(present, rules, spell, noticed.trust), _TRIED)
+        options = [*options[:_PLANNED], *tries, *options[_PLANNED:]]
+    if not options:
+        text = "nothing is left to plan, and the game goes on"
+        noticed = noticed.with_(SurpriseKind.STRANDED, "", text, noticed.trust)
+    ventures = {one.command: one.chain[0].doubt for one in reversed(options) if one.chain and one.chain[0].doubt}
+    noticed = replace(noticed, trust=replace(noticed.trust, ventures=ventures))
+    return replace(best, options=tuple(options)), noticed
+
+
+def _waits(option: Option) -> bool:
+    return bool(option.chain) and option.chain[0].waits
+
+
+def _best(present: StepContext, rules: ActiveRules, plan: Plan, order: Order, spell: Spelling, trust: Trust) -> Plan:
+    """The first plan with something to do, of those that doubt more and more."""
+    situation = present.situation
+
+    def sound(found: Plan) -> Plan:
+        options = [replace(option, command=spell(option.command)) for option in found.options]
+        if found.cost == inf:  # whatever is unknown: what showed nothing will show nothing
+            options = [option for option in options if option.command not in trust.idle]
+        return replace(found, options=tuple(one for one in options if not trust.bars(one.command, rules, situation)))
+
+    words = (situation.goal.object, situation.goal.destination)
+    unseen = [f"{word} ?" for word in words if word and not situation.belief.called(word)]
+    if not trust.shaken and plan.cost < inf and (asis := sound(plan)).options:
+        return asis
+    barred = frozenset(command for command in trust.refused if trust.bars(command, rules, situation))
+    for wide in (0, 1, 2) if trust.shaken or trust.learned or barred else (1, 2):
+        known = Reasoner(doubted(rules, trust, wide, barred))
+        found = sound(known.plan(situation, order, seek=False))
+        if found.options and (wide == 0 or not unseen):
+            return found if wide == 0 else replace(found, opened=True)
+        if unseen and (search := sound(known.search(situation, order, unseen))).options:
+            return search
+        if found.options:
+            return replace(found, opened=True)
+    found = sound(known.plan(situation, order)) if plan.cost else Plan()
+    return replace(found, opened=True)
+
+
+def open_notice(plan: Plan, trust: Trust) -> str:
+    """The line that tells a model why the choice is its own; nothing while the manual has a plan."""
+    if not plan.opened:
+        return ""
+    why = trust.last or "it knows no way to the goal"
+    return f"The manual has no plan that still holds ({why}). Choose what is likeliest to help."
+
+
+def untried(present: StepContext, rules: ActiveRules, spell: Spelling, trust: Trust) -> Iterator[Option]:
+    """Actions with the goal's things that were never done, those first of which least is known against."""
+    situation, goal = present.situation, present.situation.goal
+    things = {*situation.belief.called(goal.object), *situation.belief.called(goal.destination)}
+    done = {turn.action for turn in present.history}
+    found: list[tuple[int, int, str]] = []
+    for number, command in enumerate(reasoner_of(rules).commands(situation)):
+        instance = rules.instance(command)
+        if instance is None or things.isdisjoint(instance.binding.values()):
+            continue
+        values = [clause.truth(situation) for clause in instance.preconditions]
+        found.append((values.count(Truth.FALSE), number, command))
+    for against, _, command in sorted(found):
+        written = spell(command)
+        if written not in done and not trust.bars(written, rules, situation):
+            yield Option(written, float(against), evidence="never tried" + (", known needs lack" if against else ""))

@@ -1,0 +1,58 @@
+"""The step at hand: belief, goal, progress and history, measured alike in every condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from rpms.core.belief import Belief, Situation, StateSignature
+from rpms.core.experience.adapt import AdaptContext
+from rpms.core.goal import Progress
+from rpms.core.mask import NO_MASK, Mask
+from rpms.core.planning.whereabouts import Whereabouts
+from rpms.core.prompt import Turn
+from rpms.core.rules import ActiveRules
+
+
+def turn_state(belief: Belief, progress: Progress) -> str:
+    """What a turn remembers of the state it was decided in: where it is the same, nothing was achieved since."""
+    return f"{belief.signature()}|{progress.text}|{progress.done}|{belief.moment}"
+
+
+@dataclass(frozen=True)
+class StepContext:
+    """Belief, goal, progress and history at one step, by the world's whole manual: alike in every condition."""
+
+    situation: Situation
+    schemas: ActiveRules
+    """What of the manual bears on the goal."""
+    progress: Progress
+    history: Sequence[Turn] = ()
+    whereabouts: Whereabouts = field(default_factory=Whereabouts)
+    mask: Mask = NO_MASK
+
+    @cached_property
+    def signature(self) -> StateSignature:
+        """σ(b_t), with the stage of a procedure where there is one."""
+        return self.situation.belief.signature().at_stage(self.situation.stage)
+
+    @cached_property
+    def state(self) -> str:
+        """What a turn of the history remembers of the state it was decided in."""
+        return turn_state(self.situation.belief, self.progress)
+
+    @cached_property
+    def turns_here(self) -> list[Turn]:
+        """The turns that were decided in this very state."""
+        return [turn for turn in self.history if turn.state == self.state]
+
+    @cached_property
+    def adapting(self) -> AdaptContext:
+        """What adapting memories needs of the step."""
+        done = [each.command for each in self.situation.past]
+        tried = [turn.action for turn in self.turns_here]
+        refused = [turn.action for turn in self.turns_here if turn.failed]
+        failed = [turn.action for turn in self.history if turn.failed]
+        known, sub_goal = self.whereabouts, self.progress.sub_goal
+        return AdaptContext(self.situation, self.schemas, known, done, sub_goal, tried, refused, self.mask, failed)

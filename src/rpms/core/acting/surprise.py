@@ -1,0 +1,295 @@
+"""Foretell and compare: differences between what the manual foretold and what happened, and the lines they concern."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import islice, product
+
+from rpms.core.acting.step_context import StepContext
+from rpms.core.belief import Situation
+from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.planning.prices import Link
+from rpms.core.planning.reason import UNSEEN
+from rpms.core.planning.trust import (
+    COMPLETE,
+    CONFIRMED,
+    CONTRADICTED,
+    HOPED,
+    SUPPOSED,
+    WAIVED,
+    LinePart,
+    ManualLine,
+    Trust,
+    atoms_over,
+    effect_line,
+    false_over,
+    goal_holds,
+    key_of,
+    made,
+    need_line,
+    unfinished,
+    wanted_facts,
+)
+from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Instance, Revelation
+
+_BOUND = 200
+"""Ways to bind the parameters that a process does not name; more are not tried."""
+
+
+class SurpriseKind(StrEnum):
+    """The ways in which what happens differs from what was foretold."""
+
+    REFUSED = "refused"
+    """Refused though nothing known speaks against it."""
+    ACCEPTED = "accepted"
+    """Accepted though the manual says that it cannot be done."""
+    ABSENT = "absent"
+    """An effect did not come."""
+    CHANGED = "changed"
+    """A change that nobody foretold."""
+    UNFINISHED = "unfinished"
+    """All that the goal wants holds, and the game goes on."""
+    STRANDED = "stranded"
+    """Nothing is left to plan, and the game goes on."""
+    CIRCLE = "circle"
+    """The plan led back to a state in which the same was done before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surprise:
+    """One difference, with the line of the manual that it speaks against."""
+
+    kind: str
+    line: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """Trust after a step, and what surprised."""
+
+    trust: Trust
+    surprises: tuple[Surprise, ...] = ()
+
+    def with_(self, kind: SurpriseKind, line: ManualLine | str, text: str, trust: Trust) -> Noticed:
+        """The same with one more surprise, and the trust that it leaves."""
+        return Noticed(replace(trust, last=text), (*self.surprises, Surprise(str(kind), str(line), text)))
+
+
+def notice(trust: Trust, now: StepContext, before: Situation) -> Noticed:
+    """What the answer to the last command says of the manual."""
+    if not now.history:
+        return Noticed(trust)
+    last, situation = now.history[-1], now.situation
+    noticed = compare(trust, now.schemas, before, last.action, situation, refused=last.failed)
+    if goal_holds(now.schemas, situation, now.progress):
+        noticed = goal_goes_on(noticed, now.schemas, situation)
+    news = last.failed or bool(noticed.surprises)
+    walked = frozenset[tuple[str, str]]() if news else noticed.trust.walked | {(last.state, last.action)}
+    return replace(noticed, trust=replace(noticed.trust, walked=walked))
+
+
+def compare(
+    trust: Trust, rules: ActiveRules, before: Situation, command: str, after: Situation, *, refused: bool
+) -> Noticed:
+    """Hold what a command did against what the manual foretold of it."""
+    noticed = Noticed(trust.barring(command, rules, after) if refused else trust)
+    instance, doubt = rules.instance(command), trust.ventures.get(command, "")
+    if doubt and (refused or HOPED in doubt):  # a hope that comes true is learned, and no hope any more
+        noticed = replace(noticed, trust=noticed.trust.weighed(ManualLine(doubt, LinePart.DOUBTED, ""), CONTRADICTED))
+    if instance is None:
+        return noticed
+    if refused:
+        return _refused(noticed, rules, instance, command, before, after)
+    noticed = _accepted(noticed, rules, instance, command, before)
+    if _still(before, after):
+        noticed = replace(noticed, trust=noticed.trust.idling(command))
+    for line, effect, sure in _effects(rules, instance, command, before, after):
+        value = effect.truth(after)
+        if value is Truth.TRUE:
+            noticed = replace(noticed, trust=noticed.trust.weighed(line, CONFIRMED))
+        elif value is Truth.FALSE and sure:
+            text = f"`{command}` was done, but not: {_said(rules, effect)}"
+            noticed = noticed.with_(SurpriseKind.ABSENT, line, text, noticed.trust.weighed(line, CONTRADICTED))
+    return _changes(noticed, rules, instance, command, before, after)
+
+
+def _refused(
+    noticed: Noticed, rules: ActiveRules, instance: Instance, command: str, before: Situation, after: Situation
+) -> Noticed:
+    """A refusal that a need explains speaks for that need; another speaks against the list of needs."""
+    trust, schema, key = noticed.trust, instance.schema, key_of(rules, instance.schema)
+    values = [
+        (one, one.bind(instance.binding).truth(before), one.bind(instance.binding).truth(after))
+        for one in schema.preconditions
+    ]
+    against = [clause for clause, was, now in values if Truth.FALSE in (was, now)]
+    if WAIVED in trust.ventures.get(command, ""):  # it was done in spite of what nobody knew
+        against += [clause for clause, was, now in values if was is now is Truth.UNKNOWN]
+    trust = trust.excluding(key, _tried(trust.suspects.get(key, frozenset()), instance, before))
+    if against:
+        for clause in against:
+            trust = trust.weighed(need_line(rules, schema, clause), CONFIRMED)
+        return replace(noticed, trust=trust)
+    line = ManualLine(key, LinePart.NEEDS, COMPLETE)
+    trust = trust.weighed(line, CONTRADICTED)
+    trust = trust.suspecting(key, false_over(rules, instance, before, unknown=True))
+    for clause in schema.preconditions:
+        trust = trust.weighed(need_line(rules, schema, clause), CONTRADICTED / len(schema.preconditions))
+    return noticed.with_(
+        SurpriseKind.REFUSED, line, f"`{command}` was refused though nothing known speaks against it", trust
+    )
+
+
+def _tried(suspects: Iterable[Literal], instance: Instance, facts: Situation) -> frozenset[Literal]:
+    """Of the needs that an action is suspected to have, those that a refusal excludes: all else that it needs held."""
+    broken = [
+        clause for clause in instance.schema.preconditions if clause.bind(instance.binding).truth(facts) is Truth.FALSE
+    ]
+    return frozenset(
+        one
+        for one in suspects
+        if one.bind(instance.binding).truth(facts) in ((Truth.TRUE, Truth.UNKNOWN) if one.negated else (Truth.TRUE,))
+        and all(clause == Clause((Literal(one.atom, not one.negated),)) for clause in broken)
+    )
+
+
+def _accepted(noticed: Noticed, rules: ActiveRules, instance: Instance, command: str, before: Situation) -> Noticed:
+    """What was false when an action worked, it does not need."""
+    schema, key = instance.schema, key_of(rules, instance.schema)
+    trust = noticed.trust.clearing(key, false_over(rules, instance, before))
+    noticed = replace(noticed, trust=trust.weighed(ManualLine(key, LinePart.NEEDS, COMPLETE), CONFIRMED))
+    for clause in schema.preconditions:
+        if clause.bind(instance.binding).truth(before) is Truth.FALSE:
+            line = need_line(rules, schema, clause)
+            text = f"`{command}` was done without: {clause.bind(instance.binding)}"
+            noticed = noticed.with_(SurpriseKind.ACCEPTED, line, text, noticed.trust.refuted(line))
+    return noticed
+
+
+def _effects(
+    rules: ActiveRules, instance: Instance, command: str, before: Situation, after: Situation
+) -> Iterator[tuple[ManualLine, Literal, bool]]:
+    """What was foretold to hold, by line; a process may take its time, unless nothing at all has changed."""
+    for effect in instance.schema.effects:
+        yield effect_line(rules, instance.schema, effect), effect.bind(instance.binding), True
+    still = _still(before, after)
+    for process, binding in processes_of(rules, command, before):
+        for effect in process.effects:
+            yield effect_line(rules, process, effect), effect.bind(binding), still
+
+
+def _still(before: Situation, after: Situation) -> bool:
+    """Whether nothing at all has changed."""
+    return before.belief == after.belief
+
+
+def processes_of(
+    rules: ActiveRules, command: str, facts: Situation
+) -> Iterator[tuple[ActionSchema, Mapping[str, str]]]:
+    """The processes that a command sets off, as far as is known: those with all needs met."""
+    for process in rules.lore.processes:
+        named = process.match(command)
+        if named is None:
+            continue
+        choices = (facts.belief.names.get(name, ()) for name in process.others)
+        for chosen in islice(product(*choices), _BOUND):
+            binding = {**named, **dict(zip(process.others, chosen, strict=True))}
+            if all(clause.bind(binding).truth(facts) is Truth.TRUE for clause in process.preconditions):
+                yield process, binding
+
+
+def _changes(
+    noticed: Noticed, rules: ActiveRules, instance: Instance, command: str, before: Situation, after: Situation
+) -> Noticed:
+    """Facts on a command's things that changed or came to be known without a line that says so."""
+    schema, key, binding = instance.schema, key_of(rules, instance.schema), instance.binding
+    known = {*schema.effects, *noticed.trust.learned.get(key, ())}
+    told = {effect for process, bound in processes_of(rules, command, before) for effect in _bound(process, bound)}
+    wanted, news = wanted_facts(rules), list[Literal | Revelation]()
+    for atom in atoms_over(rules, schema):
+        bound = atom.bind(binding)
+        was, now = before.truth(bound), after.truth(bound)
+        literal = Literal(atom, now is Truth.FALSE)
+        if was is now or Truth.UNKNOWN in (was, now) or (atom.predicate, literal.negated) not in wanted:
+            continue
+        if literal not in known and literal.bind(binding) not in told and not _implied(rules, literal):
+            news.append(literal)
+    for seen in _seen(rules, schema, binding, before, after):
+        if not any(_same(seen.atom, one) for one in (*schema.observes, *noticed.trust.learned.get(key, ()))):
+            news.append(seen)
+    effects = {(one.atom.predicate, one.negated) for one in news if isinstance(one, Literal)}
+    trust = noticed.trust.learning(key, news, lacking=not effects <= made(rules)) if news else noticed.trust
+    for one in news:
+        if isinstance(one, Literal):
+            text = f"`{command}` changed what nobody foretold: {_said(rules, one.bind(binding))}"
+            noticed = noticed.with_(SurpriseKind.CHANGED, ManualLine(key, LinePart.DOES, COMPLETE), text, trust)
+    return replace(noticed, trust=trust)
+
+
+def _bound(process: ActionSchema, binding: Mapping[str, str]) -> Iterator[Literal]:
+    return (effect.bind(binding) for effect in process.effects)
+
+
+def _implied(rules: ActiveRules, literal: Literal) -> bool:
+    """Whether a change follows from another: of what only one can be, the others are not."""
+    declared = rules.predicates.get(literal.atom.predicate)
+    return literal.negated and declared is not None and bool(declared.exclusive)
+
+
+def _seen(
+    rules: ActiveRules, schema: ActionSchema, binding: Mapping[str, str], before: Situation, after: Situation
+) -> Iterator[Revelation]:
+    """What became known of whatever there may be about a command's things: what is in the place one came to."""
+    for other in (*rules.environment, *rules.lore.processes):
+        for seen in other.observes:
+            if ANYTHING not in seen.atom.args:
+                continue
+            for name in schema.variables:
+                atom = Atom(seen.atom.predicate, tuple(a if a == ANYTHING else name for a in seen.atom.args))
+                probe = Atom(atom.predicate, tuple(UNSEEN if a == ANYTHING else binding.get(a, a) for a in atom.args))
+                if before.truth(probe) is Truth.UNKNOWN and after.truth(probe) is not Truth.UNKNOWN:
+                    place = {arg: name for arg in seen.atom.args if arg != ANYTHING}
+                    yield Revelation(atom, tuple(clause.bind(place) for clause in seen.given))
+
+
+def _same(atom: Atom, other: Revelation | Literal) -> bool:
+    return isinstance(other, Revelation) and other.atom == atom
+
+
+def goal_goes_on(noticed: Noticed, rules: ActiveRules, situation: Situation) -> Noticed:
+    """All that the goal wants holds, and the game goes on: it wants more."""
+    name = rules.purpose.name if rules.purpose is not None else ""
+    trust, first = unfinished(noticed.trust, rules, situation), noticed.trust.held is None
+    if not first and trust.held == noticed.trust.held:
+        return noticed
+    text = "all that the goal is known to want holds, and the game goes on"
+    return noticed.with_(SurpriseKind.UNFINISHED, ManualLine(name, LinePart.WANTS, COMPLETE), text, trust)
+
+
+def circle(noticed: Noticed, rules: ActiveRules, chain: tuple[Link, ...], situation: Situation) -> Noticed:
+    """A plan that led back to where it began: its doubts are doubtful, or what its next action lacks is not needed."""
+    trust = noticed.trust
+    blamed = [ManualLine(link.doubt, LinePart.DOUBTED, "") for link in chain if SUPPOSED in link.doubt]
+    for link in chain[1:] if not blamed else ():
+        instance = rules.instance(link.command)
+        lacking = [
+            clause
+            for clause in (instance.schema.preconditions if instance is not None else ())
+            if instance is not None and clause.bind(instance.binding).truth(situation) is not Truth.TRUE
+        ]
+        if instance is not None and lacking:
+            blamed = [need_line(rules, instance.schema, clause) for clause in lacking]
+            break
+    for line in blamed:
+        trust = trust.weighed(line, CONTRADICTED)
+    text = f"`{chain[0].command}` led back to a state in which it was done before"
+    if any(one.kind == SurpriseKind.CIRCLE for one in noticed.surprises):
+        return replace(noticed, trust=trust)
+    return noticed.with_(SurpriseKind.CIRCLE, blamed[0] if blamed else "", text, trust)
+
+
+def _said(rules: ActiveRules, literal: Literal) -> str:
+    return rules.say(literal.atom, Truth.of(not literal.negated))

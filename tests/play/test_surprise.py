@@ -1,0 +1,226 @@
+"""Surprise and doubt: what differs from what the manual foretold is noticed, and plans go round wrong lines."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+
+import pytest
+
+from rpms.core.acting.enforcement import PAPER, STRICT, Enforcement
+from rpms.core.condition import FULL, MEMORY_ONLY, RULES_ONLY, Condition, compose
+from rpms.core.episode import Episode
+from rpms.core.facts import Clause, Literal, parse_clause, parse_literal
+from rpms.core.planning.trust import CONFIRMED, STEPS, LinePart, ManualLine, Trust
+from rpms.core.planning.trust import FULL as FULL_TRUST
+from rpms.core.recall import EpisodicMemory
+from rpms.core.rules import ActionSchema, RuleManual
+from rpms.models.base import Decoding, Model, Request
+from rpms.models.catalogue import open_model
+from rpms.models.scripted import FunctionModel
+from rpms.play.episode import Play, play
+from rpms.play.setup import knowledge_of
+from rpms.worlds.alfworld import world
+from rpms.worlds.base import Setting, Task
+
+Change = Callable[[ActionSchema], ActionSchema]
+
+
+@cache
+def tasks() -> dict[str, Task]:
+    """One embedded game of each type."""
+    return {task.type: task for task in reversed(world.tasks("builtin", Setting()))}
+
+
+def with_action(name: str, change: Change) -> RuleManual:
+    manual = knowledge_of(world).manual
+    return replace(manual, actions=tuple(change(one) if one.name == name else one for one in manual.actions))
+
+
+def with_needs(name: str, change: Callable[[tuple[Clause, ...]], tuple[Clause, ...]]) -> RuleManual:
+    return with_action(name, lambda one: replace(one, preconditions=change(one.preconditions)))
+
+
+def with_goal(name: str, drop: str) -> RuleManual:
+    manual = knowledge_of(world).manual
+    purposes = tuple(
+        replace(
+            one,
+            steps=tuple(
+                replace(step, until=tuple(clause for clause in step.until if str(clause) != drop)) for step in one.steps
+            ),
+        )
+        if one.name == name
+        else one
+        for one in manual.purposes
+    )
+    return replace(manual, purposes=purposes)
+
+
+def played(
+    manual: RuleManual,
+    kind: str,
+    model: Model | None = None,
+    enforcement: Enforcement = STRICT,
+    condition: Condition = RULES_ONLY,
+    budget: int = 40,
+) -> Episode:
+    mind = compose(
+        replace(condition, enforcement=enforcement), replace(knowledge_of(world), manual=manual), EpisodicMemory()
+    )
+    game = world.open(tasks()[kind], Setting())
+    return play(Play(world, game, tasks()[kind], mind, model or open_model("planner"), Decoding(), budget))
+
+
+def kinds(episode: Episode) -> set[str]:
+    return {surprise.kind for step in episode.steps for surprise in step.surprises}
+
+
+HEAT, COOL, TWO = "pick_heat_then_place_in_recep", "pick_cool_then_place_in_recep", "pick_two_obj_and_place"
+AT = parse_clause("at(place)")
+WRONG = {
+    "refused": (with_needs("heat", lambda needs: tuple(one for one in needs if one != AT)), HEAT),
+    "accepted": (with_needs("heat", lambda needs: (*needs, parse_clause("lamp(object)"))), HEAT),
+    "absent": (
+        with_action("heat", lambda one: replace(one, effects=(*one.effects, parse_literal("cleaned(object)")))),
+        HEAT,
+    ),
+    "changed": (with_action("take", lambda one: replace(one, effects=one.effects[1:])), HEAT),
+    "unfinished": (with_goal(HEAT, "heated(x)"), HEAT),
+    "circle": (with_needs("go", lambda needs: (*needs, parse_clause("hand_empty"))), HEAT),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_line_surprises_and_the_game_is_won_all_the_same(kind):
+    manual, game = WRONG[kind]
+    episode = played(manual, game)
+    assert kind in kinds(episode)
+    assert episode.won
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_surprise_names_the_line_that_it_speaks_against(kind):
+    manual, game = WRONG[kind]
+    found = [one for step in played(manual, game).steps for one in step.surprises if one.kind == kind]
+    assert all(one.text for one in found)
+    assert any(one.line for one in found)
+
+
+def test_nothing_left_to_plan_is_a_surprise():
+    manual = knowledge_of(world).manual
+    bare = replace(manual, actions=tuple(one for one in manual.actions if one.name in ("look", "inventory")))
+    assert "stranded" in kinds(played(bare, HEAT, budget=4))
+
+
+@pytest.mark.parametrize("kind", sorted({HEAT, COOL, TWO, "look_at_obj_in_light"}))
+def test_with_a_sound_manual_doubt_changes_nothing(kind):
+    manual = knowledge_of(world).manual
+    without, doubting = (played(manual, kind, enforcement=replace(STRICT, doubt=on)) for on in (False, True))
+    assert [step.command for step in without.steps] == [step.command for step in doubting.steps]
+    assert [step.decision.prompt for step in without.steps] == [step.decision.prompt for step in doubting.steps]
+    assert not kinds(doubting)
+
+
+def test_in_the_paper_surprises_are_recorded_and_nothing_acts_on_them():
+    manual, game = WRONG["refused"]
+    quiet = played(manual, game, enforcement=PAPER, condition=FULL)
+    assert "refused" in kinds(quiet)
+    assert not any(step.decision.advice.adviser.doubts or step.decision.plan.opened for step in quiet.steps)
+
+
+def test_without_rules_no_line_is_doubted():
+    manual, game = WRONG["accepted"]
+    episode = played(manual, game, condition=MEMORY_ONLY, budget=5)
+    assert not any(step.decision.advice.adviser.doubts or step.decision.plan.opened for step in episode.steps)
+
+
+def test_a_model_that_insists_on_a_refused_command_is_not_obeyed_twice():
+    manual = knowledge_of(world).manual
+    stubborn = FunctionModel(lambda _request: "Action: open cabinet 99")
+    episode = played(manual, HEAT, stubborn, enforcement=replace(STRICT, guard=PAPER.guard), budget=6)
+    commands = [step.command for step in episode.steps]
+    assert "open cabinet 99" in commands
+    assert all(one != other for one, other in pairwise(commands))
+
+
+def test_an_open_menu_says_what_surprised_and_what_speaks_for_each_entry():
+    manual, game = WRONG["accepted"]
+    notices: list[str] = []
+
+    def listen(request: Request) -> str:
+        decision = request.decision
+        assert decision is not None
+        if decision.plan.opened:
+            notices.append(decision.notice)
+            assert all(item.reason for item in decision.menu.items)
+        return f"Action: {decision.menu.best}"
+
+    assert played(manual, game, FunctionModel(listen)).won
+    assert notices
+
+
+def _random_manual(dice: random.Random) -> RuleManual:
+    """The manual with some needs and effects lost, negated or exchanged between actions."""
+    manual = knowledge_of(world).manual
+    for _ in range(dice.randint(1, 6)):
+        actions = list(manual.actions)
+        place = dice.randrange(len(actions))
+        one, other = actions[place], dice.choice(actions)
+        needs = [need for need in one.preconditions if dice.random() < 0.7]
+        needs += [need for need in other.preconditions if dice.random() < 0.3 and _fits(need, one)]
+        flipped = [
+            Clause(tuple(Literal(each.atom, not each.negated) for each in need.literals))
+            if dice.random() < 0.2
+            else need
+            for need in needs
+        ]
+        effects = tuple(effect for effect in one.effects if dice.random() < 0.8)
+        actions[place] = replace(one, preconditions=tuple(flipped), effects=effects)
+        manual = replace(manual, actions=tuple(actions))
+    return manual
+
+
+def _fits(need: Clause, schema: ActionSchema) -> bool:
+    return all(set(each.atom.args) <= set(schema.variables) for each in need.literals)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_refused_command_is_given_twice_in_an_unchanged_state_whatever_the_manual(seed):
+    dice = random.Random(seed)
+    manual, kind = _random_manual(dice), dice.choice([HEAT, COOL, TWO])
+    model = open_model(dice.choice(["planner", "menu-random/1"]))
+    refused: set[tuple[str, object]] = set()
+    for step in played(manual, kind, model, budget=25).steps:
+        state = replace(step.decision.belief, refused=frozenset())
+        attempt = (step.command, repr(state))
+        assert attempt not in refused
+        if step.infeasible and step.command:
+            after = world.update(step.decision.belief, step.command, step.result)
+            refused |= {attempt, (step.command, repr(replace(after, refused=frozenset())))}
+
+
+def test_trust_falls_with_contradictions_and_rises_with_confirmations():
+    line = ManualLine("take", LinePart.NEEDS, "at(place)")
+    trust = Trust()
+    assert trust.of(line) == FULL_TRUST
+    assert trust.against(line) == FULL_TRUST * STEPS
+    assert trust.weighed(line, CONFIRMED).against(line) > trust.against(line)
+    doubted = trust.weighed(line, -1.0)
+    assert 0 < doubted.against(line) < trust.against(line)
+    assert doubted.shaken
+    assert not trust.shaken
+
+
+def test_a_refuted_line_is_never_trusted_again():
+    line = ManualLine("take", LinePart.NEEDS, "at(place)")
+    assert Trust().refuted(line).weighed(line, CONFIRMED).of(line) == 0
+
+
+def test_a_line_that_the_manual_does_not_state_costs_its_missing_trust():
+    line = ManualLine("take", LinePart.DOES, "holding(object)")
+    assert Trust().upon(line, stated=0.0) == FULL_TRUST * STEPS
+    assert Trust().upon(line) == 0
