@@ -1,11 +1,12 @@
 """What becomes of memories: recall, state filter and arbitration over seen ALFWorld games.
 
-    python benchmarks/arbitration.py [--data DIR] [--games 40] [--learn 140] [--clumsy 0.5] [--memory FILE]
-        [--manual paper] [--seed 0]
+    python benchmarks/arbitration.py [--data DIR] [--games 40] [--learn 140] [--clumsy 0.5] [--slips 0.3]
+        [--memory FILE] [--manual paper] [--seed 0]
 
 The planner plays some seen games under Full with a memory that it learned on training games, as many as the paper
 learns from; where the folder has none, on the other seen games. Its own snippets break no rule: with `--clumsy`, who
-learns puts things into their tool, that often, before treating them. At every step all that came to mind is judged,
+learns puts things into their tool, that often, before treating them; with `--slips`, it takes, opens or puts something
+at random instead, that often. At every step all that came to mind is judged,
 not only the first few that enter the prompt; and the step is decided again with the state filter switched off, and
 with arbitration judging from the present state (`judged_by=here`). Prints the verdicts by kind and reason, how many
 entries pass at a few values of θ, and a table of shares.
@@ -85,11 +86,23 @@ class Tally:
         )
 
 
-def learner(clumsy: float, dice: random.Random) -> FunctionModel:
-    """The planner, but for what it puts into a tool before treating it."""
+def slip(decision: Decision, dice: random.Random) -> str:
+    """Some action over what is known, whether it can be done or not."""
+    belief = decision.belief
+    places, things = belief.names["place"], belief.names["object"] or ("mug 1",)
+    place, thing = dice.choice(places), dice.choice(things)
+    held = next(iter(belief.holding), thing)
+    near = belief.location or place
+    return dice.choice([f"take {thing} from {place}", f"open {place}", f"put {held} in/on {near}", "use desklamp 1"])
+
+
+def learner(clumsy: float, slips: float, dice: random.Random) -> FunctionModel:
+    """The planner, but for what it puts into a tool before treating it, and what it does at random."""
 
     def answer(request: Request) -> str:
         command = follow_plan(request.decision)[1]
+        if slips and dice.random() < slips:
+            return f"Action: {slip(request.decision, dice)}"
         treat = _TREAT.fullmatch(command)
         if treat and dice.random() < clumsy:
             closed = request.decision.belief.containers.get(treat[2]) is False
@@ -224,6 +237,7 @@ def main() -> None:
     parser.add_argument(
         "--clumsy", type=float, default=0.0, help="how often who learns puts a thing into its tool first"
     )
+    parser.add_argument("--slips", type=float, default=0.0, help="how often who learns does something at random")
     parser.add_argument("--memory", type=Path, help="a memory that was learned before; none is learned then")
     parser.add_argument("--manual", default="paper", help="paper, complete or a file: what is learned and judged with")
     parser.add_argument("--seed", type=int, default=0)
@@ -241,7 +255,7 @@ def main() -> None:
             memory = read_memory(args.memory, world.name)
         else:
             training = to_learn_from(world, setting, args.learn, dice) or others
-            memory = remember(world, training, setting, learner(args.clumsy, dice), sources)
+            memory = remember(world, training, setting, learner(args.clumsy, args.slips, dice), sources)
         report(world, setting, tasks, memory, sources)
     except RPMSError as error:
         sys.exit(f"{parser.prog}: {error}")

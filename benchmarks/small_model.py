@@ -16,6 +16,7 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import fmean
 from typing import NoReturn
@@ -35,6 +36,8 @@ from rpms.play.settings import Settings
 from rpms.play.setup import can_play
 from rpms.play.trials import Trials, run_trials
 from rpms.store.runs import RunSummary, open_run
+from rpms.study.read import read_study
+from rpms.study.shipped import find_study
 from rpms.worlds.registry import find_world
 
 _PARTS: Mapping[str, Mapping[str, object]] = {
@@ -121,6 +124,9 @@ def chosen(only: str, model: str, known: Mapping[str, Settings]) -> Mapping[str,
     for given in only.split(",") if only else usual:
         named = given.strip().replace(";", ",")
         name, at, steps = named.partition("@")
+        if "*" in name:
+            made |= {each: (playable[each], None) for each in playable if fnmatchcase(each, name)}
+            continue
         if name not in known:
             names = ", ".join(repr(each.replace(",", ";")) for each in known)
             raise InputError(f"--only: there is no configuration {name!r}; choose from {names}")
@@ -162,6 +168,7 @@ def main() -> None:
     parser.add_argument(
         "--only", default="", help="configurations by name, separated by commas; `;` within a name stands for one"
     )
+    parser.add_argument("--study", type=Path, help="the configurations are a study's conditions, such as ladder's")
     parser.add_argument("--at-once", type=count, help="configurations played at the same time; all by default")
     try:
         play_all(parser.parse_args())
@@ -178,6 +185,8 @@ def play_all(options: argparse.Namespace) -> None:
     draw = Settings(split=options.split, per_task=options.per_task, sample=options.sample, seed=options.seed)
     games, setting = draw.tasks(world, setting)
     known = configurations(options.insights, options.trials)
+    if options.study:
+        known = {case.name: case.settings for case in read_study(find_study(options.study)).cases}
     if options.manual:
         known = {name: replace(each, manual=options.manual) for name, each in known.items()}
     wanted = chosen(options.only, options.model, known)

@@ -13,14 +13,13 @@ from rpms import Agent
 from rpms.conformance import Status, check_world
 from rpms.worlds.base import Setting
 
+CHECKED = ("manual", "goals", "belief", "schemas", "effects", "drift")
+
 
 def test_it_has_every_property_of_a_world() -> None:
-    """What `rpms worlds check` tries."""
-    assert {
-        finding.name: finding.detail
-        for finding in check_world(world, games=3, steps=8)
-        if finding.status is not Status.OK
-    } == {}
+    """What `rpms worlds check` tries, on three short walks."""
+    findings = check_world(world, games=3, steps=4, only=CHECKED)
+    assert {finding.name: finding.detail for finding in findings if finding.status is not Status.OK} == {}
 
 
 @pytest.mark.parametrize("kind", KINDS)

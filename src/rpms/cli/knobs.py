@@ -23,10 +23,10 @@ _SEVERAL = ("enforce", "task")
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Which tasks": (
         *("split", "task", "variation", "limit", "per_task", "sample", "steps"),
-        *("data", "engine", "simplifications", "option"),
+        *("data", "engine", "simplifications", "option", "goal"),
     ),
     "Which model": (
-        *("model", "base_url", "context", "max_tokens", "temperature", "seed", "calls", "parameter"),
+        *("model", "reader", "base_url", "context", "max_tokens", "temperature", "seed", "calls", "parameter"),
         *("record", "price"),
     ),
     "Rules, memory and method": (
@@ -38,7 +38,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Learning": ("rounds", "later", "go_on", "audit", "harvest", "lessons"),
     "Running, and when to stop": (
         *("out", "pool", "workers", "ray", "epochs", "max_cost", "max_requests", "max_time"),
-        *("stuck_after", "retry_errors", "dry_run", "report"),
+        *("only", "stuck_after", "retry_errors", "dry_run", "report"),
     ),
     "What is shown": ("prompt", "rules", "verbose"),
 }

@@ -30,7 +30,7 @@ from rpms.play.settings import Settings
 from rpms.store.experience import Experience
 from rpms.store.files import read_text
 from rpms.store.runs import RunFolder
-from rpms.study.estimate import ANSWER, STEPS, TURN, estimate_study
+from rpms.study.estimate import ANSWER, SECONDS, STEPS, TURN, estimate_study
 from rpms.study.read import read_study
 from rpms.study.run import Cell, Means, StudyLayout, learner, models_of, names_of, plan_round, run_study
 from rpms.study.shipped import find_study, shipped_studies
@@ -81,6 +81,10 @@ def run_file(
         Path | None, typer.Option(help="Where runs are kept; studies that share it share their runs.")
     ] = None,
     world: WorldFolder = None,
+    only: Annotated[
+        str,
+        typer.Option(help="Only conditions of these names; * stands for any text, several with ;", metavar="NAME;…"),
+    ] = "",
     epochs: options.Epochs = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate what it would take.")] = False,
     report: Annotated[bool, typer.Option(help="Write a page at the end, if the extra `report` is installed.")] = True,
@@ -95,7 +99,7 @@ def run_file(
     file = find_study(file)
     if world is not None:
         find_world(world)
-    study = read_study(file).under(settings)
+    study = read_study(file).under(settings).only(only)
     if settings.limit is not None and settings.split is None:
         study = _rehearsed(study, resources.data)
     models = models_of(study, model or ())
@@ -109,7 +113,16 @@ def run_file(
     _note_idle_parts(study)
     means = replace(_means(study, console, resources, prices), epochs=epochs)
     if dry_run:
-        console.print(estimates_table(estimate_study(study, models, means, layout), prices))
+        estimates = estimate_study(study, models, means, layout)
+        console.print(estimates_table(estimates, prices))
+        answers = sum(each.usage.completion_tokens for each in estimates if not each.shared) // ANSWER
+        workers = resources.workers or 1
+        console.print(
+            f"about {answers:,} answers: {answers * SECONDS / workers / 3600:.1f} hours with --workers {workers}, at "
+            f"{SECONDS:g} second an answer",
+            markup=False,
+            soft_wrap=True,
+        )
         console.print(
             f"a guess takes the first prompt, {TURN} tokens more each step, {ANSWER} an answer, and {STEPS:.0%} of the "
             f"step budget{f', once for each of {epochs} epochs' if epochs > 1 else ''}; nothing was run",

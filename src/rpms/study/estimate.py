@@ -24,6 +24,8 @@ TURN = 45
 """Tokens that a step adds to the history: a thought, an action, an observation."""
 ANSWER = 40
 """Tokens of an answer."""
+SECONDS = 1.0
+"""Of an answer, while it is waited for: a hosted 8B model, or a server that answers a batch of this many workers."""
 FALLBACK = 1_500
 """Tokens of a first prompt, where no game can be opened here to measure one."""
 

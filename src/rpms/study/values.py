@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from rpms.core.arbitration import Arbitration
 from rpms.core.condition import Condition
 from rpms.core.errors import InputError
 from rpms.play.knob_values import worded
+from rpms.play.reading import CONTROLS
 from rpms.play.settings import NO_MEMORY, Settings
 from rpms.worlds.base import Setting, Task, World
 
@@ -97,6 +99,12 @@ class Case:
         return self.settings.memory_file(world) if given else None
 
 
+def _under(given: Settings, own: Settings) -> Settings:
+    """Settings over a case's own. One that reads goals without a model is a control, and stays one."""
+    settings = given.over(own)
+    return replace(settings, reader=own.reader) if own.reader in CONTROLS else settings
+
+
 def normal(condition: Condition) -> Condition:
     """The same condition with every switch that makes no difference at its default, so that equal ones are equal."""
     if not condition.memory:
@@ -130,19 +138,27 @@ class Study:
         """
         chosen, others = given.only(tasks=True), given.only(tasks=False)
         choice = replace(self.choice, settings=chosen.over(self.choice.settings))
-        cases = tuple(replace(case, settings=others.over(case.settings)) for case in self.cases)
+        cases = tuple(replace(case, settings=_under(others, case.settings)) for case in self.cases)
         learning = None if others.memory is not None else self.learning
         if learning is not None:
             learned_from = replace(
                 learning.choice,
                 settings=replace(chosen, split=None, limit=None).over(learning.choice.settings),
             ).at_most(chosen.limit)
-            learning = replace(learning, choice=learned_from, settings=others.over(learning.settings))
+            learning = replace(learning, choice=learned_from, settings=_under(others, learning.settings))
         told = ", ".join(f"{name} {worded(value) or 'none'}" for name, value in given.given.items())
         if not told:
             return replace(self, choice=choice, cases=cases, learning=learning)
         about = f"Run with {told}, and so not the study as it is written: {self.about}"
         return replace(self, title=f"{self.title} ({told})", about=about, choice=choice, cases=cases, learning=learning)
+
+    def only(self, names: str) -> Study:
+        """The same study with some of its conditions, by names in which * stands for any text; with all, for none."""
+        wanted = [name.strip() for name in names.split(";") if name.strip()]
+        cases = tuple(case for case in self.cases if any(fnmatchcase(case.name, name) for name in wanted))
+        if wanted and not cases:
+            raise InputError(f"no condition is called {names!r}; choose from {'; '.join(c.name for c in self.cases)}")
+        return replace(self, cases=cases) if wanted else self
 
     def on_the_learned_split(self) -> Study:
         """A rehearsal for who lacks the games to be tested: those learned from, one half to learn and one to play."""
