@@ -1,16 +1,23 @@
-"""What one whole decide costs, from 233 memory entries to a million, beside a retrieval that rebuilds its index.
+"""What one whole decide costs: by the size of the memory, and step by step in every world.
 
     python benchmarks/decide.py [--sizes 233,449,10000,1000000] [--preset paper|strict]
+    python benchmarks/decide.py --worlds [--world NAME]... [--games N] [--slowest]
 
-The reference does retrieval as ExpeL's published code does: at each step an index over all documents is built anew
-and asked once. Here it is a TF-IDF index in plain Python, which is kind to it: ExpeL embeds every document.
+By size, the reference is a retrieval that rebuilds its index, as ExpeL's published code does at each step: here a
+TF-IDF index in plain Python, which is kind to it, since ExpeL embeds every document. In the worlds, games are played
+by their plans, and every step is decided again under the paper's settings and under strict, three times, the fastest
+of which counts: processor time, not the clock's. The reference is `json.dumps` of the step as an episode's file
+keeps it. `--slowest` profiles the slowest step of each world.
 """
 
 from __future__ import annotations
 
 import argparse
+import cProfile
 import gc
+import json
 import math
+import pstats
 import random
 import re
 import resource
@@ -20,16 +27,26 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
 
 from rpms.core.acting.enforcement import PRESETS
 from rpms.core.belief import StateSignature
 from rpms.core.condition import FULL, compose
-from rpms.core.decide import decide
+from rpms.core.decide import Mind, decide
+from rpms.core.episode import Ending, Episode
 from rpms.core.goal import GoalSignature
 from rpms.core.memory import Entry, FailureLesson, Origin, SuccessSnippet, VerifiedSchema
 from rpms.core.prompt import Turn
 from rpms.core.recall import EpisodicMemory
+from rpms.learn.freeze import read_frozen
+from rpms.models.base import Decoding
+from rpms.models.policy import PolicyModel, follow_plan
+from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
+from rpms.play.step import Course, Player
+from rpms.store.episodes import episode_text
+from rpms.worlds.base import Setting, Task, World
 from rpms.worlds.registry import find_world
 
 TYPES = ("pick_and_place_simple", "look_at_obj_in_light", "pick_clean_then_place_in_recep",
@@ -88,11 +105,99 @@ def seconds(action: Callable[[], object], least: float = 0.3, most: int = 2_000)
     return statistics.median(times)
 
 
+WORLDS = ("alfworld", "scienceworld", "cookingworld", "textworld-express", "tau2-telecom")
+
+
+class State(NamedTuple):
+    """A step that a game came to, and what its record takes to write."""
+
+    task: str
+    course: Course
+    observation: str
+    dumps: float
+
+
+def mind_of(world: World, preset: str) -> Mind:
+    """Rules and memory of a world under a preset, with its embedded memory where it has one."""
+    settings = Settings.read({"preset": preset, "condition": "full"})
+    file = world.embedded_memory()
+    memory = read_frozen(Path(file), world.name) if file else EpisodicMemory(world=world.name)
+    return compose(settings.condition_value(), knowledge_of(world, settings.sources(world)), memory)
+
+
+def states_of(world: World, player: Player, task: Task) -> list[State]:
+    """The steps of one game, played by its plans."""
+    game = world.open(task, Setting())
+    try:
+        outcome = game.reset()
+        course = player.begin(world.goal(outcome.observation))
+        seen: list[tuple[Course, str]] = []
+        while len(seen) < world.step_budget and not (outcome.done or outcome.won):
+            seen.append((course, outcome.observation))
+            move = player.choose(course, outcome.observation, task.id)
+            outcome = game.step(move.command)
+            course = player.after(course, move, outcome)
+    finally:
+        game.close()
+    episode = Episode(task.id, task.type, course.goal.text, Ending.OUT_OF_STEPS, 0.0, course.steps)
+    records = json.loads(episode_text(episode))["steps"]
+    return [
+        State(task.id, before, observation, seconds(lambda record=record: json.dumps(record), 0, 3))  # type: ignore[misc]
+        for (before, observation), record in zip(seen, records, strict=True)
+    ]
+
+
+def in_worlds(names: list[str] | tuple[str, ...], games: int, *, slowest: bool) -> None:
+    """Print what a step costs in some worlds, in milliseconds."""
+    print("| world | states | json.dumps of the step | paper: median | 99% | strict: median | 99% | worst, at |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
+    for name in names:
+        world = find_world("textworld-express" if name == "cookingworld" else name)
+        tasks = [task for task in world.tasks(world.splits[0], Setting()) if name in (world.name, task.type)]
+        model = PolicyModel("planner", follow_plan)
+        minds = {preset: mind_of(world, preset) for preset in ("paper", "strict")}
+        rules = Settings.read({"preset": "strict", "condition": "rules-only"})
+        plays = compose(rules.condition_value(), knowledge_of(world, rules.sources(world)), EpisodicMemory())
+        player = Player(world, plays, model, Decoding())
+        states = [one for task in tasks[:: max(1, len(tasks) // games)] for one in states_of(world, player, task)]
+        times = {preset: [decided(mind, state) for state in states] for preset, mind in minds.items()}
+        paper, strict = sorted(times["paper"]), sorted(times["strict"])
+        late = int(0.99 * len(states))
+        worst = max(range(len(states)), key=times["strict"].__getitem__)
+        where = f"{strict[-1]:.2f}, {states[worst].task} step {len(states[worst].course.steps) + 1}"
+        dumps = 1e3 * statistics.median(state.dumps for state in states)
+        cells = (dumps, statistics.median(paper), paper[late], statistics.median(strict), strict[late])
+        print(f"| {name} | {len(states)} | {' | '.join(f'{cell:.2f}' for cell in cells)} | {where} |", flush=True)
+        if slowest:
+            profiled = cProfile.Profile()
+            for _ in range(20):
+                profiled.runcall(decided, minds["strict"], states[worst])
+            pstats.Stats(profiled).sort_stats("tottime").print_stats(12)
+
+
+def decided(mind: Mind, state: State) -> float:
+    """Milliseconds of processor time for one step, the least of three."""
+    course = state.course
+    times = []
+    for _ in range(3):
+        begun = time.thread_time()
+        decide(mind, course.goal, course.belief, course.command, state.observation, course.history)
+        times.append(1e3 * (time.thread_time() - begun))
+    return min(times)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="233,449,10000,1000000")
     parser.add_argument("--preset", default="paper", choices=sorted(PRESETS), help="strict adapts what it recalls")
+    parser.add_argument("--worlds", action="store_true", help="step by step in every world")
+    parser.add_argument("--world", action="append", help="only these")
+    parser.add_argument("--games", type=int, default=16, help="games of each world")
+    parser.add_argument("--slowest", action="store_true", help="profile the slowest step of each world")
     options = parser.parse_args()
+    if options.worlds or options.world:
+        in_worlds(options.world or WORLDS, options.games, slowest=options.slowest)
+        return
     sizes = [int(size) for size in options.sizes.split(",")]
     condition = replace(FULL, enforcement=PRESETS[options.preset])
     world = find_world("alfworld")

@@ -51,7 +51,7 @@ class Index:
         for entry in entries:
             if isinstance(entry, VerifiedSchema):
                 _place(entry, _NO_GOAL, self._roots[entry.kind])
-                for goal in entry.goals:
+                for goal in sorted(entry.goals, key=str):
                     _place(entry, goal, self._schemas)
             else:
                 _place(entry, entry.goal_signature, self._roots[entry.kind])
@@ -63,11 +63,11 @@ class Index:
 
     def ranking(self, kind: Kind, goal: GoalSignature, similarity: Similarity, threshold: float) -> Ranking:
         """The entries of one kind, best first, as far as the caller asks for them; schemas are alike to all goals."""
-        return Ranking(self._roots[kind], goal, similarity, threshold)
+        return Ranking(_Walk(self._roots[kind], goal, similarity, threshold))
 
     def schemas_by_goal(self, goal: GoalSignature, similarity: Similarity, threshold: float) -> Ranking:
         """The schemas, best first, each by the most similar goal that it was tried for."""
-        return Ranking(self._schemas, goal, similarity, threshold)
+        return Ranking(_Walk(self._schemas, goal, similarity, threshold))
 
 
 def _place(entry: Entry, signature: GoalSignature, root: _Branch) -> None:
@@ -102,7 +102,32 @@ class _Fields(dict[str, Field]):
 
 
 class Ranking(Iterator[Candidate]):
-    """The entries of an index, best first, by a walk down its branches.
+    """The entries of an index, best first, as far as the caller asks for them."""
+
+    def __init__(self, walk: _Walk) -> None:
+        self._walk = walk
+        self._place, self._ended = 0, False
+
+    def again(self) -> Ranking:
+        """The same from the start: what was found already is not looked for again."""
+        return Ranking(self._walk)
+
+    def __next__(self) -> Candidate:
+        found = self._walk.found
+        if self._place == len(found):
+            self._ended = not self._walk.go_on()
+            if self._ended:
+                raise StopIteration
+        self._place += 1
+        return found[self._place - 1]
+
+    def missed(self, most: int) -> tuple[Candidate, ...]:
+        """Some entries that θ kept out on the way here, the nearest first: for a page that explains a step."""
+        return self._walk.missed(most, self._place, ended=self._ended)
+
+
+class _Walk:
+    """A walk down the branches of an index.
 
     A branch is opened only when nothing better can be elsewhere, so that the first few entries cost the same however
     many there are.
@@ -116,6 +141,10 @@ class Ranking(Iterator[Candidate]):
         self._threshold = threshold
         self._heap: list[_Waiting] = []
         self._order = count()
+        self.found: list[Candidate] = []
+        self._marks: list[int] = []
+        """How many branches θ had kept out when so many entries were found."""
+        self._told: dict[tuple[int, int, int], tuple[Candidate, ...]] = {}
         self._schemas: set[str] = set()
         """Schemas that came already: one may stand under several goals."""
         self._missed: list[tuple[float, _Branch | _Group, float]] = []
@@ -124,6 +153,7 @@ class Ranking(Iterator[Candidate]):
                 continue
             score = 1.0 if not name else similarity.type if name == goal.type else 0.0
             self._push([(branch, score, score + 1.0 - similarity.type)])
+        self._marks.append(len(self._missed))
 
     def _push(self, places: Iterable[tuple[_Branch | _Group, float, float]]) -> None:
         heap, order, threshold = self._heap, self._order, self._threshold
@@ -141,7 +171,8 @@ class Ranking(Iterator[Candidate]):
             entry = group.entries[index]
             heappush(self._heap, (-score * entry.strength, 1, entry.id, next(self._order), group, score, index))
 
-    def __next__(self) -> Candidate:
+    def go_on(self) -> bool:
+        """Find one more entry, if there is one."""
         while self._heap:
             negative_rank, _, _, _, place, score, index = heappop(self._heap)
             if isinstance(place, _Group):
@@ -151,9 +182,11 @@ class Ranking(Iterator[Candidate]):
                     if entry.id in self._schemas:
                         continue
                     self._schemas.add(entry.id)
-                return Candidate(entry, score, -negative_rank, _CAME_TO_MIND)
+                self.found.append(Candidate(entry, score, -negative_rank, _CAME_TO_MIND))
+                self._marks.append(len(self._missed))
+                return True
             self._push(self._open(place, score))
-        raise StopIteration
+        return False
 
     def _open(self, branch: _Branch, score: float) -> list[tuple[_Branch | _Group, float, float]]:
         """What is one level below, with the score so far and the best that is still possible."""
@@ -172,15 +205,21 @@ class Ranking(Iterator[Candidate]):
             for (state, destination), group in branch.groups.items()
         ]
 
-    def missed(self, most: int) -> tuple[Candidate, ...]:
-        """Some entries that θ kept out on the way here, the nearest first: for a page that explains a step."""
-        found: list[Candidate] = []
-        for _, place, score in nlargest(most, self._missed, key=itemgetter(0)):
+    def missed(self, most: int, after: int, *, ended: bool) -> tuple[Candidate, ...]:
+        """Some entries that θ had kept out when so many others were found, or at the end; the nearest first."""
+        until = len(self._missed) if ended else self._marks[after]
+        key = (most, after, until)
+        if key not in self._told:
+            self._told[key] = tuple(self._nearest_missed(most, after, until))
+        return self._told[key]
+
+    def _nearest_missed(self, most: int, after: int, until: int) -> Iterator[Candidate]:
+        seen = {each.entry.id for each in self.found[:after]} if self._schemas else ()
+        for _, place, score in nlargest(most, self._missed[:until], key=itemgetter(0)):
             while isinstance(place, _Branch):
                 place, score, _ = max(self._open(place, score), key=itemgetter(2))  # noqa: PLW2901  going down
             entry = place.entries[0]
-            if entry.id in self._schemas:
+            if entry.id in seen:
                 continue
             reason = f"its goal is alike by {score:.2f}, less than {self._threshold:.2f}"
-            found.append(Candidate(entry, score, score * entry.strength, Verdict(Fate.BELOW, reason)))
-        return tuple(found)
+            yield Candidate(entry, score, score * entry.strength, Verdict(Fate.BELOW, reason))

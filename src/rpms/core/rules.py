@@ -139,6 +139,12 @@ class Purpose:
                     return False
         return not self.staged
 
+    @cached_property
+    def sought(self) -> tuple[str, ...]:
+        """The variables for things that have to be had, rather than for places."""
+        literals = [literal for step in self.steps for clause in step.until for literal in clause.literals]
+        return tuple(name for name in self.over if any(name in literal.atom.args[:1] for literal in literals))
+
     def serves(self, goal_type: str, goal_object: str = "") -> bool:
         """Whether it is what a goal wants."""
         return goal_type in self.goals and (not self.objects or goal_object in self.objects)

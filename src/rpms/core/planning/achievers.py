@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rpms.core.facts import Atom, Clause, Literal
-from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules
+from rpms.core.rules import ANYTHING, PARAMETER, ActionSchema, ActiveRules, Stage
 
 
 class Fact(NamedTuple):
@@ -43,7 +43,21 @@ class Need(NamedTuple):
     """Whether it is the goal's own, and so never taken for granted."""
 
 
-@dataclass(frozen=True, slots=True)
+class Level(NamedTuple):
+    """One parameter that a fact leaves open, in the order in which they are filled."""
+
+    parameter: str
+    needs: tuple[Need, ...]
+    """The needs that can be judged once it has a name."""
+    later: tuple[Need, ...]
+    """All that could not be judged before it."""
+    sought: Fact | None
+    """The first of those that says where something is: names are tried by what is known of it."""
+    filters: tuple[Need, ...]
+    """Needs of one fact about the parameter, by which names are ruled out before they are tried."""
+
+
+@dataclass(frozen=True)
 class Achiever:
     """A schema as a way to a fact: to make it so, or to reveal it."""
 
@@ -54,6 +68,28 @@ class Achiever:
     reveals: bool = False
     circular: bool = False
     """Whether it needs the very fact it gives: one goes to a room that is near, and then it is near."""
+
+    @cached_property
+    def bound(self) -> tuple[Need, ...]:
+        """The needs that can be judged by the names of the fact alone."""
+        free = [name for name in self.parameters if name not in self.fact.args]
+        return tuple(need for need in self.needs if not free or need.names.issubset(self.fact.args))
+
+    def levels(self, revealed: Container[str]) -> tuple[Level, ...]:
+        """The parameters that the fact leaves open; `revealed`: the predicates that looking tells."""
+        known = set(self.fact.args)
+        later = [need for need in self.needs if need not in self.bound]
+        found: list[Level] = []
+        free = [name for name in self.parameters if name not in known]
+        for place, name in enumerate(free):
+            known.add(name)
+            seeks = (need.literals[0] for need in later if name in need.literals[0].args)
+            sought = next((one for one in seeks if not one.makeable and one.predicate in revealed), None)
+            now = [need for need in later if need.names <= known or place + 1 == len(free)]
+            single = [need for need in now if len(need.literals) == 1 and name in need.literals[0].args]
+            found.append(Level(name, tuple(now), tuple(later), sought, tuple(single)))
+            later = [need for need in later if need not in now]
+        return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +142,43 @@ class Achievers:
                 way = Achiever(schema, parameters, fact, tuple(needs), reveals=True)
                 found[fact.predicate] = (*found.get(fact.predicate, ()), way)
         return found
+
+    @cached_property
+    def _levels(self) -> dict[int, tuple[Level, ...]]:
+        return {}
+
+    def levels(self, way: Achiever) -> tuple[Level, ...]:
+        """The parameters of one of these ways that its fact leaves open."""
+        found = self._levels.get(id(way))
+        if found is None:
+            found = self._levels[id(way)] = way.levels(self.revealers)
+        return found
+
+    @cached_property
+    def _wanted(self) -> dict[int, list[Need]]:
+        return {}
+
+    def wanted(self, step: Stage) -> list[Need]:
+        """What ends a stage of the goal, as needs that are never taken for granted."""
+        found = self._wanted.get(id(step))
+        if found is None:
+            found = self._wanted[id(step)] = _wanted(step.until)
+        return found
+
+    @cached_property
+    def always(self) -> tuple[tuple[Clause, Need], ...]:
+        """What has to hold before anything else can be done."""
+        return tuple(zip(self.rules.lore.always, _wanted(self.rules.lore.always), strict=True))
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What planning keeps from one step to the next. Needs are kept too: answers are known by their identity."""
+        return {}
+
+    @cached_property
+    def lasting(self) -> frozenset[str]:
+        """The predicates of which the manual itself says for ever what holds."""
+        return frozenset((*self.rules.lore.facts, *self.rules.lore.kinds))
 
     @cached_property
     def lasting_names(self) -> Mapping[str, Sequence[str]]:
@@ -186,6 +259,10 @@ def command_of(schema: ActionSchema, binding: Mapping[str, str]) -> str:
 def fact_of(literal: Literal) -> Fact:
     """A condition as planning handles it."""
     return Fact(literal.atom.predicate, literal.atom.args, literal.negated)
+
+
+def _wanted(clauses: Sequence[Clause]) -> list[Need]:
+    return [Need(tuple(map(fact_of, each.literals)), frozenset(), moving=False, wanted=True) for each in clauses]
 
 
 def _choosy(need: Need) -> bool:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from operator import itemgetter
 
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Truth, kind_of
-from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, command_of
+from rpms.core.planning.achievers import Achiever, Achievers, Fact, Level, Need, command_of
+from rpms.core.planning.kept import Judged, answers_of, known_names
 from rpms.core.rules import ANYTHING, ActionSchema
 
 GRANTED = 0.5
@@ -64,14 +66,11 @@ class Ground:
         self._facts = situation
         self._order = order
         self._lore = ways.rules.lore
-        self._names = {**ways.lasting_names, **situation.belief.names}
-        self._roles: dict[str, set[str]] = {}
-        for role, names in self._names.items():
-            for name in names:
-                self._roles.setdefault(name, set()).add(role)
-        self._known: dict[tuple[str, tuple[str, ...]], bool | None] = {}
-        self._made: dict[tuple[str, tuple[str, ...], bool], bool] = {}
-        self._here: dict[str, list[str]] = {}
+        self._vocabulary = known_names(ways, situation.belief.names)
+        self._names, self._roles = self._vocabulary.names, self._vocabulary.roles
+        self._made = self._vocabulary.made
+        self._known, self._judged, self._passing, self._here = answers_of(ways, situation)[2:]
+        self._far: dict[tuple[str, ...], float] = {}
         self._ranked: dict[str, tuple[Mapping[str, float], float]] = {}
         self._spent: dict[str, set[tuple[str, ...]]] = {}
 
@@ -101,7 +100,7 @@ class Ground:
             (name,) = way.fact.args
             others = [Fact(companion, (other, *fact.args), makeable=False) for other in self._names.get(name, ())]
             for together in [each for each in others if self._truth(each) is True] or others:
-                value, price, need = self._judge(Need((together,), frozenset(), moving=False), {})
+                value, price, need = self._judge_literals(Need((together,), frozenset(), moving=False), {})
                 if value is False:
                     continue
                 if need is not None:  # to find out is to be there
@@ -139,8 +138,7 @@ class Ground:
                     return  # what it brings about is about a thing by its name
             elif binding.setdefault(parameter, name) != name or not self._suits(parameter, name):
                 return
-        free = [name for name in way.parameters if name not in binding]
-        for filled, needs, extra in self._fill(binding, free, way.needs, [], 0.0):
+        for filled, needs, extra in self._fill(way, binding):
             if way.schema.once and self._is_spent(way.schema, filled):
                 continue
             cost = way.schema.steps + price + extra
@@ -166,62 +164,108 @@ class Ground:
         roles = self._roles.get(name)
         return parameter in roles if roles is not None else parameter not in self._manual.lasting_names
 
-    def _fill(
+    def _fill(self, way: Achiever, binding: dict[str, str]) -> list[tuple[dict[str, str], tuple[Fact, ...], float]]:
+        """Every way to fill in the parameters that are left, with what is still to be seen to and what is granted."""
+        filled: list[tuple[dict[str, str], tuple[Fact, ...], float]] = []
+        judged = self._judge_all(way.bound, binding)
+        if judged is not None:
+            self._fill_next(self._manual.levels(way), 0, binding, judged[0], judged[1], filled)
+        return filled
+
+    def _fill_next(
         self,
+        levels: tuple[Level, ...],
+        place: int,
         binding: dict[str, str],
-        free: Sequence[str],
-        left: Sequence[Need],
-        found: Sequence[tuple[bool, Fact]],
+        found: list[tuple[bool, Fact]],
         price: float,
-    ) -> Iterator[tuple[dict[str, str], tuple[Fact, ...], float]]:
+        filled: list[tuple[dict[str, str], tuple[Fact, ...], float]],
+    ) -> None:
         """Fill in names one by one; what can be judged already is, so that few are tried in vain."""
-        found = list(found)
-        later: list[Need] = []
-        for need in left:
-            if free and not need.names.issubset(binding):
-                later.append(need)
-                continue
+        if place == len(levels):
+            if len(found) > 1:
+                found = sorted(found, key=_moving)
+            filled.append((dict(binding), tuple([fact for _, fact in found]), price))
+            return
+        level = levels[place]
+        for name in self._worth_trying(level, binding):
+            binding[level.parameter] = name
+            judged = self._judge_all(level.needs, binding)
+            if judged is not None:
+                self._fill_next(levels, place + 1, binding, found + judged[0], price + judged[1], filled)
+        binding.pop(level.parameter, None)
+
+    def _judge_all(
+        self, needs: tuple[Need, ...], binding: dict[str, str]
+    ) -> tuple[list[tuple[bool, Fact]], float] | None:
+        """What is left to do of some needs, and what is taken for granted; None where one cannot be had."""
+        found: list[tuple[bool, Fact]] = []
+        price = 0.0
+        for need in needs:
             value, extra, fact = self._judge(need, binding)
             if value is False:
-                return
+                return None
             price += extra
             if fact is not None:
                 found.append((need.moving, fact))
-        if free:
-            for name in self._worth_trying(free[0], binding, later):
-                yield from self._fill({**binding, free[0]: name}, free[1:], later, found, price)
-        else:
-            if len(found) > 1:
-                found.sort(key=_moving)
-            yield binding, tuple([fact for _, fact in found]), price
+        return found, price
 
-    def _worth_trying(self, parameter: str, binding: Mapping[str, str], needs: Sequence[Need]) -> Sequence[str]:
+    def _worth_trying(self, level: Level, binding: dict[str, str]) -> Sequence[str]:
         """The names for a parameter; of places to look in, where the thing was found, or the likeliest and nearest."""
-        names = self._names.get(parameter, ())
-        for need in needs:
-            literal = need.literals[0]
-            if parameter not in literal.args or literal.makeable or literal.predicate not in self._manual.revealers:
-                continue
-            found: list[str] = []
-            left: list[tuple[float, str]] = []
-            for name in names:
-                fact = literal.bound({**binding, parameter: name})
-                value = self._truth(fact)
-                if value is None:
-                    left.append((self._rank(fact.args), name))
-                elif value:
-                    found.append(name)
-            if len(left) > PLACES and not found:
-                left.sort(key=lambda item: (item[0], self._lacking(needs, {**binding, parameter: item[1]})))
-            return found or [name for _, name in left[:PLACES]]
-        return names
+        names, literal = self._names.get(level.parameter, ()), level.sought
+        if literal is None:
+            if level.filters and len(names) > 1:
+                possible = self._possible(level.filters[0], level.parameter, binding)
+                return [name for name in names if name in possible]
+            return names
+        found: list[str] = []
+        left: list[tuple[float, str]] = []
+        args = [binding.get(arg, arg) if arg != level.parameter else None for arg in literal.args]
+        for name in names:
+            filled = tuple([name if arg is None else arg for arg in args])
+            value = self._value(literal.predicate, filled)
+            if value is None:
+                left.append((self._rank(filled), name))
+            elif value is not literal.negated:
+                found.append(name)
+        if len(left) > PLACES and not found:
+            left.sort(key=itemgetter(0))
+            last, needs = left[PLACES - 1][0], level.later
+            left = [item for item in left if item[0] <= last]
+            left.sort(key=lambda item: (item[0], self._lacking(needs, {**binding, level.parameter: item[1]})))
+        return found or [name for _, name in left[:PLACES]]
+
+    def _possible(self, need: Need, parameter: str, binding: dict[str, str]) -> set[str]:
+        """The names for a parameter with which a need is not out of the question."""
+        key = (id(need), *[binding.get(arg, arg) if arg != parameter else None for arg in need.literals[0].args])
+        memo = self._vocabulary.possible if need.literals[0].predicate in self._manual.lasting else self._passing
+        passing = memo.get(key)
+        if passing is None:
+            bound = dict(binding)
+            passing = memo[key] = set()
+            for name in self._names.get(parameter, ()):
+                bound[parameter] = name
+                if self._judge(need, bound)[0] is not False:
+                    passing.add(name)
+        return passing
 
     def _lacking(self, needs: Sequence[Need], binding: Mapping[str, str]) -> int:
         """How much is still to be seen to, at a glance."""
         return sum(self._truth(need.literals[0].bound(binding)) is not True for need in needs)
 
-    def _judge(self, need: Need, binding: Mapping[str, str]) -> tuple[bool | None, float, Fact | None]:
+    def _judge(self, need: Need, binding: Mapping[str, str]) -> Judged:
         """Judge a precondition: whether it can be had at all, what taking it for granted costs, what is left to do."""
+        if len(need.literals) > 1:
+            return self._judge_literals(need, binding)
+        literal = need.literals[0]
+        key = (id(need), *[binding.get(arg, arg) for arg in literal.args])
+        memo = self._vocabulary.judged if literal.predicate in self._manual.lasting else self._judged
+        judged = memo.get(key)
+        if judged is None:
+            judged = memo[key] = self._judge_literals(need, binding)
+        return judged
+
+    def _judge_literals(self, need: Need, binding: Mapping[str, str]) -> Judged:
         left: list[Fact] = []
         granted = 0.0
         manual = self._manual
@@ -284,7 +328,12 @@ class Ground:
 
     def _rank(self, args: Sequence[str]) -> float:
         """How unlikely a place is for a thing, by the order in which places are searched."""
-        kinds = [kind_of(arg) for arg in args]
+        kinds = tuple([kind_of(arg) for arg in args])
+        if kinds not in self._far:
+            self._far[kinds] = self._rank_of(kinds)
+        return self._far[kinds]
+
+    def _rank_of(self, kinds: tuple[str, ...]) -> float:
         for thing in kinds:
             known, unlisted = self._ranks(thing)
             if known:

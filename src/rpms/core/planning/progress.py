@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import combinations, permutations, product
 from typing import NamedTuple
 
+from rpms.core.belief import Situation
 from rpms.core.facts import kind_of
 from rpms.core.goal import EXPLORING, Goal, Progress
-from rpms.core.planning.achievers import Fact, Need, fact_of
+from rpms.core.planning.achievers import Achievers, Fact, Need
 from rpms.core.planning.ground import Ground
 from rpms.core.rules import Purpose, Stage
 
@@ -58,7 +60,8 @@ class Purposeful(Ground):
                 word = self._facts.goal.named(source) or source
                 things = self._facts.belief.called(word) or (f"{word} ?",)
                 every = [{**one, variable: thing} for one in every for thing in things]
-        return ((need, one) for one in every for need in wanted(step))
+        needs = self._manual.wanted(step)
+        return ((need, one) for one in every for need in needs)
 
     def reached(self, purpose: Purpose, binding: Mapping[str, str]) -> int:
         """Count the stages of a procedure that are behind: those up to the last one whose facts hold."""
@@ -73,13 +76,21 @@ class Purposeful(Ground):
 class Tracker(Purposeful):
     """Measures progress in one situation."""
 
+    def __init__(self, ways: Achievers, situation: Situation) -> None:
+        super().__init__(ways, situation, {})
+        self._lacking_before: dict[object, set[Fact]] = {}
+        kept = self._vocabulary.stones
+        self._needed: dict[object, tuple[dict[str, str], list[tuple[Need, Fact]]]] = kept.setdefault("needed", {})
+        self._stones: dict[object, tuple[Milestone, ...]] = kept.setdefault("stones", {})
+
     def standing(self, purpose: Purpose) -> GoalStanding:
         """Progress towards the goal by the things that are furthest along."""
         for imagined in (False, True):
             bindings = self.bindings(purpose, self._facts.goal, imagined=imagined)
-            possible = [each for each in bindings if self._is_possible(purpose, each)]
-            if possible:
-                return self._staged(purpose, possible) if purpose.staged else self._nearest(purpose, possible)
+            possible = (each for each in bindings if self._is_possible(purpose, each))
+            found = self._staged(purpose, list(possible)) if purpose.staged else self._nearest(purpose, possible)
+            if found is not None:
+                return found
         return GoalStanding()
 
     def _is_possible(self, purpose: Purpose, binding: Mapping[str, str]) -> bool:
@@ -93,8 +104,10 @@ class Tracker(Purposeful):
 
     # A procedure.
 
-    def _staged(self, purpose: Purpose, bindings: Sequence[Mapping[str, str]]) -> GoalStanding:
+    def _staged(self, purpose: Purpose, bindings: Sequence[Mapping[str, str]]) -> GoalStanding | None:
         """The present stage, and the first thing that is lacking."""
+        if not bindings:
+            return None
         best = max(bindings, key=lambda binding: self.reached(purpose, binding))
         done, total = self.reached(purpose, best), len(purpose.steps)
         if done == total:
@@ -108,29 +121,41 @@ class Tracker(Purposeful):
 
     # Facts in any order.
 
-    def _nearest(self, purpose: Purpose, bindings: Sequence[Mapping[str, str]]) -> GoalStanding:
-        ways = [self._way(purpose, binding) for binding in bindings]
-        return GoalStanding(min(ways, key=lambda way: way.distance).progress)
+    def _nearest(self, purpose: Purpose, bindings: Iterable[Mapping[str, str]]) -> GoalStanding | None:
+        """Progress by the things with the fewest milestones left, and of those the ones at hand."""
+        needs = [need for step in purpose.steps for need in self._manual.wanted(step)]
+        ways: dict[object, _Way] = {}
+        for binding in bindings:
+            things = tuple([binding[name] for name in purpose.sought])
+            lacking = [self._judge(need, binding)[2] for need in needs]
+            key = (things, *[fact is None for fact in lacking])  # which place a thing goes to makes no difference
+            if key not in ways:
+                bound = [need.literals[0].bound(binding) for need in needs]
+                ways[key] = self._way(bound, things, [fact for fact in lacking if fact is not None])
+        if not ways:
+            return None
+        way = min(ways.values(), key=lambda way: way.distance)
+        total, current = way.total, self._next(way)
+        if current is None:
+            return GoalStanding(Progress("done", "", total, total))
+        target = kind_of(current.thing) if current.found else current.thing
+        return GoalStanding(Progress(current.name, target, total - len(way.todo), total))
 
-    def _way(self, purpose: Purpose, binding: Mapping[str, str]) -> _Way:
+    def _way(self, wanted: Iterable[Fact], things: tuple[str, ...], lacking: list[Fact]) -> _Way:
         """The milestones of a goal by some things, and those that are left."""
-        things = [thing for name, thing in binding.items() if _is_sought(purpose, name)]
-        facts = [fact_of(clause.literals[0].bind(binding)) for step in purpose.steps for clause in step.until]
-        stones = list(dict.fromkeys(stone for fact in facts for stone in self._milestones(fact, things)))
-        needs = [need for step in purpose.steps for need in wanted(step)]
-        lacking = [fact for need in needs if (fact := self._judge(need, binding)[2]) is not None]
-        left: set[Fact] = set()
-        for fact in lacking:
-            self._leave(fact, things, left)
+        stones = dict.fromkeys(stone for fact in wanted for stone in self._milestones(fact, things))
+        left = {one for fact in lacking for one in self._left(fact, things)}
         todo: list[Milestone] = []
-        for stone in stones:  # of one thing, nothing counts before all that comes before it: a cold mug is not home yet
-            waits = any(earlier.thing == stone.thing for earlier in todo)
-            if waits or stone.fact in left or (stone.found and "?" in stone.thing):
+        behind: set[str] = set()  # of one thing, nothing counts before all that comes before it: a cold mug is not home
+        for stone in stones:
+            if stone.thing in behind or stone.fact in left or (stone.found and "?" in stone.thing):
                 todo.append(stone)
-        return _Way(tuple(stones), tuple(todo), self._next(lacking, todo, things), self._away(lacking, things))
+                behind.add(stone.thing)
+        return _Way(things, len(stones), todo, lacking, self._away(lacking, things))
 
-    def _next(self, lacking: Sequence[Fact], todo: Sequence[Milestone], things: Sequence[str]) -> Milestone | None:
+    def _next(self, way: _Way) -> Milestone | None:
         """The milestone to see to first: of the first fact that is lacking, or of the nearest one like it."""
+        lacking, todo, things = way.lacking, way.todo, way.things
         if not lacking or not todo:
             return todo[0] if todo else None
         first = lacking[0]
@@ -145,87 +170,84 @@ class Tracker(Purposeful):
 
     def _away(self, facts: Iterable[Fact], things: Sequence[str]) -> int:
         """Count what is not at hand of the things that some facts are about; what nobody has seen is farthest."""
-        belief = self._facts.belief
         named = {arg for fact in facts if fact.predicate != "or" for arg in fact.args if arg in things}
-        here = {belief.location, *belief.holding}
-        return sum(2 if "?" in name else int(not {name, belief.last_seen.get(name)} & here) for name in named)
+        here, seen = self._at_hand, self._last_seen
+        return sum(2 if "?" in name else int(name not in here and seen.get(name) not in here) for name in named)
 
-    def _leave(self, fact: Fact, things: Sequence[str], left: set[Fact]) -> None:
-        """Add a fact and what has to come before it to what is left to do."""
-        fact = fact._replace(makeable=True)
-        if fact.predicate == "or":
-            for one in fact.args:
-                self._leave(Fact(*one), things, left)
-        elif fact not in left:
-            left.add(fact)
-            for before in self._before(fact, things, lacking=True):
-                self._leave(before, things, left)
+    @cached_property
+    def _at_hand(self) -> set[str | None]:
+        return {self._facts.belief.location, *self._facts.belief.holding}
 
-    def _before(self, fact: Fact, things: Sequence[str], *, lacking: bool = False) -> list[Fact]:
-        """The facts that the usual way to a fact needs first; those that do not hold, or all."""
-        thing = next((arg for arg in fact.args if arg in things), None)
-        ways = self._manual.makers.get((fact.predicate, fact.negated), ())
-        if thing is None or not ways or fact.predicate in self._manual.positional:
-            return []
-        binding = dict(zip(ways[0].fact.args, fact.args, strict=True))
-        needs = [need for need in ways[0].needs if need.literals[0].makeable]
-        if lacking:
-            needs = [need for need in needs if self._judge(need, binding)[2] is not None]
-        return [bound for need in needs if self._can_make(bound := need.literals[0].bound(binding))]
+    @cached_property
+    def _last_seen(self) -> Mapping[str, str]:
+        return self._facts.belief.last_seen
+
+    def _left(self, fact: Fact, things: tuple[str, ...]) -> set[Fact]:
+        """A fact that does not hold, and all that has to come before it and does not hold either."""
+        fact = Fact(fact.predicate, fact.args, fact.negated)
+        key = (fact, things)
+        if key not in self._lacking_before:
+            left = self._lacking_before[key] = set()  # before its needs: what needs itself adds nothing
+            if fact.predicate == "or":
+                before = [Fact(*each) for each in fact.args]
+            else:
+                left.add(fact)
+                binding, needs = self._before(fact, things)
+                before = [bound for need, bound in needs if self._judge(need, binding)[2] is not None]
+            for one in before:
+                left |= self._left(one, things)
+        return self._lacking_before[key]
+
+    def _before(self, fact: Fact, things: tuple[str, ...]) -> tuple[dict[str, str], list[tuple[Need, Fact]]]:
+        """What the usual way to a fact needs first of the things, as far as actions can bring it about."""
+        key = (fact, things)
+        if key not in self._needed:
+            ways = self._manual.makers.get((fact.predicate, fact.negated), ())
+            if not ways or fact.predicate in self._manual.positional or not any(arg in things for arg in fact.args):
+                self._needed[key] = {}, []
+            else:
+                binding = dict(zip(ways[0].fact.args, fact.args, strict=True))
+                needs = [(need, need.literals[0].bound(binding)) for need in ways[0].needs if need.literals[0].makeable]
+                about = [(need, fact) for need, fact in needs if not set(things).isdisjoint(fact.args)]
+                moving = self._manual.positional
+                self._needed[key] = (
+                    binding,
+                    [(need, fact) for need, fact in about if fact.predicate not in moving and self._can_make(fact)],
+                )
+        return self._needed[key]
 
     def _milestones(
-        self, fact: Fact, things: Sequence[str], above: frozenset[Fact] = frozenset()
-    ) -> Iterator[Milestone]:
+        self, fact: Fact, things: tuple[str, ...], above: frozenset[Fact] = frozenset()
+    ) -> tuple[Milestone, ...]:
         """The facts about a thing on the way to a fact, in their order: found, then in hand, then heated."""
-        fact = fact._replace(makeable=True)
+        key = (fact, things, above)
+        if key not in self._stones:
+            self._stones[key] = tuple(self._make_milestones(fact, things, above))
+        return self._stones[key]
+
+    def _make_milestones(self, fact: Fact, things: tuple[str, ...], above: frozenset[Fact]) -> Iterator[Milestone]:
+        fact = Fact(fact.predicate, fact.args, fact.negated)
         thing = next((arg for arg in fact.args if arg in things), None)
         ways = self._manual.makers.get((fact.predicate, fact.negated), ())
         if thing is None or not ways or fact.predicate in self._manual.positional or fact in above:
             return
-        way, above = ways[0], above | {fact}
-        binding = dict(zip(way.fact.args, fact.args, strict=True))
+        binding, needs = self._before(fact, things)
         role = next((name for name, bound in binding.items() if bound == thing), "object")
-        stones = [
-            stone
-            for one in self._before(fact, things)
-            for stone in self._milestones(one, things, above)
-            if stone.thing == thing
-        ]
+        before = [stone for _, one in needs for stone in self._milestones(one, things, above | {fact})]
+        stones = [stone for stone in before if stone.thing == thing]
         yield from stones or [Milestone(Fact("found", (thing,)), f"find_{role}", thing, found=True)]
-        yield Milestone(fact, f"{way.schema.name}_{role}", thing)
+        yield Milestone(fact, f"{ways[0].schema.name}_{role}", thing)
 
 
 class _Way(NamedTuple):
     """One way to reach a goal by its milestones."""
 
-    stones: tuple[Milestone, ...]
-    todo: tuple[Milestone, ...]
-    current: Milestone | None
+    things: tuple[str, ...]
+    total: int
+    todo: list[Milestone]
+    lacking: list[Fact]
     away: int
 
     @property
     def distance(self) -> tuple[int, int]:
         return len(self.todo), self.away
-
-    @property
-    def progress(self) -> Progress:
-        total = len(self.stones)
-        if self.current is None:
-            return Progress("done", "", total, total)
-        target = kind_of(self.current.thing) if self.current.found else self.current.thing
-        return Progress(self.current.name, target, total - len(self.todo), total)
-
-
-def wanted(step: Stage) -> list[Need]:
-    """What ends a stage, as needs that are never taken for granted."""
-    return [Need(tuple(map(fact_of, clause.literals)), frozenset(), moving=False, wanted=True) for clause in step.until]
-
-
-def _is_sought(purpose: Purpose, variable: str) -> bool:
-    """True if a variable is for a thing that has to be had, rather than for a place."""
-    return any(
-        variable in literal.atom.args[:1]
-        for step in purpose.steps
-        for clause in step.until
-        for literal in clause.literals
-    )

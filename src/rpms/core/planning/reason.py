@@ -22,11 +22,11 @@ from rpms.core.facts import Atom, Truth
 from rpms.core.planning.achievers import Achiever, Achievers, Fact, Need, command_of, fact_of
 from rpms.core.planning.ground import Edge, Order
 from rpms.core.planning.prices import GOAL, Link, Option, Priced
-from rpms.core.planning.progress import GoalStanding, Tracker, wanted
+from rpms.core.planning.progress import GoalStanding, Tracker
 from rpms.core.planning.stuck import Impasse
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.pointer import point
-from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose, Stage
+from rpms.core.rules import ANYTHING, ActiveRules, Instance, Purpose
 
 UNSEEN = "anything ?"
 """Whatever may be found. A name that ends in a question mark is of something that nobody has seen yet."""
@@ -90,7 +90,7 @@ class Reasoner(Achievers):
         purpose = self.rules.purpose
         if purpose is None:
             return GoalStanding(*point(situation.belief))
-        return Tracker(self, situation, {}).standing(purpose)
+        return Tracker(self, situation).standing(purpose)
 
     def plan(self, situation: Situation, order: Order | None = None, *, seek: bool = True) -> Plan:
         """What to do in a situation; where no plan reaches the goal, and `seek`, what finds out about anything."""
@@ -134,12 +134,19 @@ class Reasoner(Achievers):
 
     def remedy(self, instance: Instance, situation: Situation) -> Remedy:
         """The first step towards being able to do an action, or what stands against it for good."""
-        schema = instance.schema
-        needed = [fact_of(clause.literals[0]) for clause in schema.preconditions if len(clause.literals) == 1]
-        gives = next((fact for fact in map(fact_of, schema.effects[:1]) if fact not in needed), None)
-        needs = [self._need(clause, gives, tuple(instance.binding)) for clause in schema.preconditions]
         graph = _Graph(self, situation, likely_places(self.rules))
-        return graph.remedy(needs, instance.binding)
+        return graph.remedy(self._needs_of(instance), instance.binding)
+
+    def _needs_of(self, instance: Instance) -> list[Need]:
+        """The preconditions of an action, made once: answers are kept by their identity."""
+        schema, parameters = instance.schema, tuple(instance.binding)
+        key = f"needs of {schema.name} {parameters}"
+        if key not in self.kept:
+            needed = [fact_of(clause.literals[0]) for clause in schema.preconditions if len(clause.literals) == 1]
+            gives = next((fact for fact in map(fact_of, schema.effects[:1]) if fact not in needed), None)
+            self.kept[key] = [self._need(clause, gives, parameters) for clause in schema.preconditions]
+        needs: list[Need] = self.kept[key]
+        return needs
 
 
 class _Graph(Priced):
@@ -210,8 +217,8 @@ class _Graph(Priced):
 
     def first_things(self) -> tuple[Option, ...]:
         """What restores the facts without which nothing else can be done; nothing where they hold."""
-        broken = [clause for clause in self._lore.always if clause.truth(self._facts) is Truth.FALSE]
-        edge = self._edge_to((need, {}) for need in wanted(Stage("", tuple(broken)))) if broken else None
+        broken = [need for clause, need in self._manual.always if clause.truth(self._facts) is Truth.FALSE]
+        edge = self._edge_to((need, {}) for need in broken) if broken else None
         return self._options() if edge is not None and self._reaches([edge]) else ()
 
     def explore(self, sought: Sequence[str] = (UNSEEN,)) -> Plan:
