@@ -6,7 +6,7 @@ manual gives schemas their form; a lesson is the precondition that was missing, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -55,6 +55,15 @@ PAPER = Harvest()
 CLEAN = Harvest(through=(), refused=False)
 """Each sub-goal apart, and only what worked: for memories that act."""
 HARVESTS = {"as_paper": PAPER, "clean": CLEAN}
+Own = Callable[[Episode], Iterable[Entry]]
+"""A harvest of one's own: entries of an episode, of any kind, beside which the paper's are harvested as well."""
+
+
+def harvest_by(how: str | Own, episode: Episode, manual: RuleManual, origin: str = "") -> tuple[Entry, ...]:
+    """The entries of an episode by a named harvest, or by one of one's own and the paper's together."""
+    if isinstance(how, str):
+        return harvest(episode, manual, origin, HARVESTS[how])
+    return merge(harvest(episode, manual, origin), how(episode))
 
 
 def harvest(episode: Episode, manual: RuleManual, origin: str = "", how: Harvest = PAPER) -> tuple[Entry, ...]:
