@@ -48,8 +48,10 @@ SHUT = "not locked(box)"
         (
             (SHUT, "fits(pin, box)", "not holding(pin)", "not here(pin)"),
             {"place": ["box"], "key": ["pin"], "thing": ["pin"]},
-            "the box is locked ← lock ← you hold the pin ← take: "
-            "the pin is here: it is not so, and no action changes that",
+            (
+                "the box is locked ← lock ← you hold the pin ← take: "
+                "the pin is here: it is not so, and no action changes that"
+            ),
         ),
         (
             (SHUT, "not fits(_, box)"),
