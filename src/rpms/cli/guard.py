@@ -5,20 +5,16 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.foreign.shown import excerpt
-from rpms.guard.guard import Guard
-from rpms.guard.manuals import find_tool_doubts, find_tool_mistakes, manual_texts, open_tool_manual
-from rpms.guard.mcp_proxy import Proxy
-from rpms.guard.python_facts import load_python
-from rpms.guard.replay import LeftOut, replay
+
+if TYPE_CHECKING:
+    from rpms.guard.guard import Guard
 
 app = typer.Typer(help="Check the tool calls of agents against a manual.", no_args_is_help=True)
 Manual = Annotated[
@@ -29,6 +25,9 @@ _MOST_MISTAKES = 20
 
 
 def _guard(manual: list[Path], python: Path | None, log: Path | None = None) -> Guard:
+    from rpms.guard.guard import Guard  # noqa: PLC0415
+    from rpms.guard.python_facts import load_python  # noqa: PLC0415
+
     return Guard(manual, python=load_python(python) if python else None, log=log)
 
 
@@ -39,6 +38,17 @@ def check(
     python: Python = None,
 ) -> None:
     """Check a manual. With a log, judge every call in it again and show the rulings."""
+    from rich.markup import escape  # noqa: PLC0415  a command line is checked before its work is loaded
+    from rich.table import Table  # noqa: PLC0415
+
+    from rpms.guard.manuals import (  # noqa: PLC0415
+        find_tool_doubts,
+        find_tool_mistakes,
+        manual_texts,
+        open_tool_manual,
+    )
+    from rpms.guard.replay import LeftOut, replay  # noqa: PLC0415
+
     mistakes = find_tool_mistakes(*manual_texts(*manual))
     for mistake in mistakes[:_MOST_MISTAKES]:
         complain(f"rpms: {mistake}")
@@ -85,6 +95,8 @@ def mcp(
         raise InputError("name the server after `--`: `rpms guard mcp --manual FILE -- your-server`")
     client = os.dup(1)
     os.dup2(2, 1)  # from here on only the session writes to the client: what functions in Python print goes to stderr
+    from rpms.guard.mcp_proxy import Proxy  # noqa: PLC0415
+
     proxy = Proxy(_guard(manual, python, log), lambda text: complain(f"rpms guard: {text}"), patience=timeout)
     before = signal.signal(signal.SIGHUP, signal.default_int_handler)  # a closed terminal is as Ctrl-C: the server ends
     try:
