@@ -1,13 +1,21 @@
 """What a check costs: the median over many calls, by a manual of so many rules, each over facts from several lookups.
 
-python benchmarks/guard.py [--rules 100] [--calls 2000]
+python benchmarks/guard.py [--rules 100] [--calls 2000] [--mcp]
+
+With --mcp, what the proxy adds to calls of a server of the official SDK: start-up, small calls, writes of a megabyte.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import resource
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 
 from rpms.guard import Call, Guard, read_tool_manual
 
@@ -70,11 +78,95 @@ def measure(rules: int, calls: int) -> tuple[list[float], list[float]]:
     return seconds, worked
 
 
+SERVER = """
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("files")
+@server.tool()
+def read(path: str) -> str:
+    return "text of " + path
+@server.tool()
+def write(path: str, content: str) -> str:
+    return str(len(content))
+server.run()
+"""
+MANUAL = """
+facts: {was_read: {args: [path], initially: false, as: path}}
+tools:
+  read: {args: [path], effects: [was_read(path)]}
+  write: [path, content]
+policies: {P-READ-001: {text: What is written was read., tools: write, requires: was_read(path)}}
+"""
+
+
+class Client:
+    """A client that writes and reads lines."""
+
+    def __init__(self, command: list[str]) -> None:
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        version, who = "2025-11-25", {"clientInfo": {"name": "a", "version": "1"}, "capabilities": {}}
+        self.number = 0
+        self.ask("initialize", {"protocolVersion": version, **who})
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def send(self, message: dict[str, object]) -> None:
+        self.process.stdin.write(json.dumps(message).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, method: str, params: dict[str, object]) -> float:
+        """Seconds until the answer."""
+        self.number += 1
+        start = time.perf_counter()
+        self.send({"jsonrpc": "2.0", "id": self.number, "method": method, "params": params})
+        answer = json.loads(self.process.stdout.readline())
+        seconds = time.perf_counter() - start
+        assert not answer["result"].get("isError"), answer
+        return seconds
+
+    def call(self, tool: str, **arguments: str) -> float:
+        return self.ask("tools/call", {"name": tool, "arguments": arguments})
+
+    def end(self) -> None:
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def measure_mcp(calls: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        manual = Path(folder, "m.yaml")
+        manual.write_text(MANUAL)
+        server = [sys.executable, "-c", SERVER]
+        proxy = [sys.executable, "-m", "rpms", "guard", "mcp", "--manual", str(manual), "--"]
+        echo = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([*proxy, *echo], stdin=subprocess.DEVNULL, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print(
+            f"start-up: {after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime:.2f} s of processor time"
+        )
+        plain, guarded = Client(server), Client([*proxy, *server])
+        rows = {"small calls": (calls, "x"), "writes of 1 MB": (max(10, calls // 20), "x" * 1_000_000)}
+        for name, (times, content) in rows.items():
+            found: dict[str, list[float]] = {"plain": [], "guarded": []}
+            for number in range(times):  # by turns, so that a busy machine is busy for both
+                for key, client in (("plain", plain), ("guarded", guarded)):
+                    path = f"/a/{number}"
+                    small = client.call("read", path=path)
+                    found[key].append(small if len(content) == 1 else client.call("write", path=path, content=content))
+            one, other = (statistics.median(each) for each in found.values())
+            print(f"{name}: {1e3 * one:.2f} ms, guarded {1e3 * other:.2f} ms, {other / one:.2f} times")
+        plain.end()
+        guarded.end()
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     arguments.add_argument("--rules", type=int, default=100)
     arguments.add_argument("--calls", type=int, default=2_000)
+    arguments.add_argument("--mcp", action="store_true")
     options = arguments.parse_args()
+    if options.mcp:
+        measure_mcp(options.calls // 10)
+        return
     seconds, worked = measure(options.rules, options.calls)
     tenth = statistics.quantiles(seconds, n=10)
     print(f"{options.rules} rules on one tool, {options.calls} calls, all allowed")

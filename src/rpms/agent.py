@@ -22,16 +22,18 @@ from rpms.core.verdict import Candidate
 from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.files import is_there
 from rpms.learn.freeze import freeze, read_frozen
-from rpms.learn.harvest import HARVESTS, harvest
+from rpms.learn.harvest import harvest_by
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.windows import context_window
+from rpms.play.reading import CONTROLS, Ask, Reads
 from rpms.play.reflecting import Earlier, reflect
 from rpms.play.settings import CONDITION_KNOBS, SettingError, Settings
 from rpms.play.setup import knowledge_of
 from rpms.play.step import Course, Move, Player
 from rpms.store.answers import FolderOfAnswers
 from rpms.store.memories import write_memory
+from rpms.store.packed_answers import open_answers
 from rpms.worlds.base import Outcome, World
 from rpms.worlds.registry import find_world
 
@@ -53,12 +55,14 @@ class Agent:
         *,
         decoding: Decoding | None = None,
         options: ModelOptions | None = None,
+        ask: Ask | None = None,
         **settings: Any,
     ) -> None:
         """`model` is a name as after `--model`, or an open model, which stays open; `memory` a file or a memory.
 
         `settings` are those of the command line, by the same names: `preset="strict"`, `manual="paper"`, `theta=0.6`,
-        `tiers="universal,environment"`. A `Condition` in place of a name says all that settings can say of it.
+        `tiers="universal,environment"`. A `Condition` in place of a name says all that settings can say of it. `ask` is
+        called with a goal in somebody's words that cannot be read and the goals there are; it returns other words.
         """
         self.world = find_world(world) if isinstance(world, str) else world
         given = self._read(condition, memory, settings)
@@ -74,11 +78,16 @@ class Agent:
         knowledge = knowledge_of(self.world, sources, decoding.max_tokens, self.method)
         mind = compose(self.condition, knowledge, self.memory)
         self._context = window
-        self._harvest = HARVESTS[given.harvesting]
+        self._harvest = given.harvesting
         self._carried: dict[str, tuple[str, ...]] = {}
         opened = open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
         condition = self.condition
-        self._player = Player(self.world, mind, opened, decoding, self.method, condition.repair, condition.calls)
+        reads = Reads(opened, ask=ask)
+        if given.reader in CONTROLS:
+            reads = Reads(control=given.reader or "", ask=ask)
+        elif given.reader:
+            reads = Reads(open_model(given.reader, options, open_answers=open_answers), ask=ask)
+        self._player = Player(self.world, mind, opened, decoding, self.method, condition.repair, condition.calls, reads)
         self._episodes = 0
         self._course: Course | None = None
         self._move: Move | None = None
@@ -204,7 +213,7 @@ class Agent:
             course = self._player.after(course, move, Outcome(observation))
         ending = Ending.WON if won else Ending.LOST if fatal else Ending.OUT_OF_STEPS
         episode = Episode(self._task, course.goal.type, course.goal.text, ending, float(won), course.steps)
-        found = harvest(episode, self._player.mind.schemas, f"agent/{_digest(episode)}", self._harvest)
+        found = harvest_by(self._harvest, episode, self._player.mind.schemas, f"agent/{_digest(episode)}")
         self._course = self._move = None
         self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
         if self.condition.memory:

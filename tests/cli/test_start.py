@@ -29,13 +29,19 @@ def loaded(*words: str) -> set[str]:
     return set(done.stdout.rpartition("loaded:")[2].split())
 
 
-@pytest.mark.parametrize("words", [("--help",), ("--version",), ("runn",), ("guard", "mcp", "--nope")], ids=" ".join)
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("runn",)], ids=" ".join)
 def test_help_and_mistakes_load_a_handful_of_modules(words: tuple[str, ...]):
     names = loaded(*words)
     own = {name for name in names if name.split(".")[0] == "rpms"}
     assert len(own) <= 15
     assert not HEAVY & names
     assert len(names) <= 500
+
+
+def test_the_guard_starts_without_worlds_models_and_pages():
+    names = loaded("guard", "mcp", "--nope")
+    rooms = {name.split(".")[1] for name in names if name.startswith("rpms.")}
+    assert rooms <= {"cli", "core", "foreign", "guard", "store"}
 
 
 def test_a_mistake_in_an_option_of_one_command_loads_no_other_command_and_no_sdk():

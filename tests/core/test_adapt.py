@@ -50,7 +50,7 @@ def room(belief=ROOM, *known: SuccessSnippet, goal: Goal = COOL_APPLE, done=(), 
 
 
 def bound(entry: SuccessSnippet, here: AdaptContext) -> Candidate:
-    return here.adapt(candidate(entry), entry)
+    return here.adapt(candidate(entry))
 
 
 TAKE = snippet("go to sink 4", "go to fridge 7", "open fridge 7", "take apple 3 from fridge 7")

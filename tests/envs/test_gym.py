@@ -88,8 +88,10 @@ def test_misuse_is_one_clear_line():
         env.reset(options={"task": NAME[:-1]})
     with pytest.raises(InputError, match="has 0 to 23"):
         env.reset(options={"task": 24})
-    with pytest.raises(InputError, match="reset has no option goal"):
+    with pytest.raises(InputError, match="a goal is a text"):
         env.reset(options={"goal": 1})
+    with pytest.raises(InputError, match="reset has no option aim"):
+        env.reset(options={"aim": 1})
     env.reset()
     with pytest.raises(InputError, match="a command is a text, not int"):
         env.step(3)
@@ -171,3 +173,15 @@ def test_one_bad_command_steps_no_game():
     with pytest.raises(InputError, match="a seed is a whole number"):
         env.reset(seed=["x", 1, 2])
     env.close()
+
+
+def test_an_opening_states_a_goal_in_ones_own_words():
+    env = gymnasium.make("rpms/ALFWorld-v0")
+    observation, _ = env.reset(seed=1, options={"goal": "leave a cold potato on the counter"})
+    assert observation.endswith("Your task is to: leave a cold potato on the counter")
+    env.close()
+    human = gymnasium.make("rpms/ALFWorld-v0", options={"goals": "human"})
+    observation, info = human.reset(options={"task": 0})
+    assert info["task"].endswith("#1")
+    assert "lamplight" in observation
+    human.close()

@@ -69,8 +69,8 @@ def test_an_example_ends_with_a_refused_call(example, needs, run, request):
 
 @pytest.mark.parametrize("manual", sorted(EXAMPLES.glob("*.yaml")), ids=lambda file: file.name)
 def test_a_manual_has_no_mistakes(manual, rpms):
-    if manual.name == "approval.yaml":
-        pytest.skip("this is Inspect's configuration")
+    if manual.name in ("approval.yaml", "files_cases.yaml"):
+        pytest.skip("this is Inspect's configuration, or cases")
     assert rpms("guard", "check", "--manual", manual).out.startswith("ok: ")
 
 

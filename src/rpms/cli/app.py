@@ -25,7 +25,9 @@ class Known(NamedTuple):
     panel: str
     summary: str
     function: str = ""
-    """The function that it is; none for a group of commands, which the module calls `app`."""
+    """The function that it is; none for a group of commands."""
+    group: str = "app"
+    """What the module calls the group."""
 
 
 COMMANDS = {
@@ -87,6 +89,7 @@ COMMANDS = {
         "convert",
     ),
     "worlds": Known("worlds", _KNOW, "List the worlds, check one, or write a new one to start from."),
+    "prompts": Known("worlds", _KNOW, "The texts of a world's prompts.", group="prompts"),
     "models": Known("models", _KNOW, "List the models that can be used, or check that one answers."),
     "rules": Known("rules", _KNOW, "Show, check, learn, test and compare rule manuals."),
     "memory": Known("memory", _KNOW, "Show, count, merge, compare and clean memories."),
@@ -136,7 +139,7 @@ def make_app(word: str | None = None) -> typer.Typer:
         if known.function:
             app.command(name, rich_help_panel=known.panel)(getattr(module, known.function))
         else:
-            app.add_typer(module.app, name=name, rich_help_panel=known.panel)
+            app.add_typer(getattr(module, known.group), name=name, rich_help_panel=known.panel)
     if of_world or word not in COMMANDS:
         problems += add_others(app, () if of_world else (_OWN_WORLD,))
     join_lines(app)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
 from typing import NamedTuple
@@ -91,6 +91,12 @@ class HumanModel:
             if not words.startswith("?"):
                 return Answer(f"Action: {words}")
             self._list(possible().of(words.lstrip("? ").casefold()))
+
+    def ask_goal(self, request: str, goals: Sequence[str]) -> str:
+        """Ask what a request means that could not be read."""
+        self._console.print(Text(f"No goal here fits `{one_line(request)}`. The goals: {', '.join(goals)}."))
+        self._console.print(Text("Type one with its object and destination, or the goal in other words.", style="dim"))
+        return self._read()
 
     def _list(self, listed: Possible) -> None:
         likely, uncertain = ([Text(command) for command in each] for each in listed)

@@ -23,10 +23,10 @@ _SEVERAL = ("enforce", "task")
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Which tasks": (
         *("split", "task", "variation", "limit", "per_task", "sample", "steps"),
-        *("data", "engine", "simplifications", "option"),
+        *("data", "engine", "simplifications", "option", "goal"),
     ),
     "Which model": (
-        *("model", "base_url", "context", "max_tokens", "temperature", "seed", "calls", "parameter"),
+        *("model", "reader", "base_url", "context", "max_tokens", "temperature", "seed", "calls", "parameter"),
         *("record", "price"),
     ),
     "Rules, memory and method": (

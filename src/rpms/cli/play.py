@@ -23,18 +23,21 @@ from rpms.core.episode import Ending, Episode, Step
 from rpms.core.errors import InputError
 from rpms.core.rules import ActiveRules
 from rpms.foreign.shown import one_line
-from rpms.models.catalogue import open_model
+from rpms.models.base import Model
+from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.providers import Backend, parse_model_name
 from rpms.play.episode import Play, play
+from rpms.play.reading import CONTROLS, Reads
 from rpms.play.reflecting import NOTHING, Earlier, reflect
 from rpms.play.settings import Settings
 from rpms.play.setup import knowledge_of
 from rpms.store.answers import FolderOfAnswers
-from rpms.worlds.base import Task, World
+from rpms.store.packed_answers import open_answers
+from rpms.worlds.base import REQUEST, Task, World
 from rpms.worlds.registry import find_world
 
 
-@with_settings(without=("task", "limit", "per_task", "sample"))
+@with_settings(without=("task", "limit", "per_task", "sample", "prompt"))
 def play_one(
     world: options.WorldName,
     task: Annotated[str | None, typer.Option(help="A task's number, type, name or id; by default the first.")] = None,
@@ -46,6 +49,9 @@ def play_one(
     model: options.ModelName = "planner",
     base_url: options.BaseUrl = None,
     option: options.WorldOptions = None,
+    goal: Annotated[
+        str | None, typer.Option(help="What is wanted, in your own words, in place of the task's goal.", metavar="TEXT")
+    ] = None,
     prompt: Annotated[bool, typer.Option("--prompt", help="Show each prompt in full.")] = False,
     rules: Annotated[bool, typer.Option("--rules", help="Show the active rules at the start.")] = False,
     verbose: Annotated[
@@ -62,6 +68,10 @@ def play_one(
     setting = settings.setting(found, options.make_setting(found, data, engine, option))
     split = settings.split or found.splits[0]
     chosen = options.named_task(found, lambda given: found.tasks(split, given), setting, task, variation)
+    if goal is not None:
+        if not goal.strip():
+            raise InputError("--goal is empty: say what is wanted, or leave it out")
+        chosen = replace(chosen, source={**chosen.source, REQUEST: " ".join(goal.split())})
     memory = options.memory_of(settings, found, model)
     decoding = settings.decoding(found)
     sources = options.sources_of(settings, found, model, base_url)
@@ -69,6 +79,7 @@ def play_one(
     console = make_console()
     person = HumanModel(console, found) if parse_model_name(model).provider.backend is Backend.HUMAN else None
     answering = person or open_model(model, reached, open_answers=FolderOfAnswers)
+    reads = _reads(settings, person, answering, reached)
     if note:
         complain(note)
     options.note_knowledge(settings, found, model, base_url)
@@ -90,6 +101,7 @@ def play_one(
                     episode_id=_named(chosen, trial),
                     seed=settings.seed or 0,
                     method=method,
+                    reads=reads,
                     brought=brought,
                     repair=condition.repair,
                     calls=condition.calls,
@@ -107,6 +119,16 @@ def play_one(
         answering.close()
     if result.ending in (Ending.MODEL_ERROR, Ending.WORLD_ERROR):
         raise typer.Exit(1)
+
+
+def _reads(settings: Settings, person: HumanModel | None, answering: Model, reached: ModelOptions) -> Reads:
+    """Who reads a goal in somebody's words; where nobody can, a person who plays is asked."""
+    ask = person.ask_goal if person is not None else None
+    if settings.reader in CONTROLS:
+        return Reads(control=settings.reader or "", ask=ask)
+    if settings.reader:
+        return Reads(open_model(settings.reader, reached, open_answers=open_answers), ask=ask)
+    return Reads(answering, ask=ask)
 
 
 def _named(task: Task, trial: int) -> str:

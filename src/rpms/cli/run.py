@@ -33,6 +33,7 @@ from rpms.play.spending import Spending, price_kept, spending
 from rpms.play.trials import Trials, run_trials
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, RunSummary
+from rpms.worlds.base import game_of
 from rpms.worlds.registry import find_world
 
 _ERRORS_SHOWN = 3
@@ -191,7 +192,13 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
     low, high = wilson(summary.won, summary.done)
     endings = ", ".join(f"{count} {ending}" for ending, count in summary.endings.most_common())
     console.print(f"{summary.done} of {summary.total} episodes: {endings}; 95% interval {low:.1%} to {high:.1%}")
-    lines = (*infeasible(summary), *interventions(summary), *lack_of_room(summary), *spending_lines(spent))
+    lines = (
+        *by_game(summary),
+        *infeasible(summary),
+        *interventions(summary),
+        *lack_of_room(summary),
+        *spending_lines(spent),
+    )
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)
     errors = list(dict.fromkeys(row.error for row in summary.rows if row.error))
@@ -199,6 +206,17 @@ def print_summary(console: Console, summary: RunSummary, spent: Spending) -> Non
         console.print(f"error: {error}", markup=False, soft_wrap=True)
     if len(errors) > _ERRORS_SHOWN:
         console.print(f"and {len(errors) - _ERRORS_SHOWN} other errors; the episode files have them")
+
+
+def by_game(summary: RunSummary) -> list[str]:
+    """Games won in all their sentences and in some, where each sentence is a task; nothing where none is."""
+    games: dict[str, list[bool]] = defaultdict(list)
+    for row in summary.rows:
+        games[game_of(row.task)].append(row.won)
+    if len(games) == len(summary.rows):
+        return []
+    every, some = sum(map(all, games.values())), sum(map(any, games.values()))
+    return [f"games: {every} of {len(games)} won in every sentence, {some} in at least one"]
 
 
 def infeasible(summary: RunSummary) -> list[str]:

@@ -36,6 +36,7 @@ def show_step(console: Console, step: Step, *, prompt: bool, told: str, verbose:
     """Print a step; on a terminal so that it fits, unless all is to be shown."""
     seen = f"{step.observation} ({told})" if told else step.observation
     before = [_rule(console, step.number), *_seen(seen), *_known(step.decision, verbose=verbose)]
+    before.append(ScreenPart([Text(line, style="cyan") for line in _readings(step)]))
     after = list(_done(step))
     if prompt:
         _print(console, before, None)
@@ -45,6 +46,19 @@ def show_step(console: Console, step: Step, *, prompt: bool, told: str, verbose:
         _print(console, after, None)
         return
     _print(console, [*before, *after], console.height - 1 if console.is_terminal and not verbose else None)
+
+
+def _readings(step: Step) -> Iterator[str]:
+    """What a request is read as, and why another reading is taken."""
+    if step.readings is None:
+        return
+    if step.readings.why:
+        yield f"another reading: {step.readings.why}"
+    later = step.readings.ranked[step.readings.taken :][:_READINGS_SHOWN]
+    yield "read as: " + ", ".join(f"{each.goal.signature} ({each.probability:.0%})" for each in later)
+
+
+_READINGS_SHOWN = 3
 
 
 def said(observation: str) -> Text:

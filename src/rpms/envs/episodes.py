@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import NamedTuple, Self
 from rpms.core.errors import InputError
 from rpms.foreign.limits import LONGEST_NUMBER
 from rpms.foreign.shown import excerpt
-from rpms.worlds.base import Game, Outcome, Setting, Task, World, act, start
+from rpms.worlds.base import REQUEST, Game, Outcome, Setting, Task, World, act, start
 from rpms.worlds.registry import find_world
 
 _LISTS = 16
@@ -104,7 +105,10 @@ class Episodes:
         self.close()
         self._game = self.world.open(task, self.setting)
         self.task, self.steps = task, 0
-        return self._turn(start(self._game), 0.0)
+        opening = start(self._game)
+        if request := task.source.get(REQUEST):
+            opening = replace(opening, observation=self.world.stating(opening.observation, request))
+        return self._turn(opening, 0.0)
 
     def step(self, command: str) -> EnvTurn:
         """Give the game a command exactly as written: any text may come, what cannot be done is answered in words."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from rpms.core.errors import InputError
 from rpms.envs.episodes import EnvTurn, Episodes, is_whole
 from rpms.foreign.limits import LONGEST_OBSERVATION
 from rpms.foreign.shown import excerpt
-from rpms.worlds.base import Task, World
+from rpms.worlds.base import REQUEST, Task, World
 from rpms.worlds.registry import world_names
 
 try:
@@ -65,7 +66,7 @@ class WorldEnv(gymnasium.Env[str, str]):
     """One game at a time. The arguments are those of `Episodes`, and whether infos list what is admissible.
 
     The reward is what the world's score rose by. A seed draws the task, the same on every machine;
-    `reset(options={"task": …})` names one by its id or its number.
+    `reset(options={"task": …})` names one by its id or its number, and `{"goal": …}` puts another goal in its opening.
     """
 
     def __init__(
@@ -208,10 +209,14 @@ def _array(values: list[Any]) -> Any:
 
 
 def _chosen(episodes: Episodes, options: Mapping[str, Any], dice: Any) -> Task:
-    if unknown := next((name for name in options if name != "task"), ""):
-        raise InputError(f"reset has no option {excerpt(unknown, 60)}; the one there is: task, an id or a number")
-    wanted = options.get("task")
-    return episodes.choose(int(dice.integers(len(episodes.tasks))) if wanted is None else wanted)
+    if unknown := next((name for name in options if name not in ("task", "goal")), ""):
+        there = "task (an id or a number) and goal (what is wanted, in your own words)"
+        raise InputError(f"reset has no option {excerpt(unknown, 60)}; there are {there}")
+    wanted, goal = options.get("task"), options.get("goal", "")
+    task = episodes.choose(int(dice.integers(len(episodes.tasks))) if wanted is None else wanted)
+    if not isinstance(goal, str):
+        raise InputError(f"a goal is a text, not {excerpt(goal, 60)}")
+    return replace(task, source={**task.source, REQUEST: goal}) if goal.strip() else task
 
 
 def _info(episodes: Episodes, turn: EnvTurn, admissible: bool) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cached_property
-from hashlib import sha256
 from typing import Any, Final
 
 from rpms.core.facts import Atom, Clause, Literal, Truth
@@ -38,9 +37,9 @@ class Call:
 
     @cached_property
     def key(self) -> str:
-        """A short text that is the same for the same call."""
-        text = self.text
-        return text if len(text) < _LONG else f"{self.tool}({sha256(text.encode('utf-8', 'replace')).hexdigest()})"
+        """A short text that, in this process, is the same for the same call."""
+        said = tuple((name, text_of(value)) for name, value in sorted(self.arguments.items()))
+        return self.text if sum(len(text) for _, text in said) < _LONG else f"{self.tool}({hash(said):x})"
 
 
 @dataclass(frozen=True)
@@ -81,6 +80,8 @@ class ToolFact:
     """What holds until a call changes it."""
     alike: Alike | None = None
     """How its arguments are written alike before they are compared."""
+    shared: bool = False
+    """All guards with one store know it."""
 
     @property
     def told(self) -> bool:
@@ -170,6 +171,8 @@ class ToolManual:
     records: Mapping[str, RecordKind] = field(default_factory=dict)
     tools: Mapping[str, ToolSchema] = field(default_factory=dict)
     policies: tuple[Policy, ...] = ()
+    drafts: tuple[Policy, ...] = ()
+    """Rules that nobody has reviewed, and that judge no call."""
     now: datetime | None = None
     fails: tuple[str | Reading, ...] = ("Error", "Failed", _ERROR_WITHIN)
     """How the text of a result begins that is a failure, or what its JSON says then."""

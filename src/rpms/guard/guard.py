@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from datetime import UTC, datetime
 from itertools import permutations
 from pathlib import Path
 from threading import RLock
+from time import perf_counter
 from types import ModuleType
 from typing import Any, Final
 from uuid import uuid4
 
 from rpms.core.belief import FactBelief
-from rpms.core.errors import FileError, InputError
-from rpms.core.facts import Atom, Clause, Literal, Truth, parse_literal
-from rpms.core.names import nearest
+from rpms.core.errors import FileError
+from rpms.core.facts import Atom, Clause, Literal, Truth
 from rpms.foreign.json_text import NotJson
 from rpms.foreign.shown import excerpt
 from rpms.guard.call_facts import Absent, CallFacts, PythonFact, ToolBelief
@@ -25,14 +26,18 @@ from rpms.guard.comparisons import MISSING, moment_of, text_of
 from rpms.guard.json_calls import TooLarge, as_call, as_result, records_in, tool_of
 from rpms.guard.judging import Rulebook, judge
 from rpms.guard.log import CheckLine, GuardLog, ResultLine, ToldLine, kept
-from rpms.guard.manuals import open_tool_manual
 from rpms.guard.python_facts import PythonFacts
+from rpms.guard.reloading import ManualFiles
 from rpms.guard.repeats import Repeats
-from rpms.guard.rulings import ERROR, FORM, Ask, Modify, Refuse, Ruling, Warn
-from rpms.guard.under_way import UnderWay
+from rpms.guard.rulings import ERROR, FORM, Allow, Ask, Modify, Refuse, Ruling, Warn
+from rpms.guard.shared import SharedFacts
+from rpms.guard.telling import check_tellable, unquoted
+from rpms.guard.under_way import Changes, UnderWay
 
 USER: Final = "user_says"
 """The name under which what the user says is observed, with its `text`: a manual may declare it like a tool."""
+Watch = Callable[[Call, Ruling, float], None]
+"""Told of every check: the call, the ruling, the seconds."""
 _MOST_ASKED = 6
 """Arguments of a call that a learner is told about."""
 _LOUD = logging.getLogger("rpms.guard")
@@ -50,19 +55,26 @@ class Guard:
         now: datetime | None = None,
         log: Path | str | None = None,
         session: str = "",
+        store: Path | str | None = None,
+        observe_only: bool = False,
+        watch: Watch | None = None,
     ) -> None:
         """`manual` is read from its files, or read already. `belief` holds what is known from the start.
 
         `python` has the functions that the manual names; a manual alone never runs code. `now` stands in place of the
-        manual's and the clock's. `log` is a file that everything is written to, under the name of a `session`.
+        manual's and the clock's. `log` is a file that everything is written to, under the name of a `session`. `store`
+        is a file in which guards share the facts that the manual says are `shared`. With `observe_only`, calls are
+        judged and logged, and all are allowed. `watch` is called with every call, its ruling and the seconds it took.
         """
-        if isinstance(manual, str | Path):
-            manual = open_tool_manual(manual)
-        self.manual = manual if isinstance(manual, ToolManual) else open_tool_manual(*manual)
+        self._files: ManualFiles | None = None
+        if not isinstance(manual, ToolManual):
+            self._files = ManualFiles([manual] if isinstance(manual, str | Path) else manual)
+            manual = self._files.manual
+        self.manual = manual
         known = belief or FactBelief()
         self.belief = belief if isinstance(belief, ToolBelief) else ToolBelief(known.known, known.things)
         self._start = self.belief
-        self._python = python if isinstance(python, PythonFacts) else PythonFacts(self.manual, python)
+        self.python = python if isinstance(python, PythonFacts) else PythonFacts(self.manual, python)
         self._rules = Rulebook(self.manual)
         self._now = now
         self._clock: datetime | None = None
@@ -73,15 +85,32 @@ class Guard:
         self._lock = RLock()
         self._log = GuardLog(Path(log)) if log is not None else None
         self.session = session or uuid4().hex[:8]
+        self._store_file, self._observe_only, self._watch = store, observe_only, watch
+        self._shared = SharedFacts(Path(store), uuid4().hex) if store is not None else None
         if self._log is not None:
             self._log.begin(self.manual.name)
 
     def fresh(self, session: str = "", *, silent: bool = False) -> Guard:
         """A guard by the same manual that knows only what this one knew at first; a silent one writes no log."""
-        other = Guard(self.manual, self._start, python=self._python, now=self._now, session=session)
-        other._log = None if silent else self._log
-        other._rules = self._rules
+        other = Guard(self.manual, self._start, python=self.python, now=self._now, session=session)
+        other._rules, other._files = self._rules, copy(self._files)
+        if not silent:
+            other.join(self)
         return other
+
+    def join(self, other: Guard) -> None:
+        """Write to the log of another guard, share its facts, and observe or judge as it does."""
+        self._log, self._watch, self._observe_only = other._log, other._watch, other._observe_only
+        if other._store_file is not None:
+            self._shared = SharedFacts(Path(other._store_file), uuid4().hex)
+
+    def refresh(self) -> None:
+        """Judge by the manual as its files are now, if they have changed; what is known stays."""
+        changed = self._files.changed() if self._files is not None else None
+        if changed is not None:
+            with self._lock:
+                self.python = PythonFacts(changed, self.python.given)
+                self.manual, self._rules = changed, Rulebook(changed)
 
     def at(self, moment: str) -> None:
         """Judge as of a moment, in ISO 8601, unless the manual or the host names one."""
@@ -101,7 +130,8 @@ class Guard:
         person may be told Ask, and checks the call again with what was decided as `approved`. Otherwise such calls are
         refused, and what to do about it is the remedy.
         """
-        with self._lock:
+        start = perf_counter()
+        with self._lock, self._transaction():
             facts: CallFacts | None = None
             try:
                 read = as_call(call)
@@ -116,7 +146,39 @@ class Guard:
                     ruling = self._failed(read, error)
             ruling = self._written(read, ruling, approved=approved)
             self._last = (facts.call if facts else read, facts, ruling)
+        if self._watch is not None:
+            self._watch(read, ruling, perf_counter() - start)
+        if not self._observe_only:
             return ruling
+        if facts is not None and (not ruling.goes_on or isinstance(ruling, Modify)):  # it is made all the same
+            self._announce(read, tuple(self._changes(self._facts(read), MISSING)))
+        return Allow()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Judge by what other guards have told, and let none of them judge meanwhile."""
+        if self._shared is None:
+            yield
+            return
+        with self._shared.transaction():
+            if news := self._shared.news():
+                self.belief = self.belief.learn(*news)
+                self._under_way.settle({each.atom for each in news})
+            yield
+
+    def _announce(self, call: Call, changes: Changes) -> None:
+        """Expect what a call that is about to be made will change."""
+        self._under_way.add(call, changes)
+        if self._shared is not None:
+            self._shared.announce(call.id or call.key, (each for each in changes if self._is_shared(each[0])))
+
+    def _is_shared(self, atom: Atom) -> bool:
+        fact = self.manual.facts.get(atom.predicate)
+        return fact is not None and fact.shared
+
+    def _share(self, facts: Iterable[Literal]) -> None:
+        if self._shared is not None:
+            self._shared.tell(each for each in facts if self._is_shared(each.atom))
 
     def preview(self, call: Call | Mapping[str, Any]) -> Ruling:
         """The ruling that a host would get that can modify and ask; nothing is noted or logged."""
@@ -133,13 +195,14 @@ class Guard:
         said: dict[str, Any] = {name: getattr(ruling, name) for name in ("rule", "reason", "fact", "remedy")}
         said |= {"ruling": ruling.word, "made": dict(ruling.call.arguments) if isinstance(ruling, Modify) else None}
         try:
-            self._log.add(CheckLine(**self._place(), **_named(call), **said, approved=approved))
+            shadow = self._observe_only
+            self._log.add(CheckLine(**self._place(), **_named(call), **said, approved=approved, shadow=shadow))
         except (FileError, OSError, ValueError) as error:
             if not ruling.goes_on:
                 return ruling
             failed = self._failed(call, error)
             if isinstance(failed, Refuse):
-                self._under_way.end(call)
+                self.withdraw(call)
             return ruling if isinstance(ruling, Modify) and failed.goes_on else failed
         return ruling
 
@@ -162,7 +225,7 @@ class Guard:
         if ruling.goes_on:
             ruling = self._repeats.judge(facts.call, ruling, self.manual)
         if ruling.goes_on:
-            self._under_way.add(facts.call, tuple(self._changes(facts, MISSING)))
+            self._announce(facts.call, tuple(self._changes(facts, MISSING)))
         return facts, ruling
 
     def _failed(self, call: Call, error: Exception) -> Ruling:
@@ -192,17 +255,22 @@ class Guard:
 
     def _facts(self, call: Call) -> CallFacts:
         now = self._now or self.manual.now or self._clock or datetime.now(UTC)
-        return CallFacts(call, self.manual, self.belief, now, self._python, self._under_way.coming())
+        others = self._shared.coming() if self._shared is not None else {}
+        return CallFacts(call, self.manual, self.belief, now, self.python, others | self._under_way.coming())
 
     def withdraw(self, call: Call) -> None:
         """Forget a call that was let through and then not made."""
         with self._lock:
             self._under_way.end(call)
+            if self._shared is not None:
+                self._shared.withdraw(call.id or call.key)
 
     def abandon(self, call: Call) -> None:
         """Note that nobody waits for a call any more: what it changes is unknown until it is found out, or told."""
         with self._lock:
             self._under_way.lose(call)
+            if self._shared is not None:
+                self._shared.lose(call.id or call.key)
 
     def observe(self, call: Call | Mapping[str, Any], result: object, *, failed: bool | None = None) -> None:
         """Learn from what a call returned. Text that is JSON is read as such; `failed` overrides the manual's `fails`.
@@ -221,7 +289,7 @@ class Guard:
                 value = MISSING
             wrong = self.manual.failed(value) if failed is None else failed
             known = self.belief.known
-            self._under_way.end(read)
+            self.withdraw(read)
             try:
                 self._under_way.settle(self._learn(read, value, failed=wrong))
             except Exception as error:  # noqa: BLE001  see check
@@ -243,11 +311,12 @@ class Guard:
         Nothing is learned, and an InputError raised, where one of them is no fact of the manual that can be told.
         """
         with self._lock:
-            told = [_unquoted(fact) if isinstance(fact, str) else fact for fact in facts]
+            told = [unquoted(fact) if isinstance(fact, str) else fact for fact in facts]
             for literal in told:
-                _check_tellable(literal.atom, self.manual)
+                check_tellable(literal.atom, self.manual)
             before, self.belief = self.belief, self.belief.learn(*told)
             self._under_way.settle({literal.atom for literal in told})
+            self._share(told)
             if self.belief.known != before.known:  # what is told is news, and what was known is none
                 self._heard += 1
                 self._repeats.news(self._heard)
@@ -268,6 +337,7 @@ class Guard:
                 found.update(records_in(kind, call, result))
             belief = belief.with_records(found) if found else belief
         self.belief = belief
+        self._share(changes)
         return [change.atom for change in changes]
 
     def _changes(self, facts: CallFacts, result: object, *, failed: bool = False) -> list[tuple[Atom, bool]]:
@@ -296,6 +366,12 @@ class Guard:
             lines += ["", "records:", *(f"  {excerpt(' '.join(key))}" for key in self.belief.records)]
             return "\n".join(lines).strip()
 
+    def kept_rules(self) -> list[str]:
+        """The rules that were asked about the last call and stand against nothing in it."""
+        facts = self._last[1] if self._last is not None else None
+        found = self._rules.findings(facts) if facts is not None else ()
+        return [each.rule for each in found if each.broken is Truth.FALSE]
+
     def _said_by_rules(self, facts: CallFacts) -> Iterator[str]:
         words = {Truth.TRUE: "broken", Truth.FALSE: "kept", Truth.UNKNOWN: "not known"}
         for found in self._rules.findings(facts):
@@ -309,37 +385,6 @@ def _told(belief: ToolBelief) -> list[str]:
 
 def _bound(clause: Clause, facts: CallFacts, result: object) -> Clause:
     return Clause(tuple(Literal(next(facts.bind(each.atom, result)), each.negated) for each in clause.literals))
-
-
-def _unquoted(fact: str) -> Literal:
-    try:
-        literal = parse_literal(fact)
-    except ValueError as error:
-        raise InputError(str(error)) from None
-    args = tuple(arg[1:-1] if len(arg) > 1 and arg[0] == arg[-1] == '"' else arg for arg in literal.atom.args)
-    return replace(literal, atom=Atom(literal.atom.predicate, args))
-
-
-def _check_tellable(atom: Atom, manual: ToolManual) -> None:
-    """Raise InputError for a fact that no rule would ever ask for as it is told; a manual without facts asks none."""
-    if not manual.facts:
-        return
-    name, fact = atom.predicate, manual.facts.get(atom.predicate)
-    if fact is None:
-        raise InputError(f"the manual has no fact {excerpt(name)!r}; {nearest(name, manual.facts)}")
-    wanted = fact.predicate.args
-    if len(atom.args) != len(wanted):
-        form = f"{name}({', '.join(wanted)})" if wanted else name
-        raise InputError(f"the fact {excerpt(str(atom))} has {len(atom.args)} arguments; write it as {form}")
-    if fact.told:
-        return
-    kind = manual.records.get(fact.record)
-    if fact.python:
-        raise InputError(f"the fact {name} cannot be told: the function {fact.python!r} says whether it holds")
-    if kind is not None:
-        way = f"{kind.ask} with {kind.tools[0]}, and observe what it returns"
-        raise InputError(f"the fact {name} cannot be told: it is read from the record {kind.name}; {way}")
-    raise InputError(f"the fact {name} cannot be told: it is read from what a call is made with")
 
 
 def _named(call: Call) -> dict[str, Any]:

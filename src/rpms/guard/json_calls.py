@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rpms.foreign.json_text import NameTwice, NotJson, loads_once
@@ -13,7 +14,9 @@ from rpms.guard.calls import Call, RecordKind
 from rpms.guard.comparisons import MISSING, text_of
 from rpms.guard.readings import Path
 
-_HOLDERS = (dict, list, tuple)
+_HOLDERS = (Mapping, list, tuple)
+_LONGEST = 1_000
+"""Bits of a whole number."""
 
 
 class TooLarge(NotJson):
@@ -46,19 +49,9 @@ def as_call(call: Call | Mapping[str, Any]) -> Call:
     if not isinstance(call.arguments, Mapping) or not all(isinstance(name, str) for name in call.arguments):
         raise NotJson("its arguments are not an object")
     _check_size(call.arguments, LARGEST_CALL)
-    try:
-        size = len(json.dumps(call.arguments, allow_nan=False, ensure_ascii=False, default=_mapping))
-    except (TypeError, ValueError):
-        raise NotJson("its arguments are not JSON") from None
-    if size > LARGEST_CALL or len(call.tool) > 1_000:
-        raise TooLarge(f"it has more than {LARGEST_CALL:,} characters")
+    if len(call.tool) > 1_000:
+        raise TooLarge("the name of its tool has more than 1,000 characters")
     return call
-
-
-def _mapping(value: object) -> dict[Any, Any]:
-    if isinstance(value, Mapping):
-        return dict(value)
-    raise TypeError
 
 
 def as_result(result: object) -> object:
@@ -87,7 +80,7 @@ def as_result(result: object) -> object:
 
 
 def _check_size(value: object, most: int) -> None:
-    """Raise NotJson for a value that is too deep or too large to be written; what it holds twice counts twice.
+    """Raise NotJson for what is no JSON, or too deep or too large to be written; what it holds twice counts twice.
 
     A few lists that hold each other twice over stand for more than any machine can write.
     """
@@ -96,16 +89,34 @@ def _check_size(value: object, most: int) -> None:
     for _ in range(DEEPEST_JSON + 1):
         below: dict[int, tuple[Any, int]] = {}
         for outer, times in level.values():
-            for inner in outer.values() if isinstance(outer, dict) else outer:
-                total += times
+            for inner in _inner(outer):
+                total += times * (len(inner) + 1 if isinstance(inner, str) else 1)
                 if isinstance(inner, _HOLDERS):
                     below[id(inner)] = (inner, times + below.get(id(inner), (None, 0))[1])
+                elif not _is_plain(inner):
+                    raise NotJson("its arguments are not JSON, or a number is too long")
         if total > most:
             raise TooLarge(f"it has more than {most:,} characters")
         if not below:
             return
         level = below
     raise NotJson("nested too deeply")
+
+
+def _is_plain(value: object) -> bool:
+    """True for what stands alone in JSON."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, str) or (isinstance(value, int) and value.bit_length() < _LONGEST)
+
+
+def _inner(value: Any) -> Iterable[Any]:
+    """What a list holds, or an object with its names."""
+    if not isinstance(value, Mapping):
+        return value  # type: ignore[no-any-return]
+    if not all(isinstance(name, str) for name in value):
+        raise NotJson("its arguments are not JSON")
+    return (*value, *value.values())
 
 
 def records_in(kind: RecordKind, call: Call, result: object) -> dict[tuple[str, ...], Any]:

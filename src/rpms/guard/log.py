@@ -61,6 +61,8 @@ class CheckLine(_OfCall):
     """The arguments that a modified call was made with."""
     approved: bool | None = None
     """What a person decided who was asked about it."""
+    shadow: bool = False
+    """It was made whatever the ruling says: the guard only observed."""
 
 
 class ResultLine(_OfCall):

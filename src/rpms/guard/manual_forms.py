@@ -62,6 +62,7 @@ class ToolFactForm(Strict):
     alike: str = Field(default="", alias="as", pattern="^(path|words)$")
     python: str = ""
     initially: bool | None = None
+    shared: bool = False
 
 
 class ToolForm(Strict):
@@ -91,6 +92,8 @@ class ToolPolicyForm(Strict):
     instead: str = ""
     warns: bool = False
     asks: bool = False
+    draft: bool = False
+    source: str = ""
     sets: dict[str, Any] = Field(default_factory=dict)
 
     _lists = field_validator("tools", "when", "requires", mode="before")(listed)

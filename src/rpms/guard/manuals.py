@@ -44,6 +44,7 @@ class _Reader(SectionReader):
     records: dict[str, RecordKind] = field(default_factory=dict)
     tools: dict[str, ToolSchema] = field(default_factory=dict)
     policies: list[Policy] = field(default_factory=list)
+    drafts: list[Policy] = field(default_factory=list)
     settings: ToolSettingsForm = field(default_factory=ToolSettingsForm)
     fails: tuple[str | Reading, ...] = ToolManual.fails
     _places: dict[tuple[str, str], YamlFile] = field(default_factory=dict)
@@ -76,6 +77,7 @@ class _Reader(SectionReader):
             self.records,
             self.tools,
             tuple(self.policies),
+            tuple(self.drafts),
             now,
             self.fails,
             closed=chosen.errors == "closed",
@@ -158,7 +160,9 @@ class _Reader(SectionReader):
         if read.python and (reading or read.initially is not None):
             raise yaml.error(path, f"{name}: a fact is read by a path, by Python, or told by effects; choose one")
         alike = ALIKE[read.alike] if read.alike else None
-        self.facts[name] = ToolFact(predicate, reading, read.of, read.python, read.initially, alike)
+        if read.shared and (reading or read.python):
+            raise yaml.error(path, f"{name}: only what effects tell is shared")
+        self.facts[name] = ToolFact(predicate, reading, read.of, read.python, read.initially, alike, read.shared)
 
     def _fact_form(
         self, yaml: YamlFile, path: tuple[object, ...], value: object
@@ -288,7 +292,8 @@ class _Reader(SectionReader):
         unknown = read.unknown or self.settings.unknown
         sets = self._sets(yaml, path, read, shared)
         policy = Policy(rule, tuple(read.tools), tuple(when), tuple(requires), each, unknown, read.instead)
-        self.policies.append(replace(policy, warns=read.warns, asks=read.asks, sets=sets))
+        rules = self.drafts if read.draft else self.policies
+        rules.append(replace(policy, warns=read.warns, asks=read.asks, sets=sets))
 
     def _sets(
         self, yaml: YamlFile, path: tuple[object, ...], read: ToolPolicyForm, names: frozenset[str]

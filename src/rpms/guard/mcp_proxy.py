@@ -1,21 +1,18 @@
 """A guard before any MCP server over stdio. Only messages that it has read and written again reach the other side.
 
-One thread reads each side into one queue, one thread writes to each side, and the session itself is a plain loop over
-that queue. Nothing here needs the `mcp` package.
+One loop reads both sides. Nothing here needs the `mcp` package.
 """
 
 from __future__ import annotations
 
 import os
-import queue
+import select
 import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from enum import Enum
 from threading import Condition, Thread
 
 from rpms.core.errors import InputError
@@ -23,7 +20,7 @@ from rpms.foreign.limits import LARGEST_MESSAGE, MOST_WAITING
 from rpms.guard.guard import Guard
 from rpms.guard.mcp_session import McpSession
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 20
 _KEPT = 2_000
 """First and last bytes of a line that was too long, in which its id is looked for."""
 _GRACE = 0.6
@@ -33,53 +30,46 @@ Clients give a server about two seconds before they kill it, and a proxy that is
 """
 
 
-class _Side(Enum):
-    CLIENT = "client"
-    SERVER = "server"
+class _Lines:
+    """The lines of a stream, as they come. Of one that is too long, only its first and last bytes are kept."""
 
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+        self.ended = False
+        self._rest = bytearray()
+        self._start = b""
 
-@dataclass(frozen=True, slots=True)
-class _Event:
-    side: _Side
-    line: bytes = b""
-    ended: bool = False
-    long: tuple[bytes, bytes] | None = None
-    """The first and last bytes of a line that was too long to keep."""
+    def fileno(self) -> int:
+        return self.handle
 
-
-def _read(side: _Side, handle: int, events: queue.Queue[_Event]) -> None:
-    """Put the lines of a stream into the queue, and close it at its end. A line too long is dropped as it comes."""
-    rest, start = bytearray(), b""
-    while True:
+    def read(self) -> Iterator[bytes | tuple[bytes, bytes]]:
+        """Lines that are whole after one more read, which may wait; of a long one, its two ends."""
         try:
-            chunk = os.read(handle, _CHUNK)
+            chunk = os.read(self.handle, _CHUNK)
         except OSError:
             chunk = b""
-        if not chunk:
-            break
-        seen = len(rest)
+        seen, rest = len(self._rest), self._rest
         rest += chunk
         begin = 0
         while (end := rest.find(b"\n", max(seen, begin))) >= 0:
-            line = bytes(rest[begin:end])
-            if start or len(line) > LARGEST_MESSAGE:
-                events.put(_Event(side, long=(start or line[:_KEPT], line[-_KEPT:])))
-            else:
-                events.put(_Event(side, line))
-            begin, start = end + 1, b""
+            yield self._line(bytes(rest[begin:end]))
+            begin = end + 1
         del rest[:begin]
-        if len(rest) > LARGEST_MESSAGE:
-            start = start or bytes(rest[:_KEPT])
-        if start and len(rest) > _KEPT:
+        if not chunk:
+            self.ended = True
+            if rest:
+                yield self._line(bytes(rest))
+        elif self._start or len(rest) > LARGEST_MESSAGE:
+            self._start = self._start or bytes(rest[:_KEPT])
             del rest[:-_KEPT]
-    os.close(handle)
-    if rest:
-        events.put(_Event(side, long=(start, bytes(rest))) if start else _Event(side, bytes(rest)))
-    events.put(_Event(side, ended=True))
+
+    def _line(self, line: bytes) -> bytes | tuple[bytes, bytes]:
+        start, self._start = self._start, b""
+        return (start or line[:_KEPT], line[-_KEPT:]) if start or len(line) > LARGEST_MESSAGE else line
 
 
 class _Writer:
-    """Writes lines to a stream in a thread of its own, so that a reader that does not read blocks nobody else."""
+    """Writes lines to a stream. What might have to wait for its reader waits in a thread of its own."""
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
@@ -92,6 +82,10 @@ class _Writer:
 
     def put(self, line: bytes) -> None:
         with self._changed:
+            if not self._size and len(line) <= select.PIPE_BUF and select.select((), (self._handle,), (), 0)[1]:
+                with suppress(OSError):  # nobody is there any more; whoever reads sees the end
+                    os.write(self._handle, line)
+                return
             self._lines.append(line)
             self._size += len(line)
             if self._size > MOST_WAITING:
@@ -148,71 +142,71 @@ class Proxy:
             why = (error.strerror if isinstance(error, OSError) else None) or error
             raise InputError(f"the server {command[0]!r} cannot be started: {why}") from None
         assert server.stdin is not None and server.stdout is not None  # noqa: PT018
-        events: queue.Queue[_Event] = queue.Queue(maxsize=16)
         self._to_client = _Writer(os.dup(client_out))
         self._to_server = _Writer(os.dup(server.stdin.fileno()))
         self._session = McpSession(
             self._guard, self._to_client.put, self._to_server.put, self._complain, self._patience
         )
-        for side, handle in ((_Side.CLIENT, client_in), (_Side.SERVER, server.stdout.fileno())):
-            Thread(target=_read, args=(side, os.dup(handle), events), daemon=True).start()
+        client, answers = _Lines(client_in), _Lines(os.dup(server.stdout.fileno()))
         server.stdin.close()
         server.stdout.close()
         try:
             try:
-                self._serve(events)
+                self._serve(client, answers)
             finally:
-                code = self._end(server, events)
+                code = self._end(server, answers)
         finally:  # a second Ctrl-C, while it was given time to end
             _signal(server, signal.SIGKILL)
+            os.close(answers.handle)
         return code
 
-    def _serve(self, events: queue.Queue[_Event]) -> None:
+    def _serve(self, client: _Lines, server: _Lines) -> None:
         session = self._session
-        while True:
-            try:
-                event = events.get(timeout=session.time_left())
-            except queue.Empty:
+        while not client.ended and not server.ended:
+            ready = select.select((client, server), (), (), session.time_left())[0]
+            if not ready:
                 session.give_up()
-                continue
-            if event.ended:
-                return
-            if event.side is _Side.SERVER:
-                self._from_server(event)
-            elif event.long is None:
-                session.from_client(event.line)
-            elif not session.too_long(*event.long):
-                return  # nobody could be answered: an end is better than a client that waits
+            if server in ready:
+                self._pass_answers(server)
+            if client in ready:
+                for line in client.read():
+                    if isinstance(line, bytes):
+                        session.from_client(line)
+                    elif not session.too_long(*line):
+                        return  # nobody could be answered: an end is better than a client that waits
 
-    def _from_server(self, event: _Event) -> None:
-        if event.long is not None:
-            self._session.answer_too_long(*event.long)
-        elif event.line:
-            self._session.from_server(event.line)
+    def _pass_answers(self, server: _Lines) -> None:
+        for line in server.read():
+            if isinstance(line, bytes):
+                self._session.from_server(line)
+            else:
+                self._session.answer_too_long(*line)
 
-    def _end(self, server: subprocess.Popen[bytes], events: queue.Queue[_Event]) -> int:
+    def _end(self, server: subprocess.Popen[bytes], answers: _Lines) -> int:
         """End the server: its input first, then it is told to, then it is killed with all that it started."""
         self._to_server.close(_GRACE)
         deadline = time.monotonic() + _GRACE
         while time.monotonic() < deadline and server.poll() is None:  # what it still says is passed on
-            with suppress(queue.Empty):
-                event = events.get(timeout=0.02)
-                if event.side is _Side.SERVER:
-                    self._from_server(event)
+            self._drain(answers, 0.02)
         for sign in (signal.SIGTERM, signal.SIGKILL):
             _signal(server, sign)
             if server.poll() is None:
                 with suppress(subprocess.TimeoutExpired):
                     server.wait(_GRACE)
-        while True:  # the last lines, which were read before the end
-            try:
-                event = events.get(timeout=0.05)
-            except queue.Empty:
-                break
-            if event.side is _Side.SERVER:
-                self._from_server(event)
+        while self._drain(answers, 0.05):  # the last lines, which were written before the end
+            pass
         self._to_client.close(_GRACE)
         return server.wait()
+
+    def _drain(self, answers: _Lines, seconds: float) -> bool:
+        """Pass on what comes within some time; False if nothing does."""
+        if answers.ended:
+            time.sleep(seconds)
+            return False
+        if not select.select((answers,), (), (), seconds)[0]:
+            return False
+        self._pass_answers(answers)
+        return True
 
 
 def _signal(server: subprocess.Popen[bytes], sign: signal.Signals) -> None:

@@ -128,6 +128,7 @@ class McpSession:
 
     def _judge(self, message: dict[str, Any], *, modern: bool, approved: bool | None) -> None:
         id_ = message["id"]
+        self._guard.refresh()
         can_ask = self._elicits or mcp.can_elicit(mcp.params_of(message))
         ruling = self._guard.check(mcp.call_of(message), can_modify=True, can_ask=can_ask, approved=approved)
         if isinstance(ruling, Ask):

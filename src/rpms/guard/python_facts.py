@@ -42,6 +42,7 @@ class PythonFacts:
     def __init__(
         self, manual: ToolManual, given: Mapping[str, PythonFact] | ModuleType | None, seconds: float = LONGEST_FACT
     ) -> None:
+        self.given = given
         found = vars(given) if isinstance(given, ModuleType) else given or {}
         self._functions: dict[str, PythonFact] = {}
         for fact in manual.facts.values():

@@ -34,7 +34,7 @@ class Repeats:
         again = self._failures[call.key]
         rule, kind, found = REPEAT, manual.repeats, ""
         if again >= _MOST_FAILURES and manual.repeats is not OnUnknown.PASS:
-            found = f"`{excerpt(call.key)}` has failed {again} times, and nothing was learned since it first did"
+            found = f"`{excerpt(call.text)}` has failed {again} times, and nothing was learned since it first did"
         elif sum(turn.action == call.key for turn in self._history) >= 2:
             rule, kind, found = CIRCLE, manual.circles, find_circle(self._history, self._state)
         else:

@@ -104,3 +104,28 @@ def replay(guard: Guard, log: Path, left_out: LeftOut | None = None) -> Iterator
             here.observe(call, MISSING if event.unread else event.result, failed=event.failed)
         else:
             left_out.untold += _tell(here, event)
+
+
+def resumed(guard: Guard, log: Path) -> dict[str, Guard]:
+    """The guards of a log's conversations, with what each had learned; calls that never returned count as lost."""
+    live: dict[str, Guard] = {}
+    open_: dict[str, list[Call]] = {}
+    for event in read_guard_log(log):
+        if event.session not in live:
+            live[event.session] = guard.fresh(event.session, silent=True)
+        here, calls = live[event.session], open_.setdefault(event.session, [])
+        if isinstance(event, ToldLine):
+            _tell(here, event)
+        elif isinstance(event, ResultLine):
+            call = Call(event.tool, event.arguments, event.id)
+            here.observe(call, MISSING if event.unread else event.result, failed=event.failed)
+            open_[event.session] = [each for each in calls if (each.id or each.key) != (call.id or call.key)]
+        elif event.ruling in ("allow", "warn", "modify") or event.shadow:
+            made = event.arguments if event.made is None else event.made
+            calls.append(Call(event.tool, made, event.id))
+    for session, here in live.items():
+        for call in open_[session]:
+            here.check(call, can_modify=True, approved=True)
+            here.abandon(call)
+        here.join(guard)
+    return live

@@ -22,6 +22,7 @@ from rpms.models.base import Decoding, Model, WrappedModel
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.answering import NamedModel
 from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.parts import SEAMS, identity
 from rpms.play.reading import CONTROLS, Reads
 from rpms.play.reflecting import CARRIED, Earlier
 from rpms.play.setup import knowledge_of
@@ -30,7 +31,7 @@ from rpms.play.tasks import limited
 from rpms.store.memories import memory_hash
 from rpms.store.prompts import prompts_hash
 from rpms.store.protocol import Protocol
-from rpms.worlds.base import Setting, Task, World
+from rpms.worlds.base import Setting, Task, World, game_of
 
 OpenModel = Callable[[], Model]
 """Opens a model. A cluster calls it once in each of its processes, and so it must be possible to pickle it."""
@@ -76,8 +77,8 @@ class RunPlan:
     @property
     def overlap(self) -> tuple[str, ...]:
         """The tasks that its memory was learned from, too; none where it plays without a memory."""
-        known = learned_from(self.memory.entries) if self.condition.memory else frozenset()
-        return tuple(task.id for task in self.tasks if task.id in known)
+        known = {game_of(task) for task in learned_from(self.memory.entries)} if self.condition.memory else set()
+        return tuple(task.id for task in self.tasks if game_of(task.id) in known)
 
     @property
     def beside(self) -> tuple[str, ...]:
@@ -124,6 +125,9 @@ class RunPlan:
         }
         if self.harvest:
             settings["harvest"] = self.harvest
+        own = {seam: identity(part) for seam in SEAMS if (part := getattr(self.sources.seams, seam)) is not None}
+        if own:
+            settings["parts"] = own
         if self.method.name != REACT:
             followed = {"earlier": self.earlier_hash} if self.trial else {}
             settings["agent"] = {**self.method.settings(), "trial": self.trial, **followed}

@@ -6,11 +6,13 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
+from rpms.core.belief import Situation
 from rpms.core.decide import Decision, Mind
 from rpms.core.errors import ModelError, ModelUnavailable
 from rpms.core.goal import UNKNOWN_GOAL, Goal
+from rpms.core.planning.reason import reasoner_of
 from rpms.core.prompt import Part, make_block
-from rpms.core.reading.narrowing import forms_of
+from rpms.core.reading.narrowing import forms_of, unsearched
 from rpms.core.reading.requests import (
     Reader,
     Readings,
@@ -149,6 +151,22 @@ def doubt_in(decision: Decision) -> str:
     if decision.plan.cost == inf or decision.plan.opened:
         return "nothing known leads to it any more"
     return ""
+
+
+def reconsidered(readings: Readings | None, decision: Decision, mind: Mind) -> Readings | None:
+    """Readings with another one taken, where a step speaks against the present one; None where it stays."""
+    if readings is None:
+        return None
+    belief, plans = decision.belief, mind.manual if mind.manual.actions else mind.schemas.bare()
+    if why := doubt_in(decision):
+
+        def price(goal: Goal) -> float:
+            rules = plans.active(goal.type, goal.object, goal.destination)
+            return reasoner_of(rules).plan(Situation(belief.serving(goal), goal), seek=False).cost
+
+        return readings.following(why, belief, price)
+    ways = reasoner_of(plans.active(decision.goal.type, decision.goal.object, decision.goal.destination))
+    return readings.instead(belief, unsearched(ways, belief, decision.goal.object))
 
 
 class _Asking:

@@ -17,7 +17,7 @@ from rpms.core.usage import Usage
 from rpms.models.base import Decoding, Model
 from rpms.play.asking import Asked, Asker
 from rpms.play.methods import METHODS, REACT, Method
-from rpms.play.reading import Reads, Understood, doubt_in, understand
+from rpms.play.reading import Reads, Understood, reconsidered, understand
 from rpms.play.reflecting import NOTHING, Reflection
 from rpms.worlds.base import Outcome, World
 
@@ -98,10 +98,7 @@ class Player:
         given = (mind, course.goal, course.belief, course.command, observation, course.history, told)
         decision = decide(*given, trust=course.trust)
         read = course.read
-        while read is not None and read.readings is not None and (why := doubt_in(decision)):
-            following = read.readings.following(why, decision.belief)
-            if following is None:
-                break
+        while read is not None and (following := reconsidered(read.readings, decision, mind)) is not None:
             read = replace(read, goal=following.now.goal, readings=following)
             prior = course.belief.serving(read.goal)
             given = (mind, read.goal, prior, course.command, observation, course.history, told)

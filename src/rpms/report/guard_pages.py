@@ -17,7 +17,7 @@ from rpms.store.swap import folder_beside
 
 _MOST_ROWS = 5_000
 """Calls that a page shows: more are slow to open, and nobody reads them."""
-_COLOURS = {"allow": "good", "warn": "warn", "modify": "warn", "refuse": "bad"}
+_COLOURS = {"allow": "good", "warn": "warn", "modify": "warn", "ask": "warn", "refuse": "bad"}
 _LONGEST = 300
 
 
@@ -41,16 +41,17 @@ class _Tally:
             else:
                 self._row(event, call="(told)", reason="; ".join(event.facts))
 
-    def _row(self, event: CheckLine | ResultLine | ToldLine, **values: Any) -> dict[str, Any]:
+    def _row(self, event: CheckLine | ResultLine | ToldLine, **values: Any) -> dict[str, Any] | None:
+        """A row of the page; None, and nothing kept of it, once the page is full."""
+        if self.rows >= _MOST_ROWS:
+            self.left_out += 1
+            return None
         rows = self.sessions.setdefault(event.session, [])
         blank = dict.fromkeys(("ruling", "colour", "rule", "reason", "fact", "remedy", "result"), "")
         row = {**blank, "failed": False, "number": len(rows) + 1}
         row |= {name: excerpt(value, _LONGEST) if isinstance(value, str) else value for name, value in values.items()}
-        if self.rows < _MOST_ROWS:
-            rows.append(row)
-            self.rows += 1
-        else:
-            self.left_out += 1
+        rows.append(row)
+        self.rows += 1
         return row
 
     def _check(self, event: CheckLine) -> None:
@@ -61,18 +62,22 @@ class _Tally:
         row = self._row(
             event,
             call=_call(event),
-            ruling=event.ruling,
+            ruling=f"{event.ruling} (observed only)" if event.shadow else event.ruling,
             colour=_COLOURS[event.ruling],
             rule=event.rule,
             reason=event.reason,
             fact=event.fact,
             remedy=event.remedy,
         )
-        made = event if event.made is None else event.model_copy(update={"arguments": event.made})
-        self.open[_key(made)] = row
+        if row is not None:
+            made = event if event.made is None else event.model_copy(update={"arguments": event.made})
+            self.open[_key(made)] = row
 
     def _result(self, event: ResultLine) -> None:
-        row = self.open.pop(_key(event), None) or self._row(event, call=_call(event))
+        row = self.open.pop(_key(event), None) if self.open else None
+        row = row or (self._row(event, call=_call(event)) if self.rows < _MOST_ROWS else None)
+        if row is None:
+            return
         row["failed"] = event.failed
         text = event.result if isinstance(event.result, str) else json.dumps(event.result)
         row["result"] = "(not kept)" if event.unread else excerpt(text, _LONGEST)

@@ -12,6 +12,7 @@ from rpms.core.arbitration import Arbitration
 from rpms.core.condition import Condition
 from rpms.core.errors import InputError
 from rpms.play.knob_values import worded
+from rpms.play.reading import CONTROLS
 from rpms.play.settings import NO_MEMORY, Settings
 from rpms.worlds.base import Setting, Task, World
 
@@ -98,6 +99,12 @@ class Case:
         return self.settings.memory_file(world) if given else None
 
 
+def _under(given: Settings, own: Settings) -> Settings:
+    """Settings over a case's own. One that reads goals without a model is a control, and stays one."""
+    settings = given.over(own)
+    return replace(settings, reader=own.reader) if own.reader in CONTROLS else settings
+
+
 def normal(condition: Condition) -> Condition:
     """The same condition with every switch that makes no difference at its default, so that equal ones are equal."""
     if not condition.memory:
@@ -131,14 +138,14 @@ class Study:
         """
         chosen, others = given.only(tasks=True), given.only(tasks=False)
         choice = replace(self.choice, settings=chosen.over(self.choice.settings))
-        cases = tuple(replace(case, settings=others.over(case.settings)) for case in self.cases)
+        cases = tuple(replace(case, settings=_under(others, case.settings)) for case in self.cases)
         learning = None if others.memory is not None else self.learning
         if learning is not None:
             learned_from = replace(
                 learning.choice,
                 settings=replace(chosen, split=None, limit=None).over(learning.choice.settings),
             ).at_most(chosen.limit)
-            learning = replace(learning, choice=learned_from, settings=others.over(learning.settings))
+            learning = replace(learning, choice=learned_from, settings=_under(others, learning.settings))
         told = ", ".join(f"{name} {worded(value) or 'none'}" for name, value in given.given.items())
         if not told:
             return replace(self, choice=choice, cases=cases, learning=learning)

@@ -41,6 +41,16 @@ REQUEST = "request"
 """The key in a task's source under which it has its goal in a person's words, where it has one."""
 
 
+SENTENCE = "#"
+"""Stands in a task's id before the number of the sentence, where each sentence of a game is a task of its own."""
+
+
+def game_of(task: str) -> str:
+    """The game that a task is played in, by its id without the number of its sentence."""
+    game, mark, number = task.rpartition(SENTENCE)
+    return game if mark and number.isdecimal() else task
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What one command did, as far as the player may know."""

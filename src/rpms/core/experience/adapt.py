@@ -1,13 +1,11 @@
 """Past the paper: experience is adapted, not quoted.
 
-A snippet tells of things that are not here. It is read without its instances (`rpms.core.lift`), and things of the
-present room are put in their place: of the same kind, or in the same role of the present goal, or the place where the
-belief knows the thing to be. What is done already is left out. Where nothing can be bound, what is left of a snippet is
-what it found where.
+A snippet is read without its instances (`rpms.core.lift`), and things of the present room take their place: of the
+same kind, in the same role of the present goal, or the place where the belief knows the thing to be. What is done is
+left out. Where nothing can be bound, what is left of a snippet is what it found where.
 
-All that is asked of the manual here is how commands are written, and by which facts the belief knows that one is done
-and that a place was searched. What an action needs, an adapted snippet knows from the order of its steps alone, so that
-it may be used without rules.
+The manual is asked only how commands are written, and by which facts the belief knows that one is done and that a place
+was searched: what an action needs, a snippet knows from the order of its steps, so that it may be used without rules.
 """
 
 from __future__ import annotations
@@ -16,11 +14,11 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
-from typing import NamedTuple
 
-from rpms.core.belief import Situation
+from rpms.core.belief import Belief, Situation
+from rpms.core.experience.atlas import Stride
 from rpms.core.facts import Atom, Truth, kind_of
-from rpms.core.lift import Lifted, ReadAction, Role, lift, renamed
+from rpms.core.lift import Lifted, ReadAction, Role, lift, read, renamed
 from rpms.core.mask import NO_MASK, Mask
 from rpms.core.memory import SuccessSnippet
 from rpms.core.planning.ground import UNLIKELY
@@ -40,29 +38,39 @@ def as_stored(candidates: Iterable[Candidate], _room: AdaptContext) -> Iterator[
 
 def adapted(candidates: Iterable[Candidate], room: AdaptContext) -> Iterator[Candidate]:
     """Bind snippets that suit the state to the present room; lazily, so that only what is needed is bound."""
-    said: dict[object, str] = {}
+    said = FirstOfEach(room.mask)
     for candidate in in_turn(candidates, room.sub_goal):
-        entry = candidate.entry
-        if candidate.verdict.fate is not Fate.KEPT or not isinstance(entry, SuccessSnippet):
-            yield candidate
-            continue
-        bound = room.adapt(candidate, entry)
+        bound = room.adapt(candidate) if candidate.verdict.fate is Fate.KEPT else candidate
         if bound.adapted is not None:
-            what = bound.entry.actions or bound.adapted.note  # type: ignore[union-attr]
-            if what in said:
-                bound = bound.judged(Verdict(Fate.CROWDED, f"adapted, it says the same as {said[what]}"))
-            elif not room.mask.hides(entry.id):
-                said[what] = entry.id
+            bound = bound.judged(said.verdict(snippet_of(bound).actions or bound.adapted.note, bound))
         yield bound
 
 
-class Bound(NamedTuple):
-    """One step of a snippet with names of this room."""
+class FirstOfEach:
+    """What bound candidates come to: one that comes to the same as another gives way to it, unless that is hidden."""
 
-    number: int
-    """Its place in the snippet, from 1; of a step that other snippets add, that of the step it leads to."""
-    command: str
-    names: frozenset[str]
+    def __init__(self, mask: Mask) -> None:
+        self._mask = mask
+        self._ids: dict[object, str] = {}
+
+    def verdict(self, what: object, candidate: Candidate) -> Verdict:
+        if what in self._ids:
+            return Verdict(Fate.CROWDED, f"adapted, it says the same as {self._ids[what]}")
+        if not self._mask.hides(candidate.entry.id):
+            self._ids[what] = candidate.entry.id
+        return candidate.verdict
+
+
+def bind(candidate: Candidate, steps: Sequence[Stride], adaptation: Adaptation) -> Candidate:
+    """A candidate with the steps of its snippet that are left, by names of this room."""
+    entry = replace(snippet_of(candidate), actions=tuple(step.command for step in steps))
+    return replace(candidate, entry=entry, adapted=adaptation)
+
+
+def snippet_of(candidate: Candidate) -> SuccessSnippet:
+    """The entry of a candidate, which is a snippet: no other kind is adapted."""
+    assert isinstance(candidate.entry, SuccessSnippet)
+    return candidate.entry
 
 
 @dataclass(frozen=True)
@@ -86,34 +94,34 @@ class AdaptContext:
     failed: Sequence[str] = ()
     """All that the world refused in this episode."""
 
-    def adapt(self, candidate: Candidate, entry: SuccessSnippet) -> Candidate:
-        """A candidate with what of its entry is left to do here, and a note of what that is."""
-        lifted = lift(entry, self.syntax)
+    @property
+    def belief(self) -> Belief:
+        return self.situation.belief
+
+    def adapt(self, candidate: Candidate) -> Candidate:
+        """A candidate with what of its snippet is left to do here, and a note of what that is."""
+        lifted = lift(entry := snippet_of(candidate), self.syntax)
         steps = self.left(lifted, names := self.binding(lifted, entry))
         if steps is None:
             return candidate.judged(Verdict(Fate.FILTERED, "all that it did is done already"))
         lost = lifted.sought if lifted.sought not in names else ""
         hint = self.hint(lifted) if lost else ""
-        actions = tuple(step.command for step in steps)
         note = "; ".join(filter(None, (_which(steps, len(entry.actions)), hint)))
         if not note:
             return candidate.judged(Verdict(Fate.FILTERED, "nothing of it can be bound to what is known here"))
-        adaptation = Adaptation(note, self.meant(lifted) if lost else "")
-        return replace(candidate, entry=replace(entry, actions=actions), adapted=adaptation)
+        return bind(candidate, steps, Adaptation(note, self.meant(lifted) if lost else ""))
 
     def leads_on(self, bound: Candidate) -> bool:
         """True of what reached the present sub-goal and has a step left that was not refused in this very state."""
-        entry = bound.entry
-        reached = isinstance(entry, SuccessSnippet) and entry.sub_goal_type == self.sub_goal
-        return reached and any(action not in self.refused for action in entry.actions[:1])  # type: ignore[union-attr]
+        entry = snippet_of(bound)
+        return entry.sub_goal_type == self.sub_goal and any(each not in self.refused for each in entry.actions[:1])
 
     # What stands for what.
 
     def binding(self, lifted: Lifted, entry: SuccessSnippet) -> dict[str, str]:
         """Names of this room for those of a snippet, no two the same; none for what is not known to be here."""
-        goal = self.situation.goal
-        meant = {Role.OBJECT: goal.object, Role.DESTINATION: goal.destination}
-        binding: dict[str, str] = {}
+        goal, binding = self.situation.goal, dict[str, str]()
+        alike = goal.type == entry.goal_signature.type or self.sub_goal == entry.sub_goal_type
         for name in sorted(lifted.roles, key=lambda each: (each not in lifted.held, each == lifted.source)):
             role, own = lifted.roles[name], kind_of(name)
             if role is Role.VAIN:
@@ -121,8 +129,7 @@ class AdaptContext:
             if role is Role.SOURCE:
                 choices = self._sources(lifted, own, binding)
             else:
-                alike = goal.type == entry.goal_signature.type or self.sub_goal == entry.sub_goal_type
-                kind = (meant.get(role) if alike else "") or own
+                kind = (self._meant.get(role) if alike else "") or own
                 choices = self._things(kind, held=name in lifted.held, sought=name == lifted.sought)
             chosen = next((each for each in choices if each not in binding.values()), None)
             if chosen is not None:
@@ -130,8 +137,7 @@ class AdaptContext:
         return binding
 
     def _things(self, kind: str, *, held: bool, sought: bool) -> Iterable[str]:
-        belief = self.situation.belief
-        known = belief.called(kind)
+        belief, known = self.belief, self.belief.called(kind)
         if held:
             return [name for name in known if name in belief.holding]
         if not sought:
@@ -147,18 +153,20 @@ class AdaptContext:
         thing = self.meant(lifted)
         if not self.whereabouts.akin(thing, kind_of(lifted.sought)):
             return ()  # where pillows are says nothing of bowls
-        return (place for place in self.situation.belief.called(kind) if not self.lacks(place, thing))
+        return (place for place in self.belief.called(kind) if not self.lacks(place, thing))
 
     def meant(self, lifted: Lifted) -> str:
         """The kind of thing that a snippet found, in its role of the present goal."""
-        goal = self.situation.goal
-        meant = {Role.OBJECT: goal.object, Role.DESTINATION: goal.destination}
-        return meant.get(lifted.roles[lifted.sought], "") or kind_of(lifted.sought)
+        return self._meant.get(lifted.roles[lifted.sought], "") or kind_of(lifted.sought)
+
+    @cached_property
+    def _meant(self) -> dict[Role, str]:
+        return {Role.OBJECT: self.situation.goal.object, Role.DESTINATION: self.situation.goal.destination}
 
     @cached_property
     def _handled(self) -> frozenset[str]:
         """What commands so far have named."""
-        return frozenset(name for command in self.done for name in _names(command, self.syntax))
+        return frozenset(name for command in self.done for name in read(command, self.syntax).names)
 
     @cached_property
     def _gathered(self) -> frozenset[str]:
@@ -178,9 +186,10 @@ class AdaptContext:
     def place_of(self, thing: str) -> str:
         """Where a thing is believed to be; nothing where nobody knows."""
         if thing not in self._places:
-            known = "" if thing in self.situation.belief.holding else self.situation.belief.last_seen.get(thing)
+            known = "" if thing in self.belief.holding else self.belief.last_seen.get(thing)
             if known is None:
-                known = next((place for place in self._all_names if self._holds(thing, place) is Truth.TRUE), "")
+                every = (name for names in self.belief.names.values() for name in names)
+                known = next((place for place in every if self._holds(thing, place) is Truth.TRUE), "")
             self._places[thing] = known
         return self._places[thing]
 
@@ -193,30 +202,25 @@ class AdaptContext:
         return self._holds(f"{kind} ?", place) is Truth.FALSE
 
     def _holds(self, thing: str, place: str) -> Truth:
-        values = [self.situation.belief.truth(Atom(predicate, (thing, place))) for predicate in self._contains]
-        decided = (value for value in values if value is not Truth.UNKNOWN)
-        return next(decided, Truth.UNKNOWN)
-
-    @cached_property
-    def _all_names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for names in self.situation.belief.names.values() for name in names))
+        values = [self.belief.truth(Atom(predicate, (thing, place))) for predicate in self._contains]
+        return next((value for value in values if value is not Truth.UNKNOWN), Truth.UNKNOWN)
 
     # What is left to do.
 
-    def left(self, lifted: Lifted, names: dict[str, str]) -> tuple[Bound, ...] | None:
+    def left(self, lifted: Lifted, names: dict[str, str]) -> tuple[Stride, ...] | None:
         """The steps of a snippet that are still to be done, as far as their names are bound; None if all are done."""
-        steps: list[Bound] = []
+        steps: list[Stride] = []
         complete = True
         for number, deed in enumerate(lifted.deeds, 1):
             if self._leads_elsewhere(lifted, deed):
                 continue
-            for place in self._where(lifted, deed) if number == self._first_use(lifted, deed) else ():
+            same = next(at for at, other in enumerate(lifted.deeds, 1) if set(other.names) == set(deed.names))
+            for place in self._where(lifted, deed) if number == same else ():
                 steps += self._ways(lifted, place, names, number)
             if not all(name in names for name in deed.names):
                 complete = False
                 break
-            bound = [names[name] for name in deed.names]
-            steps.append(Bound(number, renamed(deed.command, names), frozenset(bound)))
+            steps.append(Stride(number, renamed(deed.command, names), tuple(names[name] for name in deed.names)))
         if lifted.sought.endswith("?"):  # it was only seen: to be there is all
             complete = lifted.sought in names
             steps += self._ways(lifted, lifted.source, names, len(lifted.deeds))
@@ -240,12 +244,7 @@ class AdaptContext:
             return True
         return any(name in other.names for other in lifted.deeds if len(other.names) > 1)
 
-    def _first_use(self, lifted: Lifted, deed: ReadAction) -> int:
-        """The place of the first action, from 1, that is about the same things as this one."""
-        same = [number for number, other in enumerate(lifted.deeds, 1) if set(other.names) == set(deed.names)]
-        return same[0]
-
-    def _ways(self, lifted: Lifted, name: str, names: dict[str, str], number: int) -> Iterator[Bound]:
+    def _ways(self, lifted: Lifted, name: str, names: dict[str, str], number: int) -> Iterator[Stride]:
         """What is done at a place before it is of use: as with others of its kind, else as in the snippet itself.
 
         `number` is that of the step it is for, where the snippet itself had no such step.
@@ -258,11 +257,11 @@ class AdaptContext:
         }
         known = self.ways(place) if self.whereabouts.ways(kind_of(place)) else ()
         for way in known or own:
-            yield Bound(own.get(way, number), way, frozenset({place}))
+            yield Stride(own.get(way, number), way, (place,))
 
-    def _undone(self, steps: Sequence[Bound]) -> tuple[Bound, ...]:
+    def _undone(self, steps: Sequence[Stride]) -> tuple[Stride, ...]:
         """Leave out what is done, and what only led to that."""
-        kept: list[Bound] = []
+        kept: list[Stride] = []
         last, passed = len(steps) - 1, False
         for place in range(last, -1, -1):
             step = steps[place]
@@ -270,7 +269,7 @@ class AdaptContext:
                 passed = True
             elif step.command in self.refused and place < last:
                 continue  # a way that is none here
-            elif not passed or any(step.names <= later.names for later in kept):
+            elif not passed or any(set(step.names) <= set(later.names) for later in kept):
                 kept.insert(0, step)
         unique = {step.command: step for step in reversed(kept)}
         return tuple(step for step in kept if unique[step.command] is step)
@@ -284,12 +283,9 @@ class AdaptContext:
         values = [effect.truth(self.situation) for effect in effects]
         if all(value is Truth.TRUE for value in values):
             return True
-        passing = any(self._is_exclusive(effect.atom.predicate) for effect in effects)  # undone by the next of its kind
+        predicates = [self.syntax.predicates.get(effect.atom.predicate) for effect in effects]
+        passing = any(each is not None and each.exclusive for each in predicates)  # undone by the next of its kind
         return command in self.done and not passing and Truth.FALSE not in values
-
-    def _is_exclusive(self, predicate: str) -> bool:
-        known = self.syntax.predicates.get(predicate)
-        return known is not None and bool(known.exclusive)
 
     # Where to look.
 
@@ -314,7 +310,7 @@ class AdaptContext:
         begun, others = list[tuple[str, str]](), list[tuple[float, str, str]]()
         for place_kind in sorted(ranks, key=ranks.__getitem__):
             told = self.whereabouts.told(kind, place_kind) or f"look for {kind}"
-            for place in self.situation.belief.called(place_kind):
+            for place in self.belief.called(place_kind):
                 steps = self.ways(place)
                 left = [step for step in steps if not self.is_done(step) and step not in self.refused]
                 if self.lacks(place, kind) or not left:
@@ -345,7 +341,7 @@ class AdaptContext:
     @cached_property
     def _refused_ways(self) -> frozenset[tuple[str, str]]:
         """Kinds of places with what was refused there in this episode, `{}` for the place."""
-        named = ((command, name) for command in self.failed for name in _names(command, self.syntax))
+        named = ((command, name) for command in self.failed for name in read(command, self.syntax).names)
         return frozenset((kind_of(name), renamed(command, {name: "{}"})) for command, name in named)
 
     @cached_property
@@ -353,14 +349,13 @@ class AdaptContext:
         """Kinds that can be gone to as others were, at the price of places that experience does not know."""
         instances = (self.syntax.instance(way) for way in self.whereabouts.ways()[:1])
         parts = {part for instance in instances if instance is not None for part in instance.binding}
-        names = (name for part in sorted(parts) for name in self.situation.belief.names.get(part, ()))
+        names = (name for part in sorted(parts) for name in self.belief.names.get(part, ()))
         return dict.fromkeys(map(kind_of, names), inf)
 
     def missing(self) -> Iterator[str]:
         """The kinds that the goal names of which nothing is known to be here that is not where it belongs already."""
-        goal, belief = self.situation.goal, self.situation.belief
-        for kind in (goal.object, goal.destination):
-            if kind and all(map(self._settled, belief.called(kind))):
+        for kind in (self.situation.goal.object, self.situation.goal.destination):
+            if kind and all(map(self._settled, self.belief.called(kind))):
                 yield kind
 
 
@@ -373,13 +368,13 @@ def recalled_steps(
     state are later steps of any use.
     """
     snippets = [each for each in memories if isinstance(each.entry, SuccessSnippet)]
-    bound = [each if each.adapted else room.adapt(each, each.entry) for each in snippets]  # type: ignore[arg-type]
-    bound = [each for each in bound if each.adapted is not None]
-    ready = [each for each in bound if not each.adapted.seeks]  # type: ignore[union-attr]
-    now = [each for each in ready if each.entry.sub_goal_type == room.sub_goal]  # type: ignore[union-attr]
+    all_bound = [each if each.adapted else room.adapt(each) for each in snippets]
+    bound = [(snippet_of(each), each.adapted) for each in all_bound if each.adapted is not None]
+    ready = [each for each in bound if not each[1].seeks]
+    now = [each for each in ready if each[0].sub_goal_type == room.sub_goal]
     ready = [*now, *(each for each in ready if each not in now)]
-    steps = [(each.entry.actions, f"adapted from {each.entry.id}: {each.adapted.note}") for each in ready]  # type: ignore[union-attr]
-    if any(each.adapted.followed for each in ready):  # type: ignore[union-attr]
+    steps = [(entry.actions, f"adapted from {entry.id}: {how.note}") for entry, how in ready]
+    if any(how.followed for _, how in ready):
         yield from ((actions[0], why) for actions, why in steps if actions)
         return
     left = False
@@ -389,19 +384,14 @@ def recalled_steps(
             yield actions[0], why
     if left:
         return
-    sought = [each.adapted.seeks for each in bound if each.adapted is not None and each.adapted.seeks]
+    sought = [how.seeks for _, how in bound if how.seeks]
     for kind in dict.fromkeys(sought or room.missing()):
         yield from room.search(kind, tried, slack)
     for actions, why in steps:
         yield from ((action, why) for action in actions if action not in room.refused)
 
 
-def _names(command: str, rules: ActiveRules) -> Iterable[str]:
-    instance = rules.instance(command)
-    return instance.binding.values() if instance is not None else ()
-
-
-def _which(steps: Sequence[Bound], total: int) -> str:
+def _which(steps: Sequence[Stride], total: int) -> str:
     """Which steps of a snippet are left, in words."""
     if not steps:
         return ""

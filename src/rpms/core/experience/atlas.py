@@ -54,10 +54,10 @@ class Stride(NamedTuple):
     """One step of a snippet, and where it was done."""
 
     number: int
-    """Its place in the snippet, from 1; 0 for a step that other snippets add."""
+    """Its place in the snippet, from 1; 0 for a step that other snippets add to reach a place."""
     command: str
     names: tuple[str, ...]
-    at: str
+    at: str = ""
     to: str = ""
     """Where it led, or helped to lead: of `open door to hallway` before `go to hallway` too."""
 

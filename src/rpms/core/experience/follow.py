@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from rpms.core.belief import StateSignature
 from rpms.core.consistency import Compat, learned_ahead, stage_of
-from rpms.core.experience.adapt import AdaptContext, adapted
-from rpms.core.experience.atlas import Atlas, Stride, Where, words_of
+from rpms.core.experience.adapt import AdaptContext, FirstOfEach, adapted, bind, snippet_of
+from rpms.core.experience.atlas import Atlas, Where, words_of
 from rpms.core.experience.trail import Pathfinder, Trail, mentions
 from rpms.core.memory import Entry, SuccessSnippet
 from rpms.core.planning.whereabouts import READ
@@ -122,20 +122,21 @@ class Following:
         What is hidden by chance is passed on, to be marked so, and nothing gives way to it.
         """
         doubts: dict[str, str] = {}
-        leads = self._leads(candidates, Pathfinder(room, where, self._atlas(where)), doubts)
+        leads = self._leads(candidates, Pathfinder.of(room, where, self._atlas(where)), doubts)
         best: Lead | None = None
-        said: dict[str, str] = {}
+        said = FirstOfEach(room.mask)
         for lead in leads:
-            candidate, trail, verdict = lead.candidate, lead.trail, _KEPT
+            candidate, trail = lead.candidate.judged(_KEPT), lead.trail
             if best is not None and lead.order != best.order:
                 verdict = Verdict(Fate.CROWDED, "others were learned for goals and stages more like this one")
             elif best is not None and trail.price > best.trail.price + self.slack:
                 verdict = Verdict(Fate.CROWDED, "others are nearer to being done")
-            elif trail.next.command in said:
-                verdict = Verdict(Fate.CROWDED, f"adapted, it says the same as {said[trail.next.command]}")
-            elif not room.mask.hides(candidate.entry.id):
-                best, said[trail.next.command] = best or lead, candidate.entry.id
-            yield _bound(candidate, trail.steps, trail.note(len(_snippet(candidate).actions))).judged(verdict)
+            else:
+                verdict = said.verdict(trail.next.command, candidate)
+                if verdict is _KEPT and not room.mask.hides(candidate.entry.id):
+                    best = best or lead
+            note = trail.note(len(snippet_of(candidate).actions))
+            yield bind(candidate, trail.steps, Adaptation(note, followed=True)).judged(verdict)
         leading = {each.candidate.entry.id for each in leads}
         rest = [each for each in candidates if each.entry.id not in leading]
         told = best is not None
@@ -145,7 +146,7 @@ class Following:
                 yield candidate.judged(Verdict(Fate.FILTERED, reason))
             else:
                 told = not room.mask.hides(candidate.entry.id)
-                yield _bound(candidate, (), reason).judged(_KEPT)
+                yield bind(candidate, (), Adaptation(reason, followed=True)).judged(_KEPT)
 
     def _leads(self, candidates: Sequence[Candidate], path: Pathfinder, doubts: dict[str, str]) -> list[Lead]:
         """What leads on, the best first; `doubts` take why all else does not.
@@ -153,13 +154,13 @@ class Following:
         First what reached the present sub-goal for goals like this one, then for any; where none like this one ever
         had it, what comes next.
         """
-        room, leads, found = path.room, list[Lead](), False
-        now = [each for each in candidates if _snippet(each).sub_goal_type == room.sub_goal]
+        room, leads, found = path, list[Lead](), False
+        now = [each for each in candidates if snippet_of(each).sub_goal_type == room.sub_goal]
         ahead = [each for each in candidates if _stage(each, room) >= (room.situation.stage or 0)]
         for number, group in enumerate((now, self._elsewhere(candidates, path), () if now else ahead)):
             for candidate in () if found else group:
-                trail = path.trail(_snippet(candidate))
-                doubt = doubts[candidate.entry.id] = self._doubt(_snippet(candidate), trail, path)
+                trail = path.trail(snippet_of(candidate))
+                doubt = doubts[candidate.entry.id] = self._doubt(snippet_of(candidate), trail, path)
                 if trail is not None and not doubt:
                     later = 0 if trail.stale else number
                     leads.append(Lead(candidate, trail, (trail.stale, later, *_order(candidate, room))))
@@ -168,8 +169,8 @@ class Following:
 
     def _elsewhere(self, known: Sequence[Candidate], path: Pathfinder) -> Iterator[Candidate]:
         """What reached the present sub-goal for goals less like this one, the likest first."""
-        others = self._reached({each.entry.id for each in known}, path.room)
-        return islice((each for each in others if self._tied(each.entry, path.where, path.room)), CONSIDERED)
+        others = self._reached({each.entry.id for each in known}, path)
+        return islice((each for each in others if self._tied(each.entry, path.where, path)), CONSIDERED)
 
     def _reached(self, known: Container[str], room: AdaptContext) -> Iterator[Candidate]:
         """What else reached the present sub-goal, that for the likest goals first."""
@@ -188,7 +189,7 @@ class Following:
         sub-goal of one task with one thing and with another does not say which it is now; what was looked for is no
         such choice, it was taken for being there.
         """
-        own, goal = snippet.goal_signature, path.room.situation.goal
+        own, goal = snippet.goal_signature, path.situation.goal
         if trail is None:
             return "nothing of it can be done from here"
         if (own.type, own.object) != (goal.type, goal.object) and not any(
@@ -198,11 +199,6 @@ class Following:
         things = path.atlas.ends(snippet) if trail.next.number == len(snippet.actions) else ()
         more = f" and {len(things) - _NAMED} more" if len(things) > _NAMED else ""
         return f"experience is divided between {', '.join(things[:_NAMED])}{more}" if len(things) > 1 else ""
-
-
-def _snippet(candidate: Candidate) -> SuccessSnippet:
-    assert isinstance(candidate.entry, SuccessSnippet)
-    return candidate.entry
 
 
 def _moved(entry: SuccessSnippet, where: Where, place: str) -> SuccessSnippet:
@@ -218,10 +214,5 @@ def _order(candidate: Candidate, room: AdaptContext) -> tuple[float, int]:
 
 def _stage(candidate: Candidate, room: AdaptContext) -> int:
     """The stage that an entry was learned at; the present one where it does not say."""
-    then = stage_of(_snippet(candidate))
+    then = stage_of(snippet_of(candidate))
     return then if then is not None else room.situation.stage or 0
-
-
-def _bound(candidate: Candidate, steps: Sequence[Stride], note: str) -> Candidate:
-    entry = replace(_snippet(candidate), actions=tuple(step.command for step in steps))
-    return replace(candidate, entry=entry, adapted=Adaptation(note, followed=True))

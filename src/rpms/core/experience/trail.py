@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple
 
-from rpms.core.belief import Belief
 from rpms.core.experience.adapt import AdaptContext
 from rpms.core.experience.atlas import Atlas, Stride, Where, strides_of
 from rpms.core.facts import kind_of
@@ -46,17 +45,16 @@ class Trail(NamedTuple):
         return ", ".join(filter(None, (way, sought, f"step {number} of {total}" if number else ""))) or "look again"
 
 
-@dataclass(frozen=True)
-class Pathfinder:
-    """The present place, from which snippets are followed."""
+@dataclass(frozen=True, kw_only=True)
+class Pathfinder(AdaptContext):
+    """The present in a world whose places matter, from which snippets are followed."""
 
-    room: AdaptContext
     where: Where
     atlas: Atlas
 
-    @property
-    def belief(self) -> Belief:
-        return self.room.situation.belief
+    @classmethod
+    def of(cls, room: AdaptContext, where: Where, atlas: Atlas) -> Pathfinder:
+        return cls(where=where, atlas=atlas, **{each.name: getattr(room, each.name) for each in fields(room)})
 
     def trail(self, snippet: SuccessSnippet) -> Trail | None:
         """What is left of a snippet; nothing where all is done or nothing can be.
@@ -84,7 +82,7 @@ class Pathfinder:
         if unknown and not stride.to:
             found = self._search(stride, looks)
             return found and found._replace(seeks=unknown[0])
-        if stride.command in self.room.refused:
+        if stride.command in self.refused:
             return self._look(looks, self.where.here)
         later = [strides[other] for other in needed if other > place]
         rest = [each for each in later if each.at == stride.at and all(map(self._known, each.names))]
@@ -96,7 +94,7 @@ class Pathfinder:
         words = dict(self._words(snippet))
         names: dict[str, str] = {}
         found: list[Stride] = []
-        for stride in strides_of(snippet, self.where, self.room.syntax):
+        for stride in strides_of(snippet, self.where, self.syntax):
             told = tuple(renamed(name, words) for name in stride.names)
             for name in told:
                 if name not in names:
@@ -107,7 +105,7 @@ class Pathfinder:
 
     def _words(self, snippet: SuccessSnippet) -> Iterator[tuple[str, str]]:
         """The words that the goal then had, each with the one in its place now."""
-        now, then = self.room.situation.goal.signature, snippet.goal_signature
+        now, then = self.situation.goal.signature, snippet.goal_signature
         for old, new in ((then.object, now.object), (then.state, now.state), (then.destination, now.destination)):
             if old and new and old != new:
                 yield old, new
@@ -127,7 +125,7 @@ class Pathfinder:
     @cached_property
     def _names(self) -> dict[str, None]:
         """What is known to be there that commands can name; not what only procedures have a word for."""
-        named = [name for schema in self.room.syntax.environment for name in sorted(schema.parameters)]
+        named = [name for schema in self.syntax.environment for name in sorted(schema.parameters)]
         known = (name for parameter in dict.fromkeys(named) for name in self.belief.names.get(parameter, ()))
         return dict.fromkeys(name for name in known if not name.endswith("?"))
 
@@ -167,17 +165,17 @@ class Pathfinder:
         stride = strides[place]
         if self._repeats(stride, strides):
             due = sum(each.command == stride.command for each in strides[: place + 1])
-            return self.room.done.count(stride.command) >= due
+            return self.done.count(stride.command) >= due
         if not stride.names and stride.at != self.where.here:
             return False  # what it shows is shown there alone
         later = (strides[other] for other in needed if other > place)
-        return self.room.is_done(stride.command) or any(
-            set(stride.names) <= set(each.names) and not self._traceless(each) and self.room.is_done(each.command)
+        return self.is_done(stride.command) or any(
+            set(stride.names) <= set(each.names) and not self._traceless(each) and self.is_done(each.command)
             for each in later
         )
 
     def _traceless(self, stride: Stride) -> bool:
-        instance = self.room.syntax.instance(stride.command)
+        instance = self.syntax.instance(stride.command)
         return instance is None or not instance.effects
 
     def _repeats(self, stride: Stride, strides: Sequence[Stride]) -> bool:
@@ -200,18 +198,18 @@ class Pathfinder:
         ahead: list[Stride] = []
         end = place
         while end != self.where.here:
-            commands = [command for command in self.atlas.commands(end) if not self.room.is_done(command)]
+            commands = [command for command in self.atlas.commands(end) if not self.is_done(command)]
             ahead = [Stride(0, command, (end,), self.where.here, end) for command in commands] + ahead
             end = self._nearest[end]
         steps = tuple(step for step in (*ahead, *steps) if step.command)
-        if not steps or steps[0].command in self.room.refused:
+        if not steps or steps[0].command in self.refused:
             return None
         return Trail(steps, price + len(ahead), place if ahead else "")
 
     @cached_property
     def _nearest(self) -> dict[str, str]:
         """The places that can be gone to; not at once those that turned out not to be next to this one, or shut."""
-        refused = (read(command, self.room.syntax).names for command in self.room.refused)
+        refused = (read(command, self.syntax).names for command in self.refused)
         barred = {names[0] for names in refused if len(names) == 1 and names[0] in self.atlas}
         return self.atlas.nearest(self.where.here, barred)
 
@@ -221,8 +219,8 @@ class Pathfinder:
         if not again:
             return None
         commands = {stride.command for stride in again}
-        times, start = divmod(sum(command in commands for command in self.room.done), len(again))
-        turn = [stride for stride in (*again[start:], *again[:start]) if stride.command not in self.room.tried]
+        times, start = divmod(sum(command in commands for command in self.done), len(again))
+        turn = [stride for stride in (*again[start:], *again[:start]) if stride.command not in self.tried]
         trail = self._going(turn[0].at, turn, _AGAIN) if turn else None
         return trail and trail._replace(stale=times >= PATIENCE)
 
@@ -230,7 +228,7 @@ class Pathfinder:
 
     def _search(self, stride: Stride, looks: Sequence[Stride]) -> Trail | None:
         """How to find what a step names: where the goal says it is, where it was found then, elsewhere."""
-        told = self.room.situation.goal.places()
+        told = self.situation.goal.places()
         likely = dict.fromkeys((*(place for name in stride.names for place in told.get(name, ())), stride.at))
         for place in likely:
             trail = self._look([look for look in looks if look.at == place], place)
@@ -241,7 +239,7 @@ class Pathfinder:
             return self._again(waits)
         for place in self._nearest:
             lids = self.atlas.lids(place)
-            trail = self._look([Stride(0, lid, read(lid, self.room.syntax).names, place) for lid in lids], place)
+            trail = self._look([Stride(0, lid, read(lid, self.syntax).names, place) for lid in lids], place)
             if trail is not None:
                 return trail._replace(price=trail.price + _EXPLORE)
         return None
@@ -251,19 +249,19 @@ class Pathfinder:
         glance = Stride(0, self.atlas.look, (), place)
         here = place == self.where.here
         named = [look for look in looks if look.names]
-        due = any(look.command in self.room.done[-1:] for look in named) or not self.room.is_done(glance.command)
+        due = any(look.command in self.done[-1:] for look in named) or not self.is_done(glance.command)
         if not here and not self._visited(place):
             return self._going(place, [glance], _SEARCH)
-        if here and due and glance.command and glance.command not in self.room.tried:
+        if here and due and glance.command and glance.command not in self.tried:
             return Trail((glance,), _SEARCH)
         for look in named:
-            undone = look.command not in self.room.done and not self.room.is_done(look.command)
-            if undone and look.command not in self.room.tried and all(map(self._known, look.names)):
+            undone = look.command not in self.done and not self.is_done(look.command)
+            if undone and look.command not in self.tried and all(map(self._known, look.names)):
                 return self._going(place, [look], _SEARCH)
         return None
 
     def _visited(self, place: str) -> bool:
-        return any(self.where.led_to(command, self.room.syntax) == place for command in self.room.done)
+        return any(self.where.led_to(command, self.syntax) == place for command in self.done)
 
 
 def mentions(action: str, word: str) -> bool:

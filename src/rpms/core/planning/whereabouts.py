@@ -117,12 +117,7 @@ class Whereabouts:
     def ways(self, kind: str = "") -> tuple[str, ...]:
         """Usual actions at places of a kind, or of any, before they are of use: `go to {}`, `open {}` for the place."""
         self._all()
-        if kind:
-            return usual(self._ways.get(kind, {}))
-        every: Counter[str] = Counter()
-        for counts in self._ways.values():
-            every.update(counts)
-        return tuple(sorted(usual(every), key=lambda way: -every[way]))
+        return usual(self._ways.get(kind, {}) if kind else summed(self._ways.values()))
 
     def worked(self, action: str) -> int:
         """How often an action worked, by its words with kinds in place of names; as often as it was read, at least."""
@@ -206,6 +201,14 @@ class Whereabouts:
         if self._every is None:
             self._every = _sum(map(self.of, self._kinds))
         return self._every
+
+
+def summed(parts: Iterable[Mapping[str, int]]) -> Mapping[str, int]:
+    """All counts together, the largest first."""
+    every: Counter[str] = Counter()
+    for part in parts:
+        every.update(part)
+    return dict(every.most_common())
 
 
 def usual(counts: Mapping[str, int]) -> tuple[str, ...]:

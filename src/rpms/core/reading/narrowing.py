@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import NamedTuple
 from rpms.core.belief import Belief
 from rpms.core.facts import Atom, Truth, kind_of
 from rpms.core.planning.achievers import Achiever, Achievers, Fact, fact_of
-from rpms.core.rules import ActiveRules, Purpose, RuleManual
+from rpms.core.rules import ANYTHING, ActiveRules, Purpose, RuleManual
 
 FIELDS = ("object", "destination")
 """Fields of a goal that a request names; the rest follows from its type."""
@@ -19,7 +20,7 @@ _DEPTH = 2
 
 
 @dataclass(frozen=True)
-class GoalForm:
+class RequestForm:
     """A goal of the manual with its slots."""
 
     type: str
@@ -44,18 +45,34 @@ class GoalForm:
             rules.say(fact.bound(self.purpose.over).atom, Truth.of(not fact.negated))
             for fact in dict.fromkeys(self.facts)
         ]
-        return f"{self.type}({', '.join(self.fields)}): {', '.join(dict.fromkeys(wanted))}"
+        things = Counter(self.purpose.over.values())
+        slots = [f"{name} ({things[name]} of them)" if things[name] > 1 else name for name in self.fields]
+        return f"{self.type}({', '.join(slots)}): {', '.join(dict.fromkeys(wanted))}"
 
 
-def forms_of(manual: RuleManual) -> tuple[GoalForm, ...]:
+def forms_of(manual: RuleManual) -> tuple[RequestForm, ...]:
     """Goals of a manual that a request can name: those over an object and a destination alone."""
-    found: dict[str, GoalForm] = {}
+    found: dict[str, RequestForm] = {}
     for purpose in manual.purposes:
         sources = {*purpose.over.values(), *purpose.each.values()}
         if "object" in sources and sources.issubset(FIELDS):
             for type_ in sorted(purpose.goals):
-                found.setdefault(type_, GoalForm(type_, purpose))
+                found.setdefault(type_, RequestForm(type_, purpose))
     return tuple(found.values())
+
+
+def unsearched(ways: Achievers, belief: Belief, kind: str) -> float:
+    """Share of places, and of whatever else can be looked into, where a thing of a kind may be as far as is known."""
+    values = []
+    for way in (way for each in ways.revealers.values() for way in each):
+        roles = [name for name in way.fact.args if name != ANYTHING]
+        declared = ways.rules.predicates.get(way.fact.predicate)
+        if len(roles) != 1 or len(way.fact.args) != 2 or declared is None or "object" not in declared.args:
+            continue
+        for name in belief.names.get(roles[0], ()):
+            args = tuple(f"{kind} ?" if arg == ANYTHING else name for arg in way.fact.args)
+            values.append(belief.truth(Atom(way.fact.predicate, args)) is Truth.UNKNOWN)
+    return sum(values) / len(values) if values else 1.0
 
 
 class Objected(NamedTuple):
@@ -103,7 +120,7 @@ class Narrowing:
             told |= dict.fromkeys(kind for row in sorted(kinds.yes) for kind in row)
         return tuple(told)
 
-    def roles(self, form: GoalForm, field_: str) -> frozenset[str]:
+    def roles(self, form: RequestForm, field_: str) -> frozenset[str]:
         """Parameters that a field of a goal may stand for: `place` for a destination that something is put in."""
         key = (form.type, field_)
         if key not in self._roles:
@@ -117,18 +134,18 @@ class Narrowing:
             )
         return self._roles[key]
 
-    def kinds_here(self, form: GoalForm, field_: str) -> tuple[str, ...]:
+    def kinds_here(self, form: RequestForm, field_: str) -> tuple[str, ...]:
         """Kinds of what is known to be here that a field may mean."""
         if not self.here:
             return ()
         roles, names = self.roles(form, field_), self.belief.names
         return tuple(dict.fromkeys(kind_of(name) for role in sorted(roles) for name in names.get(role, ())))
 
-    def objection(self, form: GoalForm, named: Mapping[str, str]) -> str:
+    def objection(self, form: RequestForm, named: Mapping[str, str]) -> str:
         """What speaks against a goal with some of its slots filled, in words; nothing where nothing does."""
         return self.judge(form, named).reason
 
-    def judge(self, form: GoalForm, named: Mapping[str, str]) -> Objected:
+    def judge(self, form: RequestForm, named: Mapping[str, str]) -> Objected:
         """What speaks against a goal with some of its slots filled, and whether it is doubtful."""
         if self.here:
             for field_, kind in named.items():

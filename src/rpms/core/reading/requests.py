@@ -13,14 +13,15 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
+from random import Random
 
 from rpms.core.belief import Belief
 from rpms.core.facts import kind_of
 from rpms.core.goal import Goal
 from rpms.core.memory import Entry, RememberedRequest, SuccessSnippet
-from rpms.core.prompt import Block, Part, Prompt, make_block
+from rpms.core.prompt import Block, Form, Part, Prompt, make_block
 from rpms.core.reading.lexicon import Lexicon, names_in
-from rpms.core.reading.narrowing import FIELDS, GoalForm, Narrowing, Objected, forms_of
+from rpms.core.reading.narrowing import FIELDS, Narrowing, Objected, RequestForm, forms_of
 from rpms.core.rules import RuleManual
 
 EXAMPLES = 24
@@ -33,15 +34,25 @@ WORDS = 0.5
 """Weight of the words' evidence beside the model's: both are logarithms of probabilities."""
 SEEN = math.log(3.0)
 """Evidence for a reading whose object was seen here, against one whose object was not."""
+NOWHERE = 0.05
+"""Probability that a thing is here which was in none of the places that were searched."""
+SWITCH = 3.0
+"""Steps that it costs to take another reading up, beside those of its plan."""
+PRICED = 8
+"""Readings whose plans are made to find the next one."""
 NOT_SAID = -4.0
 """Logarithm of the probability of what a model did not answer, where it gives one answer and no weights."""
 UNTRIED = -4.0
 """The same for a slot that needs what nobody has tried: rules about kinds say neither yes nor no."""
 BELOW = 8.0
 """Goal types this far below the best, in logarithms, are not asked about further."""
+DRAWS = 2_000
+"""Goals that are drawn at most to find possible ones by chance."""
 UNREAD = 1.0
 """Evidence below which no word of a request points to any kind: it is then not read at all."""
 
+Price = Callable[[Goal], float]
+"""Steps that a goal takes from here; infinite where nothing leads to it."""
 Make = Callable[[str, Mapping[str, str], str], Goal]
 """A goal of a type with some fields, and the request as its text."""
 
@@ -99,13 +110,35 @@ class Readings:
     def now(self) -> RequestReading:
         return self.ranked[self.taken]
 
-    def following(self, why: str, belief: Belief) -> Readings | None:
-        """The same with the best reading after the present one, looked at again with what was seen since."""
-        rest = self.ranked[self.taken + 1 :]
+    def following(self, why: str, belief: Belief, price: Price) -> Readings | None:
+        """The same with the next reading to try, looked at again with what was seen since.
+
+        Next is what promises most for its steps: the order in which a search finds soonest what it looks for.
+        """
+        rest = _weighed(self.ranked[self.taken + 1 :], belief)
         if not rest:
             return None
-        ranked = (*self.ranked[: self.taken + 1], *_weighed(rest, belief))
+        near = sorted(rest[:PRICED], key=lambda each: -each.probability / (SWITCH + price(each.goal)))
+        ranked = (*self.ranked[: self.taken + 1], *near, *rest[PRICED:])
         return replace(self, ranked=ranked, taken=self.taken + 1, why=why)
+
+    def instead(self, belief: Belief, unsearched: float) -> Readings | None:
+        """The same with another reading taken whose object was seen, where the present one's is nowhere so far.
+
+        `unsearched`: the share of places where it may still be. The present one may be taken again later.
+        """
+        now, seen = self.now, _kinds_seen(belief)
+        if now.goal.object in seen:
+            return None
+        rest = self.ranked[self.taken + 1 :]
+        own = now.score + math.log(unsearched + NOWHERE)
+        better = [each for each in rest if each.goal.object in seen and each.score + SEEN > own]
+        if not better:
+            return None
+        best = max(better, key=lambda each: each.score)
+        others = _weighed((now, *(each for each in rest if each is not best)), belief)
+        why = f"{best.goal.object} was seen here, {now.goal.object} was not"
+        return replace(self, ranked=(*self.ranked[: self.taken], best, *others), why=why)
 
     def record(self) -> list[dict[str, object]]:
         """The readings as JSON, for the step that begins with them."""
@@ -120,9 +153,13 @@ class Readings:
         ]
 
 
+def _kinds_seen(belief: Belief) -> set[str]:
+    return {kind_of(name) for names in belief.names.values() for name in names}
+
+
 def _weighed(readings: Iterable[RequestReading], belief: Belief) -> tuple[RequestReading, ...]:
     """Readings in their order with what is seen now, and probabilities that add up to 1."""
-    seen = {kind_of(name) for names in belief.names.values() for name in names}
+    seen = _kinds_seen(belief)
     found = [(each.score + SEEN * (each.goal.object in seen), each) for each in readings]
     if not found:
         return ()
@@ -136,7 +173,7 @@ def _weighed(readings: Iterable[RequestReading], belief: Belief) -> tuple[Reques
 class _Part:
     """A goal with some slots filled."""
 
-    form: GoalForm
+    form: RequestForm
     named: Mapping[str, str]
     score: float
     said: float
@@ -172,7 +209,7 @@ class Reader:
     make: Make = plain_goal
 
     @cached_property
-    def forms(self) -> tuple[GoalForm, ...]:
+    def forms(self) -> tuple[RequestForm, ...]:
         return forms_of(self.goals)
 
     @cached_property
@@ -220,7 +257,7 @@ class Reader:
 
     # What may be meant.
 
-    def _kinds(self, form: GoalForm, field_: str, possible: Narrowing, request: str) -> tuple[str, ...]:
+    def _kinds(self, form: RequestForm, field_: str, possible: Narrowing, request: str) -> tuple[str, ...]:
         """Kinds that a slot may have, as far as manual, memory and belief name any; else the request's own words."""
         known = dict.fromkeys(possible.kinds_here(form, field_))
         roles = possible.roles(form, field_)
@@ -316,43 +353,38 @@ class Reader:
             yield RequestReading(self.make(form.type, named, request), 10 * score, 0.0, (f"like `{entry.request}`",))
 
     def _random(self, request: str, possible: Narrowing) -> Iterator[RequestReading]:
-        """Narrowing goals in an order that follows from the request alone."""
-        drawn = []
-        for form in self.forms:
-            for named in self._fill(form, {}, possible, request):
-                text = "\x00".join((request, form.type, *named.values()))
-                drawn.append((hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), form, named))
-        for place, (_, form, named) in enumerate(sorted(drawn, key=lambda each: each[0])[:READINGS]):
-            yield RequestReading(self.make(form.type, named, request), -float(place), 0.0, ("drawn by chance",))
-
-    def _fill(
-        self, form: GoalForm, named: Mapping[str, str], possible: Narrowing, request: str
-    ) -> Iterator[Mapping[str, str]]:
-        field_ = next((each for each in form.fields if each not in named), None)
-        if field_ is None:
-            yield named
-            return
-        for kind in self._kinds(form, field_, possible, request):
-            more = {**named, field_: kind}
-            if possible.judge(form, more) == Objected():
-                yield from self._fill(form, more, possible, request)
+        """Possible goals by chance: a type first, then its slots. The draw follows from the request alone."""
+        seed = hashlib.sha256(request.encode("utf-8", "surrogatepass")).digest()
+        dice = Random(int.from_bytes(seed, "big"))  # noqa: S311  a draw, not a secret
+        met: set[tuple[str, ...]] = set()
+        for _ in range(DRAWS):
+            form = dice.choice(self.forms)
+            named = {name: dice.choice(self._kinds(form, name, possible, request)) for name in form.fields}
+            key = (form.type, *named.values())
+            if key not in met and possible.judge(form, named) == Objected():
+                met.add(key)
+                yield RequestReading(self.make(form.type, named, request), -float(len(met)), 0.0, ("drawn by chance",))
+                if len(met) == READINGS:
+                    return
 
     # The question.
 
     def _prompt(self, request: str, possible: Narrowing, examples: Sequence[tuple[float, RememberedRequest]]) -> Prompt:
-        """What every question about a request begins with: goals, examples with the nearest last, the request."""
+        """What every question about a request begins with: goals, examples as a conversation, the request."""
         goals = [form.words(possible.active) for form in self.forms]
-        shown = [f"{_asked(entry.request)}\n{_answer(entry)}" for _, entry in reversed(examples)]
+        asked = [f"{_asked(entry.request)}\n" for _, entry in reversed(examples)]
+        shown = [f"{one}{_answer(entry)}" for one, (_, entry) in zip(asked, reversed(examples), strict=True)]
         return Prompt(
             tuple(
                 block
                 for block in (
                     make_block(Part.INSTRUCTION, INSTRUCTION, goals),
-                    make_block(Part.EXAMPLE, "", ["\n\n".join(shown)] if shown else ()),
+                    make_block(Part.HISTORY, "", shown, spoken=[len(one) for one in asked]),
                     make_block(Part.OBSERVATION, "", [_asked(request)]),
                 )
                 if _is_filled(block)
-            )
+            ),
+            form=Form.CHAT,
         )
 
 

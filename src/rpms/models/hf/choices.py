@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SCORES_AT_ONCE = 2**28
 """Scores, one for each word of the vocabulary at each position, that are held at once: a gigabyte."""
+SCORES_SHARE = 0.03
+"""The part of a GPU's free memory for them, where that is more; turning them into probabilities takes twice as much."""
 _END = -1
 """Stands for whatever ends an answer, where a choice is complete."""
 
@@ -48,7 +50,10 @@ def weigh(
         yield from zip(places, (_weigh_anew(torch, model, row) for row in rows), strict=True)
         return
     longest = max((sum(map(len, row.choices)) for row in rows), default=1)
-    at_once = max(SCORES_AT_ONCE // (longest * int(model.config.vocab_size)), 1)
+    room = SCORES_AT_ONCE
+    if mask.is_cuda:
+        room = max(room, int(torch.cuda.mem_get_info()[0] * SCORES_SHARE / 4))
+    at_once = max(room // (longest * int(model.config.vocab_size)), 1)
     for start in range(0, len(rows), at_once):
         some = slice(start, start + at_once)
         packed = [_side_by_side(row.choices) for row in rows[some]]

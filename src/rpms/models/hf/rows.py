@@ -186,7 +186,7 @@ class PromptRow:
 
     def decide(self, choice: int, weights: Sequence[float]) -> None:
         """End with one of the choices, given the logarithms of their probabilities."""
-        self.weights = tuple(weights)
+        self.weights = tuple(round(weight, 4) for weight in weights)  # what is left is rounding of the computation
         self.written += self.choices[choice]
         self._end("stop")
 

@@ -161,6 +161,7 @@
         found.push("", `step ${step.n}`, text(step.observation));
         if (text(step.thought)) found.push(`thought: ${text(step.thought)}`);
         for (const refusal of step.extras.refused || []) found.push(`refused: ${refusal.command || "(no action)"}: ${refusal.reason}`);
+        if (step.extras.reading) found.push(`another reading: ${step.extras.reading}`);
         if (step.extras.replaced) found.push(`replaced: ${step.action || "(no action)"}: ${step.extras.replaced}`);
         found.push(`> ${step.command || "(no action)"}`);
         if (step.infeasible) found.push(`infeasible${step.objection ? `: ${step.objection}` : ""}`);

@@ -264,6 +264,26 @@ const Step = (() => {
     return section("Plan", "what this action begins, read backwards from the sub-goal", el("p", { class: "chain" }, links));
   }
 
+  /** What the request was read as, and why another reading is acted on from here. */
+  function readings(step) {
+    const items = Array.isArray(step.extras.readings) ? step.extras.readings : [];
+    if (!items.length) return null;
+    const line = (item) =>
+      el(
+        "li",
+        {},
+        el("code", { class: item.taken ? "good" : "" }, String(item.goal)),
+        ` ${Math.round(100 * item.probability)}%`,
+        Array.isArray(item.reasons) ? el("span", { class: "dim" }, ` ${item.reasons.join("; ")}`) : null,
+      );
+    return section(
+      "Readings of the request",
+      `${items.length}, likeliest first`,
+      step.extras.reading ? el("div", { class: "alarm doubt" }, "Another reading is taken: ", String(step.extras.reading)) : null,
+      el("ul", { class: "plain" }, items.map(line)),
+    );
+  }
+
   function menu(step) {
     const items = Array.isArray(step.extras.menu) ? step.extras.menu : [];
     if (!items.length) return null;
@@ -273,7 +293,7 @@ const Step = (() => {
   }
 
   function extras(step) {
-    const names = Object.keys(step.extras).filter((name) => !["plan", "menu", "no_room"].includes(name));
+    const names = Object.keys(step.extras).filter((name) => !["plan", "menu", "no_room", "readings", "reading"].includes(name));
     if (!names.length) return null;
     const show = (value) => {
       if (typeof value === "string") return value;
@@ -302,6 +322,7 @@ const Step = (() => {
       el("h2", {}, `Step ${number} `, el("code", { class: step.infeasible ? "bad" : "" }, step.command || "no action")),
       observation(step, text),
       belief(step, episode.steps[number - 2], text),
+      readings(step),
       menu(step),
       plan(step),
       rules(episode, step, text),

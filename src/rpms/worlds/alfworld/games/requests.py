@@ -14,14 +14,12 @@ from rpms.foreign.files import read_text
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_GAME
 from rpms.worlds.alfworld.games.builtin import BUILTIN, LARGE
-from rpms.worlds.base import REQUEST, Task
+from rpms.worlds.base import REQUEST, SENTENCE, Task
 
 ANNOTATIONS = "traj_data.json"
 """The file beside an official game that has what annotators wrote of it."""
 _LONGEST = 400
 """Characters of a sentence; the longest official one has half as many."""
-_MARK = "#"
-"""Between a game's id and the number of the sentence."""
 
 
 def requested(tasks: Iterable[Task], split: str) -> list[Task]:
@@ -29,7 +27,7 @@ def requested(tasks: Iterable[Task], split: str) -> list[Task]:
     if split == LARGE:
         raise InputError(f"no sentences come with the split {LARGE}: play {BUILTIN}, or give --goal")
     found = [
-        Task(f"{task.id}{_MARK}{number}", task.split, task.type, {**task.source, REQUEST: sentence})
+        Task(f"{task.id}{SENTENCE}{number}", task.split, task.type, {**task.source, REQUEST: sentence})
         for task in tasks
         for number, sentence in enumerate(_sentences(task), start=1)
     ]
@@ -39,12 +37,6 @@ def requested(tasks: Iterable[Task], split: str) -> list[Task]:
             "(`alfworld-download --extra` fetches it)"
         )
     return found
-
-
-def game_of(task: str) -> str:
-    """The id of the game that a task is played in, without the number of its sentence."""
-    game, mark, number = task.rpartition(_MARK)
-    return game if mark and number.isdecimal() else task
 
 
 def _sentences(task: Task) -> tuple[str, ...]:

@@ -1,0 +1,116 @@
+"""Tests of a manual: conversations of calls and results, and the ruling that is expected at each call."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from rpms.core.errors import FileError
+from rpms.foreign.limits import LARGEST_MANUAL
+from rpms.foreign.shown import excerpt
+from rpms.guard.calls import Call
+from rpms.guard.guard import Guard
+from rpms.guard.rulings import Ruling
+from rpms.store.files import read_text
+from rpms.store.sections import Strict, entries_at, validate
+from rpms.store.yaml_files import YamlFile, YamlKind, read_yaml
+
+_CASES = YamlKind("cases", LARGEST_MANUAL, 64, "the key cases; this file has none")
+
+
+class StepForm(Strict):
+    """A line of a conversation: a call with its expected ruling and its result, what the user says, or what is told."""
+
+    call: str = ""
+    args: dict[str, Any] = Field(default_factory=dict)
+    expect: str = Field(default="", pattern="^(allow|warn|modify|ask|refuse)?$")
+    by: str = ""
+    """The rule that decides."""
+    approved: bool | None = None
+    result: Any = None
+    failed: bool | None = None
+    says: str = ""
+    tell: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A ruling that is not the expected one."""
+
+    place: str
+    expected: str
+    ruling: Ruling
+
+    def __str__(self) -> str:
+        got = f"{self.ruling.word} {self.ruling.rule}".rstrip()
+        return f"{self.place}: expected {self.expected}, got {got}. {self.ruling.text}".rstrip()
+
+
+@dataclass
+class CasesRun:
+    """What came of all cases."""
+
+    checks: int = 0
+    cases: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    fired: Counter[str] = field(default_factory=Counter)
+    """How often each rule decided against a call."""
+    kept: Counter[str] = field(default_factory=Counter)
+    """How often each rule was asked and let a call pass."""
+
+    def uncovered(self, guard: Guard) -> Iterator[str]:
+        """What no case shows of a rule: that it decides, or that it lets anything pass."""
+        for policy in guard.manual.policies:
+            name = policy.rule.id
+            if not self.fired[name]:
+                yield f"{name} never decided"
+            elif not self.kept[name] and not policy.asks:
+                yield f"{name} never let a call pass"
+
+
+def run_cases(guard: Guard, file: Path) -> CasesRun:
+    """Play every case of a file with a guard of its own."""
+    yaml = read_yaml(str(file), read_text(file, LARGEST_MANUAL), _CASES)
+    if not isinstance(yaml.tree, dict) or "cases" not in yaml.tree:
+        raise FileError(file, 1, "cases are written under the key `cases`, each a name with a list of steps")
+    done = CasesRun()
+    for name, steps in entries_at(yaml, ("cases",)):
+        if not isinstance(steps, list):
+            raise yaml.error(("cases", name), "a case is a list of steps")
+        done.cases += 1
+        here = guard.fresh(silent=True)
+        for place, step in enumerate(steps):
+            _play(here, yaml, name, place, step, done)
+    return done
+
+
+def _play(guard: Guard, yaml: YamlFile, name: str, place: int, step: Any, done: CasesRun) -> None:
+    form = validate(yaml, StepForm, step, ("cases", name, place))
+    if form.says:
+        guard.hear(form.says)
+    if form.tell:
+        guard.tell(form.tell)
+    if not form.call:
+        if not (form.says or form.tell):
+            raise yaml.error(("cases", name, place), "a step has a `call`, or what the user `says`, or facts to `tell`")
+        return
+    call = Call(form.call, form.args, f"{place}")
+    ruling = guard.check(call, can_modify=True, can_ask=form.approved is None, approved=form.approved)
+    done.checks += 1
+    done.fired[ruling.rule] += bool(ruling.rule)
+    for rule in guard.kept_rules():
+        done.kept[rule] += rule != ruling.rule
+    wrong = form.expect and ruling.word != form.expect
+    if wrong or (form.by and ruling.rule != form.by):
+        expected = f"{form.expect} {form.by}".strip()
+        where = f"{yaml.name}:{yaml.line(('cases', name, place))} {excerpt(name)}, {form.call}"
+        done.differences.append(Difference(where, expected, ruling))
+    if form.result is not None or form.failed is not None:
+        guard.observe(getattr(ruling, "call", call), form.result, failed=form.failed)
+    else:
+        guard.withdraw(call)

@@ -1,0 +1,125 @@
+"""Drafts of a manual: from the tools that a server lists, and rules from the sentences of a written policy."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rpms.core.errors import FileError
+from rpms.foreign.json_text import NotJson, loads_once
+from rpms.foreign.shown import excerpt
+from rpms.guard.calls import ToolManual
+from rpms.guard.manuals import read_tool_manual
+from rpms.guard.rulings import Ruling
+
+_ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\s*(?:[-*#]+|\d+[.)])\s*|\n\s*\n")
+_HEAD = """# Drafted from what the server says of its tools. All passes but what a tool needs and a person approves.
+# Next: rpms guard mcp --observe-only --manual THIS --log calls.jsonl -- the server; then
+# rpms rules learn THIS --from calls.jsonl --out LEARNED adds what the recorded calls show that tools need.
+others: pass
+unknown: warn
+"""
+
+
+def draft_manual(tools: Sequence[Mapping[str, Any]]) -> str:
+    """A manual of the tools in an answer to `tools/list`: required arguments are needed, destroying needs a person."""
+    entries, policies = [], []
+    for tool in tools:
+        schema, hints = _object(tool.get("inputSchema")), _object(tool.get("annotations"))
+        names = [name for name in _object(schema.get("properties")) if _sayable(name)]
+        required = [name for name in names if name in (schema.get("required") or ())]
+        entry: dict[str, Any] = {"args": names}
+        if required:
+            entry["needs"] = [f"given({name})" for name in required]
+        if hints.get("readOnlyHint") is True:
+            entry["reads"] = True
+        said = excerpt(tool.get("description") or "", 100)
+        entries.append(
+            f"  # {said}\n  {json.dumps(tool['name'])}: {json.dumps(entry)}" if said else _entry(tool, entry)
+        )
+        if hints.get("destructiveHint") is True and hints.get("readOnlyHint") is not True:
+            rule = {"text": f"A person approves {tool['name']}.", "tools": tool["name"], "asks": True}
+            policies.append(f"  P-{re.sub('[^A-Z0-9]+', '-', tool['name'].upper()).strip('-')}-001: {json.dumps(rule)}")
+    blocks = [_HEAD, "tools:", *(entries or ["  {}"]), *(["policies:", *policies] if policies else [])]
+    return "\n".join(blocks) + "\n"
+
+
+def _entry(tool: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
+    return f"  {json.dumps(tool['name'])}: {json.dumps(entry)}"
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _sayable(name: str) -> bool:
+    return _ARGUMENT.fullmatch(name) is not None and name != "result"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence of a policy, and the rule that a model made of it; without one, why there is none."""
+
+    sentence: str
+    rule: Mapping[str, Any] | None = None
+    problem: str = ""
+
+
+def candidates(policy: str, sources: Sequence[tuple[str, str]], ask: Callable[[str], str]) -> Iterator[Candidate]:
+    """Ask a model for a rule for each sentence of a policy. What it answers is data: only a rule that reads is kept."""
+    manual = read_tool_manual(*sources)
+    for number, sentence in enumerate(filter(None, map(str.strip, _SENTENCE.split(policy))), start=1):
+        text = " ".join(sentence.split())
+        try:
+            found = loads_once(_braces(ask(_question(text, manual))))
+        except NotJson as error:
+            yield Candidate(text, problem=f"the answer is no JSON: {error}")
+            continue
+        if not isinstance(found, dict) or not found:
+            yield Candidate(text, problem="no call can break it")
+            continue
+        rule = {key: found[key] for key in ("tools", "when", "requires", "instead") if found.get(key)}
+        rule = {"text": text, **rule, "source": text, "draft": True}
+        name = f"DRAFT-{number:03}"
+        try:
+            read_tool_manual(*sources, ("candidate", json.dumps({"policies": {name: rule}})))
+        except FileError as error:
+            yield Candidate(text, problem=error.problem)
+            continue
+        yield Candidate(text, {name: rule})
+
+
+def _braces(answer: str) -> str:
+    return answer[max(0, answer.find("{")) : answer.rfind("}") + 1] or "{}"
+
+
+def _question(sentence: str, manual: ToolManual) -> str:
+    tools = [f"{name}({', '.join(sorted(tool.arguments))})" for name, tool in manual.tools.items()]
+    facts = [f"{name}({', '.join(fact.predicate.args)}): {fact.predicate.yes}" for name, fact in manual.facts.items()]
+    return "\n".join(
+        [
+            "Turn one sentence of a policy into a rule on tool calls, as one JSON object:",
+            '{"tools": [names], "when": [facts], "requires": [facts], "instead": "what to do instead"}',
+            "Without `requires`, what `when` says is forbidden. Facts take arguments of the tools; `not` negates one.",
+            "Answer {} if no call of these tools can break the sentence, or no fact below tells.",
+            "Tools:",
+            *tools,
+            "Facts:",
+            *facts,
+            "given(argument): the call has the argument",
+            f"Sentence: {sentence}",
+        ]
+    )
+
+
+def decided_by_drafts(manual: ToolManual, rulings: Iterator[tuple[str, Ruling]]) -> dict[str, list[str]]:
+    """The calls that each draft would have decided, given what it said of every call."""
+    found: dict[str, list[str]] = {policy.rule.id: [] for policy in manual.drafts}
+    for call, ruling in rulings:
+        if ruling.rule in found:
+            found[ruling.rule].append(f"{ruling.word} {excerpt(call, 100)}")
+    return found

@@ -1,0 +1,295 @@
+"""A guard before one or several MCP servers over Streamable HTTP, with the official SDK: `pip install 'rpms[mcp]'`.
+
+Each session has a belief of its own. The servers behind are started or connected to once, and shared by all sessions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+from rpms.core.errors import InputError
+from rpms.foreign.limits import LARGEST_MESSAGE
+from rpms.foreign.shown import excerpt
+from rpms.guard import mcp_messages as mcp
+from rpms.guard.calls import Call
+from rpms.guard.guard import USER, Guard
+from rpms.guard.rulings import Ask, Modify, Ruling
+
+try:
+    import mcp_types as types
+    import uvicorn
+    from mcp import Client, MCPError, StdioServerParameters
+    from mcp.server import Server
+    from mcp.server.transport_security import TransportSecuritySettings
+except ModuleNotFoundError as error:
+    raise InputError(f"this needs {error.name}: pip install 'rpms[mcp]'") from None
+
+SESSION = "x-guard-session"
+"""The header by which a client names its conversation: it is then the same one after a restart of either side."""
+_ANYONE = "anyone"
+_MOST_SESSIONS = 1_000
+_MINE = "rpms_guard"
+_MODERN = "2026"
+"""Versions from here on ask for input in the answer to a call; earlier ones by a request of the server's."""
+
+
+class Gateway:
+    """Judges the calls of all sessions, and passes them to the server that has the tool."""
+
+    def __init__(
+        self,
+        guard: Guard,
+        servers: Sequence[str | Sequence[str]],
+        complain: Callable[[str], None],
+        *,
+        patience: float = 300.0,
+        known: Mapping[str, Guard] | None = None,
+    ) -> None:
+        """`servers` are addresses, or commands to start; `known` are the guards of earlier sessions."""
+        self._guard, self._servers, self._complain, self._patience = guard, servers, complain, patience
+        self._guards: dict[str, Guard] = dict(known or {})
+        self._clients: list[Client] = []
+        self._tools: dict[str, tuple[Client, types.Tool]] = {}
+        self._asked: dict[str, str] = {}
+        """The calls that a person is asked about, by what the client sends back."""
+        self.server: Server[Any] = Server(
+            "rpms-guard",
+            lifespan=self._lifespan,
+            get_tool_input_schema=lambda name: self._tools[name][1].input_schema if name in self._tools else None,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=lambda _, params: self._all("list_resources", "resources", params),
+            on_list_resource_templates=lambda _, params: self._all(
+                "list_resource_templates", "resource_templates", params
+            ),
+            on_read_resource=lambda _, params: self._first("read_resource", params.uri),
+            on_list_prompts=lambda _, params: self._all("list_prompts", "prompts", params),
+            on_get_prompt=lambda _, params: self._first("get_prompt", params.name, params.arguments),
+        )
+
+    @asynccontextmanager
+    async def _lifespan(self, _server: Server[Any]) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for each in self._servers:
+                where = each if isinstance(each, str) else StdioServerParameters(command=each[0], args=list(each[1:]))
+                client = Client(where, elicitation_callback=_declined, cache=None)  # type: ignore[arg-type]
+                self._clients.append(await stack.enter_async_context(client))
+                await self._learn_tools(self._clients[-1])
+            missing = sorted(set(self._guard.manual.tools) - {USER} - set(self._tools))
+            if missing:
+                self._complain(f"the manual declares tools that no server has: {', '.join(missing)}")
+            yield
+
+    async def _learn_tools(self, client: Client) -> None:
+        cursor = None
+        while True:
+            page = await client.list_tools(cursor=cursor)
+            for tool in page.tools:
+                if tool.name in self._tools:
+                    raise InputError(f"two servers have a tool {excerpt(tool.name)!r}: serve them apart")
+                self._tools[tool.name] = (client, tool)
+            listed = [{"name": tool.name, "inputSchema": tool.input_schema} for tool in page.tools]
+            for difference in mcp.differences(self._guard.manual, listed):
+                self._complain(difference)
+            cursor = page.next_cursor
+            if not cursor:
+                return
+
+    async def _list_tools(self, _context: Any, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[tool for _, tool in self._tools.values()])
+
+    async def _all(self, method: str, field: str, _params: Any) -> Any:
+        """The lists of all servers that have one, as one."""
+        found: Any = None
+        for client in self._clients:
+            try:
+                result = await getattr(client, method)()
+            except MCPError:
+                continue
+            if found is None:
+                found = result
+            else:
+                getattr(found, field).extend(getattr(result, field))
+        if found is None:
+            raise MCPError(types.METHOD_NOT_FOUND, "no server offers this")
+        return found
+
+    async def _first(self, method: str, *arguments: Any) -> Any:
+        """The answer of the first server that has one."""
+        problem = MCPError(types.METHOD_NOT_FOUND, "no server offers this")
+        for client in self._clients:
+            try:
+                return await getattr(client, method)(*arguments)
+            except MCPError as error:
+                problem = error
+        raise problem
+
+    # --- calls ---
+
+    async def _call_tool(self, context: Any, params: types.CallToolRequestParams) -> Any:
+        guard = self._guard_of(context)
+        guard.refresh()
+        call = Call(params.name, params.arguments or {}, f"{uuid4().hex[:8]}")
+        client = self._tools.get(params.name, (None, None))[0]
+        approved: bool | None = None
+        replies: Any = params.input_responses or {}
+        if params.request_state in self._asked:
+            same = self._asked.pop(params.request_state) == call.key
+            approved = same and _accepts(replies.get(_MINE))
+            params = params.model_copy(update={"request_state": None, "input_responses": None})
+        ruling = await self._ruling(guard, call, context, approved)
+        if isinstance(ruling, types.InputRequiredResult):
+            return ruling
+        if not ruling.goes_on or client is None:
+            text = f"Not done. {ruling.text}" if not ruling.goes_on else f"no server has a tool {excerpt(call.tool)!r}"
+            return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+        call = ruling.call if isinstance(ruling, Modify) else call
+        return await self._made(guard, call, client, params, ruling, context)
+
+    async def _ruling(self, guard: Guard, call: Call, context: Any, approved: bool | None) -> Any:
+        """The ruling, after a person was asked where the client can ask one."""
+        capabilities = context.session.client_params.capabilities if context.session.client_params else None
+        can_ask = capabilities is not None and capabilities.elicitation is not None
+        ruling: Ruling = await asyncio.to_thread(guard.check, call, can_modify=True, can_ask=can_ask, approved=approved)
+        if not isinstance(ruling, Ask):
+            return ruling
+        asking = mcp.question(f"{ruling.text}\nThe call: {excerpt(call.text)}\nShall it be made?")
+        if context.protocol_version >= _MODERN:
+            token = f"{_MINE}-{uuid4().hex}"
+            self._asked[token] = call.key
+            while len(self._asked) > _MOST_SESSIONS:
+                del self._asked[next(iter(self._asked))]
+            request = types.ElicitRequest(params=types.ElicitRequestFormParams(**_snake(asking)))
+            return types.InputRequiredResult(input_requests={_MINE: request}, request_state=token)
+        said = await context.session.elicit_form(asking["message"], asking["requestedSchema"], context.request_id)
+        return await asyncio.to_thread(guard.check, call, can_modify=True, approved=said.action == "accept")
+
+    async def _made(
+        self,
+        guard: Guard,
+        call: Call,
+        client: Client,
+        params: types.CallToolRequestParams,
+        ruling: Ruling,
+        context: Any,
+    ) -> Any:
+        """The result of a call that is let through, learned from."""
+        options: dict[str, Any] = {"read_timeout_seconds": self._patience, "allow_input_required": True}
+        options |= {"input_responses": params.input_responses, "request_state": params.request_state}
+        try:
+            result = await client.session.call_tool(call.tool, dict(call.arguments), **options)
+            while isinstance(result, types.InputRequiredResult) and context.protocol_version < _MODERN:
+                options |= {"request_state": result.request_state, "input_responses": await _ask_all(context, result)}
+                result = await client.session.call_tool(call.tool, dict(call.arguments), **options)
+        except MCPError as error:
+            late = error.code == types.REQUEST_TIMEOUT
+            (guard.abandon(call) if late else guard.observe(call, error.message, failed=True))
+            raise
+        except BaseException:  # the client went away, or the server did
+            guard.abandon(call)
+            raise
+        outcome = mcp.result_outcome(json.loads(result.model_dump_json(by_alias=True, exclude_none=True)))
+        if outcome.asks or outcome.task:
+            guard.withdraw(call)
+            return result
+        await asyncio.to_thread(guard.observe, call, outcome.result, failed=outcome.failed)
+        if ruling.notice:
+            content = [*result.content, types.TextContent(text=ruling.notice)]
+            result = result.model_copy(update={"content": content})
+        return result
+
+    def _guard_of(self, context: Any) -> Guard:
+        """The guard of a session: as the client names it, by the transport's id, or of whoever has this token."""
+        headers = context.request.headers if context.request is not None else {}
+        token = headers.get("authorization", "")
+        owner = hashlib.sha256(token.encode()).hexdigest()[:16] if token else _ANYONE
+        named = headers.get(SESSION, "")[:100]
+        session = f"{owner}/{named}" if named else headers.get("mcp-session-id") or owner
+        if session not in self._guards:
+            while len(self._guards) >= _MOST_SESSIONS:
+                del self._guards[next(iter(self._guards))]
+            self._guards[session] = self._guard.fresh(session)
+        return self._guards[session]
+
+
+def serve(gateway: Gateway, host: str, port: int, token: str = "") -> None:
+    """Serve until interrupted. Beyond this machine, every request must carry the token."""
+    local = host in ("127.0.0.1", "localhost", "::1")
+    if not local and not token:
+        raise InputError(f"--listen {host} is open to other machines: set RPMS_GUARD_TOKEN, which clients must send")
+    security = None if local else TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app: Any = gateway.server.streamable_http_app(
+        host=host, max_request_body_size=LARGEST_MESSAGE, transport_security=security
+    )
+    uvicorn.run(_Bearer(app, token) if token else app, host=host, port=port, log_level="warning")
+
+
+def list_tools(server: str | Sequence[str]) -> list[dict[str, Any]]:
+    """The tools that a server lists, as JSON."""
+
+    async def listed() -> list[dict[str, Any]]:
+        where = server if isinstance(server, str) else StdioServerParameters(command=server[0], args=list(server[1:]))
+        found: list[dict[str, Any]] = []
+        cursor = None
+        async with Client(where) as client:
+            while cursor is not None or not found:
+                page = await client.list_tools(cursor=cursor)
+                found += [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in page.tools]
+                cursor = page.next_cursor
+                if not page.tools:
+                    break
+        return found
+
+    try:
+        return asyncio.run(listed())
+    except (OSError, MCPError, ExceptionGroup) as error:
+        raise InputError(f"the server's tools cannot be listed: {excerpt(error)}") from None
+
+
+class _Bearer:
+    """Answers 401 to every request that does not carry a token."""
+
+    def __init__(self, app: Any, token: str) -> None:
+        self._app, self._token = app, hashlib.sha256(f"Bearer {token}".encode()).digest()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+            if hashlib.sha256(given).digest() != self._token:
+                await send(
+                    {"type": "http.response.start", "status": 401, "headers": [(b"www-authenticate", b"Bearer")]}
+                )
+                await send({"type": "http.response.body", "body": b"this guard wants a token\n"})
+                return
+        await self._app(scope, receive, send)
+
+
+async def _declined(_context: Any, _params: Any) -> types.ElicitResult:
+    """What a server gets that asks by a request of its own: nobody knows which session it is for."""
+    return types.ElicitResult(action="decline")
+
+
+async def _ask_all(context: Any, result: types.InputRequiredResult) -> dict[str, Any]:
+    """What a server asks for, asked of a client of an earlier version."""
+    said = {}
+    for name, request in (result.input_requests or {}).items():
+        if not isinstance(request, types.ElicitRequest):
+            raise MCPError(types.INVALID_REQUEST, "the server asks for what only newer clients can give")
+        form = request.params
+        if isinstance(form, types.ElicitRequestFormParams):
+            said[name] = await context.session.elicit_form(form.message, form.requested_schema, context.request_id)
+    return said
+
+
+def _accepts(reply: Any) -> bool:
+    return getattr(reply, "action", None) == "accept" or (isinstance(reply, dict) and reply.get("action") == "accept")
+
+
+def _snake(asking: dict[str, Any]) -> dict[str, Any]:
+    return {"message": asking["message"], "requested_schema": asking["requestedSchema"]}

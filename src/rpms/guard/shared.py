@@ -1,0 +1,87 @@
+"""Facts that several guards share, in a SQLite file: what one client did once, no other does again."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rpms.core.errors import FileError
+from rpms.core.facts import Atom, Literal
+from rpms.guard.call_facts import Coming
+
+_TABLES = """
+create table if not exists told (place integer primary key autoincrement, fact text unique, holds integer);
+create table if not exists coming (owner text, call text, fact text, holds integer, since real, lost integer);
+"""
+_PATIENCE = 300.0
+"""Seconds after which a call that has not returned counts as lost: its guard may have ended."""
+
+
+class SharedFacts:
+    """What guards tell each other. A check and what it announces are one transaction."""
+
+    def __init__(self, file: Path, owner: str) -> None:
+        self._owner = owner
+        self._seen = 0
+        try:
+            self._db = sqlite3.connect(file, timeout=30, isolation_level=None, check_same_thread=False)
+            self._db.executescript(_TABLES)
+        except sqlite3.Error as error:
+            raise FileError(file, None, f"is no store of shared facts: {error}") from None
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Keep all other guards waiting until this is over."""
+        self._db.execute("begin immediate")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("rollback")
+            raise
+        self._db.execute("commit")
+
+    def news(self) -> list[Literal]:
+        """What was told since it was last asked for, by whomever."""
+        rows = self._db.execute("select place, fact, holds from told where place > ? order by place", (self._seen,))
+        found = rows.fetchall()
+        self._seen = max((place for place, _, _ in found), default=self._seen)
+        return [Literal(_atom(text), not holds) for _, text, holds in found]
+
+    def tell(self, facts: Iterable[Literal]) -> None:
+        """Tell facts to all; what was under way for them is settled."""
+        for fact in facts:
+            text = _text(fact.atom)
+            self._db.execute("insert or replace into told (fact, holds) values (?, ?)", (text, not fact.negated))
+            self._db.execute("delete from coming where fact = ?", (text,))
+
+    def coming(self) -> dict[Atom, Coming]:
+        """What calls of other guards will have changed, or may have."""
+        rows = self._db.execute("select fact, holds, since, lost from coming where owner != ?", (self._owner,))
+        late = time.time() - _PATIENCE
+        return {_atom(text): Coming(bool(holds), bool(lost) or since < late) for text, holds, since, lost in rows}
+
+    def announce(self, call: str, changes: Iterable[tuple[Atom, bool]]) -> None:
+        """Say what a call is about to change."""
+        rows = [(self._owner, call, _text(atom), holds, time.time(), False) for atom, holds in changes]
+        self._db.executemany("insert into coming values (?, ?, ?, ?, ?, ?)", rows)
+
+    def withdraw(self, call: str) -> None:
+        """A call returned, or was not made."""
+        self._db.execute("delete from coming where owner = ? and call = ?", (self._owner, call))
+
+    def lose(self, call: str) -> None:
+        """Nobody waits for a call any more."""
+        self._db.execute("update coming set lost = 1 where owner = ? and call = ?", (self._owner, call))
+
+
+def _text(atom: Atom) -> str:
+    return json.dumps([atom.predicate, *atom.args])
+
+
+def _atom(text: str) -> Atom:
+    predicate, *args = json.loads(text)
+    return Atom(predicate, tuple(args))

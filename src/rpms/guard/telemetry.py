@@ -1,0 +1,36 @@
+"""OpenTelemetry for a guard: a span for each check and a counter of rulings; needs `pip install 'rpms[otel]'`."""
+
+from __future__ import annotations
+
+import time
+
+from rpms.core.errors import InputError
+from rpms.guard.calls import Call
+from rpms.guard.guard import Watch
+from rpms.guard.rulings import Ruling
+
+try:
+    from opentelemetry import metrics, trace
+except ModuleNotFoundError as error:
+    raise InputError(f"this needs {error.name}: pip install 'rpms[otel]'") from None
+
+
+def telemetry() -> Watch:
+    """What a Guard is given as `watch`: it reports by the providers that the process has set up.
+
+    Names of tools, rules and rulings are reported, arguments and results never.
+    """
+    tracer = trace.get_tracer("rpms.guard")
+    meter = metrics.get_meter("rpms.guard")
+    rulings = meter.create_counter("rpms.guard.rulings", description="Calls that were checked, by ruling and rule")
+    seconds = meter.create_histogram("rpms.guard.check.duration", unit="s", description="Time of a check")
+
+    def watch(call: Call, ruling: Ruling, took: float) -> None:
+        said = {"rpms.guard.ruling": ruling.word, "rpms.guard.rule": ruling.rule, "gen_ai.tool.name": call.tool[:200]}
+        end = time.time_ns()
+        span = tracer.start_span("rpms.guard.check", start_time=end - int(took * 1e9), attributes=said)
+        span.end(end)
+        rulings.add(1, said)
+        seconds.record(took, said)
+
+    return watch

@@ -1,0 +1,185 @@
+"""What it takes to deploy a guard: shadow mode, restarts, shared facts, hot reload, tests, drafts, telemetry."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rpms.guard import Call, Guard, read_tool_manual
+from rpms.guard.drafting import candidates, draft_manual
+from rpms.guard.log import read_guard_log
+from rpms.guard.manuals import find_tool_doubts
+from rpms.guard.replay import resumed
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "guard"
+ONCE = """
+guard: once
+facts:
+  paid: {args: [bill], initially: false, shared: true, yes: <bill> was paid}
+tools:
+  pay: {args: [bill], needs: [not paid(bill)], effects: [paid(bill)]}
+  look: [bill]
+policies:
+  P-LOOK-1: {text: Only paid bills., tools: look, requires: paid(bill)}
+"""
+PAY = Call("pay", {"bill": "B1"}, "c1")
+
+
+@pytest.fixture
+def once(tmp_path):
+    (tmp_path / "once.yaml").write_text(ONCE)
+    return tmp_path
+
+
+def test_in_shadow_everything_passes_and_the_log_says_what_would_have_been_refused(once, rpms):
+    log = once / "log.jsonl"
+    guard = Guard(once / "once.yaml", log=log, observe_only=True)
+    assert guard.check(Call("look", {"bill": "B1"})).word == "allow"
+    assert guard.check(PAY).goes_on
+    guard.observe(PAY, "paid")
+    assert guard.check(Call("pay", {"bill": "B1"}, "c2")).word == "allow"
+    checks = [(line.ruling, line.rule, line.shadow) for line in read_guard_log(log) if line.type == "check"]
+    assert checks == [("refuse", "P-LOOK-1", True), ("allow", "", True), ("refuse", "E-PAY", True)]
+    told = rpms("guard", "check", "--manual", once / "once.yaml", log).out
+    assert "1 refuse by P-LOOK-1" in told
+    assert "1 allow, 0 warn, 0 modify, 0 ask, 2 refuse; 0 differ" in told
+
+
+def test_a_belief_is_resumed_from_the_log_and_what_never_returned_is_lost(once):
+    guard = Guard(once / "once.yaml", log=once / "log.jsonl", session="mia")
+    guard.check(PAY)
+    guard.observe(PAY, "paid")
+    guard.check(Call("pay", {"bill": "B2"}, "c2"))  # and then the process ends
+    again = resumed(Guard(once / "once.yaml"), once / "log.jsonl")["mia"]
+    assert again.check(Call("look", {"bill": "B1"})).goes_on
+    assert "did not return" in again.check(Call("pay", {"bill": "B2"}, "c3")).remedy
+    assert again.check(Call("pay", {"bill": "B3"})).goes_on
+
+
+def test_two_guards_with_one_store_do_once_what_is_done_once(once):
+    one, two = (Guard(once / "once.yaml", store=once / "shared.db") for _ in range(2))
+    assert one.check(PAY).goes_on
+    assert "under way" in two.check(PAY).remedy
+    one.observe(PAY, "Error: no", failed=True)
+    assert two.check(PAY).goes_on
+    two.abandon(PAY)
+    assert "did not return" in one.check(PAY).remedy
+    two.observe(PAY, "paid")
+    assert "B1 was paid" in one.check(PAY).fact
+    assert one.check(Call("look", {"bill": "B1"})).goes_on
+    one.tell('not paid("B1")')
+    assert two.check(PAY).goes_on
+
+
+def test_a_changed_manual_is_read_again_and_a_broken_one_is_not_used(once, caplog):
+    manual = once / "once.yaml"
+    guard = Guard(manual)
+    look = Call("look", {"bill": "B1"})
+    assert not guard.check(look).goes_on
+    manual.write_text(ONCE.partition("policies:")[0])
+    guard.refresh()
+    assert guard.check(look).goes_on
+    manual.write_text("policies: {P-1-1: {text: x, tools: none}}")
+    guard.refresh()
+    assert "not used" in caplog.text
+    assert guard.check(look).goes_on
+
+
+def test_cases_test_a_manual_and_name_what_they_do_not_cover(once, rpms):
+    files, cases = EXAMPLES / "files.yaml", EXAMPLES / "files_cases.yaml"
+    done = rpms("guard", "test", files, cases)
+    assert (done.code, done.out) == (0, "4 cases, 9 calls, 0 differ from what was expected\n")
+    (once / "cases.yaml").write_text(
+        'cases:\n  wrong:\n    - {call: look, args: {bill: B1}, expect: allow}\n    - {tell: paid("B1")}\n'
+    )
+    done = rpms("guard", "test", once / "once.yaml", once / "cases.yaml")
+    assert done.code == 1
+    assert "cases.yaml:3 wrong, look: expected allow, got refuse P-LOOK-1" in done.out
+    assert "not covered: P-LOOK-1 never let a call pass" in done.out
+    (once / "cases.yaml").write_text("cases: {a: [{calls: look}]}")
+    assert rpms("guard", "test", once / "once.yaml", once / "cases.yaml").code == 2
+
+
+TOOLS = [
+    {
+        "name": "delete_file",
+        "description": "Delete a file.\nFor good.",
+        "inputSchema": {"properties": {"path": {}, "odd name": {}}, "required": ["path"]},
+        "annotations": {"destructiveHint": True},
+    },
+    {"name": "read: file", "inputSchema": {"properties": {"path": {}}}, "annotations": {"readOnlyHint": True}},
+    {"name": "ping"},
+]
+
+
+def test_a_draft_needs_what_is_required_and_asks_before_destroying():
+    text = draft_manual(TOOLS)
+    manual = read_tool_manual(("draft.yaml", text))
+    assert not find_tool_doubts(("draft.yaml", text))
+    guard = Guard(manual)
+    assert guard.check(Call("delete_file", {"path": "a"}), can_ask=True).word == "ask"
+    assert guard.check(Call("read: file", {"path": "a"})).word == "allow"
+    assert guard.check(Call("delete_file", {}), can_ask=True).fact == "path is not given"
+    assert guard.check(Call("anything", {})).word == "allow"
+    assert manual.tools["read: file"].reads
+
+
+def test_a_draft_is_written_from_a_real_server(tmp_path, rpms):
+    pytest.importorskip("mcp", reason="the MCP SDK is not installed: pip install 'rpms[mcp]'")
+    server = Path(__file__).parent / "sdk_server.py"
+    command = [sys.executable, "-m", "rpms", "guard", "draft", "--out", tmp_path / "draft.yaml", "--"]
+    subprocess.run([*command, sys.executable, server], check=True)
+    manual = read_tool_manual(("draft.yaml", (tmp_path / "draft.yaml").read_text()))
+    assert {"get_order", "cancel_order", "refund"} <= manual.tools.keys()
+    assert rpms("guard", "draft", "--out", tmp_path / "draft.yaml", "--", "x").code == 2  # it is there already
+
+
+def test_rules_that_a_model_makes_of_a_policy_judge_nothing_until_they_are_reviewed(once, rpms):
+    policy = once / "policy.md"
+    policy.write_text("Bills are looked at only when paid. Be polite.\n\nNever do this.")
+    answers = ['Sure: {"tools": ["look"], "requires": ["paid(bill)"]}', "{}", '{"tools": ["nothing"]}']
+    manual = once / "bare.yaml"
+    manual.write_text(ONCE.partition("policies:")[0])
+    found = list(candidates(policy.read_text(), [("bare.yaml", manual.read_text())], lambda _: answers.pop(0)))
+    assert [bool(each.rule) for each in found] == [True, False, False]
+    assert "no tool is called 'nothing'" in found[2].problem
+    answers = [json.dumps({"tools": ["look"], "requires": ["paid(bill)"]}), "{}", "{}"]
+    (once / "script.txt").write_text("\n".join(answers))
+    drafts = once / "drafts.yaml"
+    options = ["--policy", policy, "--manual", manual, "--model", f"scripted/{once / 'script.txt'}"]
+    done = rpms("guard", "draft", "--out", drafts, *options)
+    assert done.code == 0, done.err
+    assert "DRAFT-001: Bills are looked at only when paid." in done.out
+    guard = Guard([manual, drafts], log=once / "log.jsonl")
+    assert guard.check(Call("look", {"bill": "B1"})).goes_on
+    told = rpms("guard", "check", "--manual", manual, "--manual", drafts, once / "log.jsonl")
+    assert "draft DRAFT-001 would decide 1 calls: refuse look(bill=B1)" in told.out
+    drafts.write_text(drafts.read_text().replace(', "draft": true', ""))
+    assert not Guard([manual, drafts]).check(Call("look", {"bill": "B1"})).goes_on
+
+
+def test_checks_are_spans_and_counts_without_arguments():
+    pytest.importorskip("opentelemetry.sdk", reason="opentelemetry-sdk is not installed")
+    metrics = importlib.import_module("opentelemetry.sdk.metrics")
+    export = importlib.import_module("opentelemetry.sdk.metrics.export")
+    trace = importlib.import_module("opentelemetry.sdk.trace")
+    spans = importlib.import_module("opentelemetry.sdk.trace.export.in_memory_span_exporter").InMemorySpanExporter()
+    simple = importlib.import_module("opentelemetry.sdk.trace.export").SimpleSpanProcessor
+    tracing = trace.TracerProvider()
+    tracing.add_span_processor(simple(spans))
+    reader = export.InMemoryMetricReader()
+    api = importlib.import_module("opentelemetry")
+    api.trace.set_tracer_provider(tracing)
+    api.metrics.set_meter_provider(metrics.MeterProvider([reader]))
+    guard = Guard(
+        read_tool_manual(("once.yaml", ONCE)), watch=importlib.import_module("rpms.guard.telemetry").telemetry()
+    )
+    guard.check(Call("look", {"bill": "secret"}))
+    (span,) = spans.get_finished_spans()
+    assert (span.name, span.attributes["rpms.guard.rule"]) == ("rpms.guard.check", "P-LOOK-1")
+    assert "secret" not in span.to_json() + reader.get_metrics_data().to_json()
