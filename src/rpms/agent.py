@@ -22,7 +22,7 @@ from rpms.core.verdict import Candidate
 from rpms.core.wording import memory_line, situation_lines
 from rpms.foreign.files import is_there
 from rpms.learn.freeze import freeze, read_frozen
-from rpms.learn.harvest import HARVESTS, harvest
+from rpms.learn.harvest import harvest_by
 from rpms.models.base import Decoding, Model
 from rpms.models.catalogue import ModelOptions, open_model
 from rpms.models.windows import context_window
@@ -78,7 +78,7 @@ class Agent:
         knowledge = knowledge_of(self.world, sources, decoding.max_tokens, self.method)
         mind = compose(self.condition, knowledge, self.memory)
         self._context = window
-        self._harvest = HARVESTS[given.harvesting]
+        self._harvest = given.harvesting
         self._carried: dict[str, tuple[str, ...]] = {}
         opened = open_model(model, options, open_answers=FolderOfAnswers) if isinstance(model, str) else model
         condition = self.condition
@@ -213,7 +213,7 @@ class Agent:
             course = self._player.after(course, move, Outcome(observation))
         ending = Ending.WON if won else Ending.LOST if fatal else Ending.OUT_OF_STEPS
         episode = Episode(self._task, course.goal.type, course.goal.text, ending, float(won), course.steps)
-        found = harvest(episode, self._player.mind.schemas, f"agent/{_digest(episode)}", self._harvest)
+        found = harvest_by(self._harvest, episode, self._player.mind.schemas, f"agent/{_digest(episode)}")
         self._course = self._move = None
         self.memory = EpisodicMemory(merge(self.memory.entries, found), self.world.name)
         if self.condition.memory:

@@ -10,7 +10,7 @@ import pytest
 from rpms.core.errors import ModelError, ModelUnavailable
 from rpms.core.memory import FailureLesson
 from rpms.learn.harvest import harvest
-from rpms.learn.lessons import Wording, objection
+from rpms.learn.lessons import LessonWriter, objection
 from rpms.learn.rounds import learn
 from rpms.models.base import Answer
 from rpms.models.policy import follow_plan
@@ -27,7 +27,7 @@ EPISODE = scripted("pick_cool", "go to fridge 1", "take apple 99 from fridge 1",
 
 def worded(answer: str) -> FailureLesson:
     model = FunctionModel(lambda _request: Answer(answer), "openai/wordsmith")
-    return next(each for each in Wording(model).over([LESSON], EPISODE) if isinstance(each, FailureLesson))
+    return next(each for each in LessonWriter(model).over([LESSON], EPISODE) if isinstance(each, FailureLesson))
 
 
 def test_a_sound_lesson_is_taken_and_marked_with_its_origin(tmp_path):
@@ -63,7 +63,7 @@ def test_a_model_that_fails_once_costs_a_wording_and_one_that_is_gone_stops():
         def answer(_request):
             raise error
 
-        return Wording(FunctionModel(answer, "m"))
+        return LessonWriter(FunctionModel(answer, "m"))
 
     assert fails(ModelError("no")).over([LESSON], EPISODE) == (LESSON,)
     with pytest.raises(ModelUnavailable):

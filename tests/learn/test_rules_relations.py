@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from rpms.core.belief import FactBelief
+from rpms.core.facts import Truth
 from rpms.core.rules import Predicate
 from rpms.learn.rules.attempts import Book, Vocabulary
 from rpms.learn.rules.conclude import Excluded, _action
@@ -86,3 +87,21 @@ def test_opening_a_door_frees_the_way_that_it_stands_in() -> None:
     assert found.syntax == ("open <place>",)
     assert [str(effect) for effect in found.effects] == ["not blocked(room, direction)"]
     assert {"door(place, room, direction)", "at(room)"} <= {str(clause) for clause in found.preconditions}
+
+
+def test_a_table_of_names_is_marked() -> None:
+    book, names = Book("eat <>", VOCABULARY), Names()
+    for number in range(30):
+        thing = f"thing {'x' * (number + 1)}"
+        belief = FactBelief().learn("at(hall)", place=[thing], room=["hall"])
+        names.learn(belief.names)
+        for time in range(3):
+            attempt = book.record(
+                belief, belief, (thing,), Witness("e", 3 * number + time),
+                refused=number % 2 == 1, known=names, kinds=(), dice=Random(1),
+            )  # fmt: skip
+            book.add(attempt, names)
+    action = _action(book, names, {}, Excluded())
+    assert action is not None
+    assert [table.of_names for table in action.tables] == [True]
+    assert action.tables[0].kinds.truth(("thing of another game",)) is Truth.UNKNOWN

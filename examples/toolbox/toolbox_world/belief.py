@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from rpms.core.belief import Belief, StateSignature
-from rpms.core.facts import Atom, Truth, kind_of
+from rpms.core.facts import kind_of
 
 LOCKABLE = ("archive", "depot")
 
@@ -37,10 +37,6 @@ class ToolboxBelief(Belief):
     def names(self) -> Mapping[str, tuple[str, ...]]:
         return {"host": self.hosts, "file": (*self.last_seen, *self.holding)}
 
-    def truth(self, atom: Atom, /) -> Truth:
-        arity, ask = _ANSWERS.get(atom.predicate, (-1, None))
-        return Truth.of(ask(self, *atom.args)) if ask is not None and len(atom.args) == arity else Truth.UNKNOWN
-
     def signature(self) -> StateSignature:
         location = None if self.location is None else (self.location,)
         opened = tuple(sorted(host for host, locked in self.locked.items() if not locked))
@@ -68,7 +64,7 @@ def _on(belief: ToolboxBelief, file: str, host: str) -> bool | None:
     return file in belief.files[host] if host in belief.files else None
 
 
-_ANSWERS: Mapping[str, tuple[int, Callable[..., bool | None]]] = {
+ToolboxBelief.answers = {
     "exists": (1, lambda belief, host: host in belief.hosts if belief.hosts else None),
     "at": (1, lambda belief, host: host == belief.location if belief.location else None),
     "holding": (1, lambda belief, file: file in belief.holding),

@@ -67,7 +67,7 @@ def show(
 def _line(entry: Entry) -> Text:
     styles = {Kind.SUCCESS: "green", Kind.FAILURE: "yellow", Kind.CRITICAL_FAILURE: "red", Kind.SCHEMA: "blue"}
     styles[Kind.REQUEST] = "magenta"
-    return Text.assemble((entry.id, styles[entry.kind]), f"  {said(entry)}")
+    return Text.assemble((entry.id, styles.get(entry.kind, "cyan")), f"  {said(entry)}")
 
 
 @app.command("stats")
@@ -92,7 +92,7 @@ def show_stats(
     table.add_column("entries", justify="right", no_wrap=True)
     table.add_column("", ratio=1, no_wrap=True, overflow="ellipsis")
     for kind in Kind:
-        table.add_row(str(counted.kinds[kind]), kind.value.replace("_", " "))
+        table.add_row(str(counted.kinds[kind]), kind.replace("_", " "))
     for sort, counts in (("goal", counted.goals), ("rule", counted.rules)):
         for name, count in counts.most_common(most):
             table.add_row(str(count), Text(f"{sort}: {name}"))

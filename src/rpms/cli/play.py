@@ -37,7 +37,7 @@ from rpms.worlds.base import REQUEST, Task, World
 from rpms.worlds.registry import find_world
 
 
-@with_settings(without=("task", "limit", "per_task", "sample"))
+@with_settings(without=("task", "limit", "per_task", "sample", "prompt"))
 def play_one(
     world: options.WorldName,
     task: Annotated[str | None, typer.Option(help="A task's number, type, name or id; by default the first.")] = None,

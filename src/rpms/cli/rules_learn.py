@@ -120,6 +120,9 @@ def _report(result: RulesLearned, out: Path) -> list[str]:
         line += "; never refused, so what it needs is unknown" if not action.refusals else ""
         line += f"; {action.unexplained} refusals unexplained" if action.unexplained else ""
         lines.append(line)
+        lines += [
+            f"    {each.name}: a table of names, unknown for any other name" for each in action.tables if each.of_names
+        ]
     lines += [
         f"  goal {goal.type}: {' and '.join(str(fact.clause) for fact in goal.holds)} ({goal.wins} wins)"
         for goal in learned.goals

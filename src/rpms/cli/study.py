@@ -115,10 +115,10 @@ def run_file(
     if dry_run:
         estimates = estimate_study(study, models, means, layout)
         console.print(estimates_table(estimates, prices))
-        asked = sum(each.usage.completion_tokens for each in estimates if not each.shared) // ANSWER
+        answers = sum(each.usage.completion_tokens for each in estimates if not each.shared) // ANSWER
         workers = resources.workers or 1
         console.print(
-            f"about {asked:,} answers: {asked * SECONDS / workers / 3600:.1f} hours with --workers {workers}, at "
+            f"about {answers:,} answers: {answers * SECONDS / workers / 3600:.1f} hours with --workers {workers}, at "
             f"{SECONDS:g} second an answer",
             markup=False,
             soft_wrap=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,12 +15,15 @@ from rpms.cli import options
 from rpms.cli.screen import make_console, say
 from rpms.conformance import Status, check_world
 from rpms.core.errors import InputError, RPMSError
+from rpms.core.names import nearest
 from rpms.play.setup import manual_of
 from rpms.store.files import write_folder
+from rpms.store.prompts import prompts_text
 from rpms.worlds.base import World
 from rpms.worlds.new import new_world
 from rpms.worlds.registry import find_world, world_names
 
+prompts = typer.Typer(help="The texts of a world's prompts.", no_args_is_help=True)
 app = typer.Typer(help="List the worlds, check one, or write a new one to start from.", invoke_without_command=True)
 
 _STYLES = {Status.OK: "green", Status.FAILED: "bold red", Status.SKIPPED: "yellow"}
@@ -109,3 +113,16 @@ def check(
     if failures:
         console.print(Text(f"{failures} of the properties above do not hold"))
         raise typer.Exit(1)
+
+
+@prompts.command("show")
+def show_prompts(
+    world: Annotated[str, typer.Argument(help="A world.")],
+    preset: Annotated[str, typer.Option(help="As prompts of this preset have them: paper or strict.")] = "paper",
+) -> None:
+    """Print a world's instruction, example and headings as a file for `--prompts`, to change what you like."""
+    if preset not in ("paper", "strict"):
+        raise InputError(f"--preset: {nearest(preset, ('paper', 'strict'))}")
+    wording = find_world(world).wording
+    shown = wording.terse() if preset == "paper" else replace(wording, example=wording.choosing or wording.example)
+    say(prompts_text(shown).rstrip("\n"))

@@ -16,7 +16,7 @@ from enum import StrEnum
 from rpms.core.anywhere import Anywhere
 from rpms.core.belief import Situation
 from rpms.core.facts import Clause, Facts, Truth
-from rpms.core.memory import CriticalFailure, Entry, FailureLesson, RememberedRequest, SuccessSnippet, VerifiedSchema
+from rpms.core.memory import CriticalFailure, Entry, FailureLesson, SuccessSnippet, VerifiedSchema
 from rpms.core.rules import ActiveRules
 from rpms.core.simulated import Simulated
 from rpms.core.verdict import Candidate, Fate, Verdict
@@ -167,10 +167,9 @@ def object_to(entry: Entry, rules: ActiveRules, facts: Facts, *, strict: bool = 
             return _object_to_plan(actions, rules, facts, strict=strict)
         case FailureLesson(failed_action=action):
             return _object_to_lesson(action, rules, facts)
-        case CriticalFailure() | RememberedRequest():
-            return None
-        case _:
-            return _object_to_template(entry.action_template, rules, facts)
+        case VerifiedSchema(action_template=template):
+            return _object_to_template(template, rules, facts)
+    return None
 
 
 def _object_to_plan(actions: Iterable[str], rules: ActiveRules, known: Facts, *, strict: bool) -> Objection | None:

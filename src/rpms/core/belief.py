@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 from urllib.parse import unquote
 
 from rpms.core.facts import Atom, Facts, Literal, Truth, kind_of, parse_literal
@@ -14,6 +14,8 @@ from rpms.core.rules import ANYTHING
 
 _EMPTY_WORDS = {"holding": "none", "inventory": "empty"}
 """How the paper writes that a field is known to be empty."""
+
+_UNANSWERED = (-1, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,9 @@ class Belief:
 
     __slots__ = ()
 
+    answers: ClassVar[Mapping[str, tuple[int, Callable[..., bool | None]]]] = {}
+    """Predicates that follow from the belief: the number of their arguments, and the function that answers."""
+
     @property
     def location(self) -> str | None:
         """ℓ: where the agent is, by name; None if unknown or nowhere in particular."""
@@ -123,9 +128,10 @@ class Belief:
         known = dict.fromkeys(name for names in self.names.values() for name in names)
         return [name for name in known if kind_of(name) == word]
 
-    def truth(self, _atom: Atom, /) -> Truth:
+    def truth(self, atom: Atom, /) -> Truth:
         """Say what is known of a fact that the world's manual names."""
-        return Truth.UNKNOWN
+        arity, ask = self.answers.get(atom.predicate, _UNANSWERED)
+        return Truth.of(ask(self, *atom.args)) if ask is not None and len(atom.args) == arity else Truth.UNKNOWN
 
     def serving(self, goal: Goal) -> Self:  # noqa: ARG002  some beliefs keep their goal
         """The same belief for another goal."""
@@ -183,6 +189,8 @@ class FactBelief(Belief):
         return (atom.args[0] for atom in self._certain if atom.args and atom.predicate == predicate)
 
     def truth(self, atom: Atom, /) -> Truth:
+        if atom.predicate in self.answers:
+            return super().truth(atom)
         if atom in self.known:
             return Truth.of(self.known[atom])
         return Truth.of(next((holds for told, holds in self._sweeping if _covers(told, atom)), None))

@@ -19,6 +19,7 @@ from rpms.core.names import nearest
 from rpms.core.prompt import Budget, Form, Layout
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual, Tier
+from rpms.core.seams import ByJudge, Seams
 from rpms.core.wording import PromptStyle, Wording
 
 
@@ -92,6 +93,8 @@ class Knowledge:
     compat: Compat = same_occupancy
     retrieval: Retrieval = field(default_factory=Retrieval)
     budget: Budget = field(default_factory=Budget)
+    seams: Seams = field(default_factory=Seams)
+    """Parts of one's own in place of the paper's."""
     spell: Spell = as_written
     """How a command is written in the game at hand."""
     plans: RuleManual | None = None
@@ -117,27 +120,34 @@ def compose(condition: Condition, knowledge: Knowledge, memory: EpisodicMemory) 
     acts = bool(manual.actions)
     tells = manual if acts else knowledge.manual.bare()
     planned = knowledge.plans.of_tiers(condition.tiers) if knowledge.plans else None
-    finer = beyond.consistency is Consistency.PRECONDITION and acts
-    compat = knowledge.compat if condition.state_filter else accept_everything
+    own = knowledge.seams
+    by_needs = beyond.consistency is Consistency.PRECONDITION and acts
+    finer = by_needs and condition.state_filter and own.consistency is None
+    compat = (own.consistency or knowledge.compat) if condition.state_filter else accept_everything
     alone = beyond.adapt and condition.memory and not condition.rules
     mode = condition.arbitration if condition.rules else Arbitration.NONE
     budget = replace(knowledge.budget, turns=beyond.recent, injected=COMPACT if beyond.compact else 0)
     return Mind(
         update=knowledge.update,
-        style=PromptStyle(_voice(knowledge.wording, condition), condition.layout, condition.form, budget),
+        style=PromptStyle(
+            _voice(knowledge.wording, condition), condition.layout, condition.form, budget, speak=own.prompt
+        ),
         manual=manual,
         schemas=knowledge.manual,
         experience=Recollection(
             memory=memory if condition.memory else EpisodicMemory(),
             retrieval=knowledge.retrieval,
+            retriever=own.retriever,
             syntax=knowledge.manual,
             rules=manual,
             adapts=beyond.adapt,
             follows=compat if alone else None,
             slack=beyond.slack or inf,
         ),
-        consistent=executable_from_here if finer and condition.state_filter else CompatibilityFilter(compat),
-        arbitrate=partial(_JUDGEMENTS[beyond.judged_by], mode=mode),
+        consistent=executable_from_here if finer else CompatibilityFilter(compat),
+        arbitrate=ByJudge(own.arbitration)
+        if own.arbitration is not None and condition.rules
+        else partial(_JUDGEMENTS[beyond.judged_by], mode=mode),
         adviser=Adviser(
             guides=beyond.guidance and acts,
             size=beyond.menu if condition.informed else 0,

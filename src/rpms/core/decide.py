@@ -17,7 +17,7 @@ from rpms.core.consistency import CompatibilityFilter, same_occupancy
 from rpms.core.experience.recollection import Recollection
 from rpms.core.goal import Goal, GoalSignature, Progress
 from rpms.core.mask import NO_MASK, Mask
-from rpms.core.memory import TOLD, Kind
+from rpms.core.memory import Kind, told_kinds
 from rpms.core.planning.reason import Plan, reasoner_of
 from rpms.core.planning.trust import UNSHAKEN, Trust
 from rpms.core.prompt import Block, Part, Prompt, Turn, build, make_block, transcript
@@ -144,17 +144,17 @@ def decide(
     now, known = mind.context(belief, goal, history), mind.experience
     state_signature, goal_signature = now.signature, goal.signature  # 2
     rules = mind.manual.active(goal.type, goal.object, goal.destination)  # 3
-    recalled = {kind: known.recall(kind, goal_signature) for kind in TOLD}  # 4
-    filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in TOLD}  # 5
+    recalled = {kind: known.recall(kind, now.situation) for kind in told_kinds()}  # 4
+    filtered = {kind: mind.consistent(recalled[kind], now.situation, now.schemas) for kind in recalled}  # 5
     adapted = filtered | {Kind.SUCCESS: known.adapt(filtered[Kind.SUCCESS], now.adapting)}  # past the paper
-    judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation) for kind in TOLD}  # 6
+    judged = {kind: mind.arbitrate(adapted[kind], rules, now.situation) for kind in recalled}  # 6
     selection = select(judged, recalled, known.retrieval, mind.mask, now.progress)  # the best, as there is room
     noticed = notice(trust, now, Situation(prior, goal))  # past the paper; there, it is recorded and nothing more
     advice = Advice(mind.adviser, now, rules, selection.memories, noticed)  # past the paper; there, nothing is said
     blocks = _serialise(mind, advice, told or observation)  # 7
     untagged = {memory_line(each): untagged_line(each) for each in selection.memories}
     style = mind.style
-    prompt = build(blocks, style.layout, style.budget, style.count, style.form, untagged)  # 8
+    prompt = build(blocks, style.layout, style.budget, style.count, style.form, untagged, style.speak)  # 8
     return Decision(
         goal=goal,
         belief=belief,

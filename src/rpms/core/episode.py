@@ -103,6 +103,9 @@ class Step(Happening):
             "replaced": self.replaced,
             "no_room": {str(part): count for part, count in decision.prompt.no_room},
             "notes": list(self.notes),
+            "messages": [[each.role, each.content] for each in decision.prompt.messages()]
+            if decision.prompt.speak is not None
+            else [],
         }
         return {name: value for name, value in found.items() if value}
 

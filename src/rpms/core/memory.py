@@ -6,27 +6,79 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rpms.core.belief import StateSignature
 from rpms.core.goal import GoalSignature
 
 
-class Kind(StrEnum):
-    """The kinds, by the paper's names for them, in the order a prompt shows them."""
+class _Kinds(type):
+    """The kinds that there are, in the order a prompt shows them."""
 
-    CRITICAL_FAILURE = "critical_failure"
-    SUCCESS = "success"
-    FAILURE = "failure"
-    SCHEMA = "schema"
-    REQUEST = "request"
+    def __iter__(cls) -> Iterator[Kind]:
+        return iter(tuple(_KNOWN.values()))
 
 
-TOLD: tuple[Kind, ...] = tuple(kind for kind in Kind if kind is not Kind.REQUEST)
-"""The kinds that a prompt's memory block may show; remembered requests are examples for reading new ones."""
+class Kind(str, metaclass=_Kinds):  # noqa: SLOT000  its fields are set where it is registered
+    """A kind of entry by its name in files: the paper's four, and those that are registered. `Kind(name)` finds one."""
+
+    top: int
+    """How many of it a prompt shows, unless a retrieval says otherwise."""
+    weight: float
+    """What the strength of its entries is multiplied by."""
+    wording: Callable[[OwnEntry], str] | None
+    """How the prompt words an entry of a kind of one's own."""
+    told: bool
+    """True if a prompt's memory block may show it."""
+
+    CRITICAL_FAILURE: ClassVar[Kind]
+    SUCCESS: ClassVar[Kind]
+    FAILURE: ClassVar[Kind]
+    SCHEMA: ClassVar[Kind]
+    REQUEST: ClassVar[Kind]
+    """A request in a person's words: an example for reading others, and no line of the memory block."""
+
+    def __new__(cls, name: str) -> Kind:  # noqa: PYI034  the one there is
+        known = _KNOWN.get(name)
+        if known is None:
+            raise ValueError(f"{name!r} is no kind of memory; there are {', '.join(_KNOWN)}")
+        return known
+
+    def __reduce__(self) -> tuple[type[Kind], tuple[str]]:
+        return (Kind, (str(self),))
+
+
+_KNOWN: dict[str, Kind] = {}
+
+
+def register_kind(
+    name: str,
+    wording: Callable[[OwnEntry], str] | None = None,
+    *,
+    top: int = 2,
+    weight: float = 1.0,
+    told: bool = True,
+) -> Kind:
+    """Add a kind of memory, whose entries are `OwnEntry`; one of that name that is known already is replaced."""
+    if not name.isidentifier() or (name in _KNOWN and _KNOWN[name].wording is None):
+        raise ValueError(f"{name!r} cannot be the name of a kind: give a new one, a word without spaces")
+    kind = _KNOWN[name] = str.__new__(Kind, name)
+    kind.wording, kind.top, kind.weight, kind.told = wording, top, weight, told
+    return kind
+
+
+Kind.CRITICAL_FAILURE = register_kind("critical_failure", top=2)
+Kind.SUCCESS = register_kind("success", top=3)
+Kind.FAILURE = register_kind("failure", top=3)
+Kind.SCHEMA = register_kind("schema", top=2)
+Kind.REQUEST = register_kind("request", top=0, told=False)
+
+
+def told_kinds() -> tuple[Kind, ...]:
+    """The kinds that a prompt's memory block may show."""
+    return tuple(kind for kind in Kind if kind.told)
 
 
 class Origin(NamedTuple):
@@ -214,7 +266,36 @@ class RememberedRequest:
         return (str(self.goal_signature), canonical(self.request))
 
 
-Entry = SuccessSnippet | FailureLesson | VerifiedSchema | CriticalFailure | RememberedRequest
+@dataclass(frozen=True, slots=True)
+class OwnEntry:
+    """An entry of a registered kind: its fields are texts, numbers, or lists of them, by name."""
+
+    kind: Kind
+    goal_signature: GoalSignature
+    state_signature: StateSignature
+    fields: Mapping[str, object] = field(default_factory=dict)
+    origins: frozenset[Origin] = frozenset()
+    id: str = ""
+
+    @property
+    def prefix(self) -> str:
+        return str(self.kind)
+
+    @property
+    def strength(self) -> float:
+        return self.kind.weight * _evidence(len(self.origins))
+
+    @property
+    def text(self) -> str:
+        """The entry as a prompt says it."""
+        assert self.kind.wording is not None
+        return self.kind.wording(self)
+
+    def key(self) -> tuple[str, ...]:
+        return (str(self.goal_signature), str(self.state_signature.coarse), canonical(json.dumps(dict(self.fields))))
+
+
+Entry = SuccessSnippet | FailureLesson | VerifiedSchema | CriticalFailure | RememberedRequest | OwnEntry
 
 
 _ROUND = re.compile(r"round\d+/")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from itertools import takewhile
 
@@ -129,6 +129,10 @@ class Message:
     content: str
 
 
+Speak = Callable[[Sequence[Block]], Sequence[Message]]
+"""The messages of a prompt, from its blocks in order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One past step of the history H: what the world said, and what the model thought and did about it."""
@@ -177,6 +181,8 @@ class Prompt:
     """What lost items because the model's context window has no room for all, and how many: history first."""
     layout: Layout = Layout.CACHED
     form: Form = Form.SINGLE
+    speak: Speak | None = field(default=None, compare=False)
+    """Makes the messages of the blocks, in place of the form."""
 
     @property
     def tokens(self) -> int:
@@ -194,6 +200,8 @@ class Prompt:
 
     def messages(self) -> tuple[Message, ...]:
         """The prompt as a chat request, in its form. The system's words are those before the example."""
+        if self.speak is not None:
+            return tuple(self.speak(self.blocks))
         said = sum(1 for _ in takewhile(lambda block: block.part in self.layout.system, self.blocks))
         system = (Message("system", _join(self.blocks[:said])),) if said else ()
         rest = self.blocks[said:]
@@ -298,6 +306,7 @@ def build(
     count: TokenCounter = estimate_tokens,
     form: Form = Form.SINGLE,
     untagged: Mapping[str, str] | None = None,
+    speak: Speak | None = None,
 ) -> Prompt:
     """BUILD of Algorithm 1: order the blocks, leave out the empty ones, and cut to the budget.
 
@@ -326,7 +335,7 @@ def build(
     ordered = _in_order({part: block for part, block in parts.items() if block.items}, layout)
     cut.sort(key=lambda item: item[0] is Part.HISTORY)  # as an episode's file tells it
     missed = tuple((part, fewer) for part, fewer in no_room.items() if fewer)
-    return Prompt(ordered, tuple(cut), missed, layout, form)
+    return Prompt(ordered, tuple(cut), missed, layout, form, speak)
 
 
 def _tokens(parts: Mapping[Part, Block], *, injected: bool) -> int:

@@ -10,10 +10,11 @@ from itertools import islice
 from rpms.core.goal import Progress
 from rpms.core.index import Ranking
 from rpms.core.mask import Mask
-from rpms.core.memory import TOLD, Kind
+from rpms.core.memory import Kind
 from rpms.core.prompt import Part, Prompt
 from rpms.core.recall import Retrieval
 from rpms.core.relevance import for_the_moment
+from rpms.core.seams import Ranked
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.core.wording import memory_line
 
@@ -40,7 +41,7 @@ class Selection:
 
 def select(
     judged: Mapping[Kind, Iterator[Candidate]],
-    recalled: Mapping[Kind, Ranking],
+    recalled: Mapping[Kind, Ranking | Ranked],
     retrieval: Retrieval,
     mask: Mask,
     progress: Progress,
@@ -52,8 +53,8 @@ def select(
     listed: list[Candidate] = []
     gave_up: list[Kind] = []
     unlisted = 0
-    for kind in TOLD:
-        wanted, rejected, examined = retrieval.top.get(kind, 0), 0, 0
+    for kind in judged:
+        wanted, rejected, examined = retrieval.top.get(kind, kind.top), 0, 0
         candidates = judged[kind]
         if kind is Kind.SCHEMA and wanted:
             candidates = for_the_moment(candidates, listed, progress.sub_goal, retrieval.examined)

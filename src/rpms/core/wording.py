@@ -9,11 +9,11 @@ from functools import lru_cache
 from rpms.core.belief import Belief
 from rpms.core.facts import Facts, Truth
 from rpms.core.goal import Goal, Progress
-from rpms.core.memory import CriticalFailure, FailureLesson, RememberedRequest, SuccessSnippet
-from rpms.core.prompt import Block, Budget, Form, Layout, Part, make_block
+from rpms.core.memory import CriticalFailure, Entry, FailureLesson, OwnEntry, RememberedRequest, SuccessSnippet
+from rpms.core.prompt import Block, Budget, Form, Layout, Part, Speak, make_block
 from rpms.core.rules import ActionSchema, ActiveRules, Rule
 from rpms.core.tokens import TokenCounter, estimate_tokens
-from rpms.core.verdict import Candidate, Fate
+from rpms.core.verdict import Candidate, Fate, Verdict
 
 HEADINGS: Mapping[Part, str] = {
     Part.UNIVERSAL: "[RULES - CRITICAL, Always Follow]\n=== Universal Principles ===",
@@ -79,6 +79,8 @@ class PromptStyle:
     form: Form = Form.SINGLE
     budget: Budget = field(default_factory=Budget)
     count: TokenCounter = estimate_tokens
+    speak: Speak | None = None
+    """Makes the messages of the blocks, in place of the form."""
 
 
 def rule_line(rule: Rule) -> str:
@@ -128,6 +130,11 @@ def memory_line(candidate: Candidate) -> str:
     return f"{text}\n    [WARNING: {verdict.reason}]" if verdict.fate is Fate.WARNED else text
 
 
+def entry_text(entry: Entry) -> str:
+    """An entry as it is stored, as a prompt words it."""
+    return untagged_line(Candidate(entry, 1.0, 1.0, Verdict(Fate.KEPT))).strip()
+
+
 def untagged_line(candidate: Candidate) -> str:
     """One experience, without the warning of the soft layer."""
     entry, verdict = candidate.entry, candidate.verdict
@@ -141,6 +148,8 @@ def untagged_line(candidate: Candidate) -> str:
             text = f"  AVOID [CRITICAL]: {entry.failed_action}\n    Rule: {entry.corrective_rule}"
         case FailureLesson():
             text = f"  AVOID: {entry.failed_action}\n    Rule: {entry.corrective_rule}"
+        case OwnEntry():
+            text = f"  {entry.text}"
         case RememberedRequest():
             text = f"  MEANT: `{entry.request}`: {entry.goal_signature}"
         case _:

@@ -17,6 +17,7 @@ from rpms.core.memory import (
     FailureLesson,
     Kind,
     Origin,
+    OwnEntry,
     RememberedRequest,
     SuccessSnippet,
     VerifiedSchema,
@@ -66,6 +67,8 @@ def said(entry: Entry) -> str:
             return f"{entry.failed_action}: {entry.corrective_rule}"
         case RememberedRequest():
             return f"`{entry.request}` meant {entry.goal_signature}"
+        case OwnEntry():
+            return entry.text
         case _:
             return f"{entry.action_template} ({entry.confidence:.2f})"
 
@@ -171,7 +174,7 @@ def markdown(memory: EpisodicMemory) -> str:
     for kind in Kind:
         entries = [entry for entry in memory.entries if entry.kind is kind]
         if entries:
-            lines.extend(("", f"## {kind.value.replace('_', ' ').capitalize()} ({len(entries)})", ""))
+            lines.extend(("", f"## {kind.replace('_', ' ').capitalize()} ({len(entries)})", ""))
             lines.extend(_table(entries))
     return "\n".join(lines) + "\n"
 

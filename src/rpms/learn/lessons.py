@@ -33,7 +33,7 @@ _INSTRUCTION = (
 
 
 @dataclass(frozen=True)
-class Wording:
+class LessonWriter:
     """Puts lessons of one episode into a model's words, as far as they stand up to the check."""
 
     model: Model

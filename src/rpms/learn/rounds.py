@@ -30,12 +30,13 @@ from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.audit import Audit, audit
 from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
-from rpms.learn.harvest import HARVESTS, harvest
-from rpms.learn.lessons import Wording
+from rpms.learn.harvest import harvest_by
+from rpms.learn.lessons import LessonWriter
 from rpms.learn.quarantine import harmful, set_aside
 from rpms.models.accounting import Price
 from rpms.models.base import Model
 from rpms.play.limits import Meter
+from rpms.play.parts import Part, name_of
 from rpms.play.plan import OpenModel, RunPlan
 from rpms.play.run import Listener, MakeEngine, check_workers, run
 from rpms.play.settings import AS_PAPER
@@ -61,8 +62,8 @@ class Harvester:
     manual: ManualChoice = field(default_factory=ManualChoice)
     words: OpenModel | None = None
     """Opens the model that words lessons; none: they are put together from what was seen."""
-    how: str = AS_PAPER
-    """By which of `rpms.learn.harvest.HARVESTS`."""
+    how: str | Part = AS_PAPER
+    """By which of `rpms.learn.harvest.HARVESTS`, or by a harvest of one's own."""
 
     @cached_property
     def _manual(self) -> RuleManual:
@@ -74,9 +75,9 @@ class Harvester:
         return self.words()
 
     def __call__(self, episode: Episode) -> str:
-        entries = harvest(episode, self._manual, how=HARVESTS[self.how])
+        entries = harvest_by(self.how, episode, self._manual)
         if self.words is not None:
-            entries = Wording(self._model).over(entries, episode)
+            entries = LessonWriter(self._model).over(entries, episode)
         head = {"type": "memory", "world": self.world.name, "version": 1}
         return "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in (head, *map(record, entries)))
 
@@ -106,7 +107,7 @@ class LearningPlan:
     """Whether what turns out harmful is set aside after each round that plays with a memory and hides some of it."""
     words: OpenModel | None = None
     """Opens the model that words lessons; none: they are put together from what was seen."""
-    harvest: str = AS_PAPER
+    harvest: str | Part = AS_PAPER
 
     @property
     def world(self) -> World:
@@ -124,7 +125,7 @@ class LearningPlan:
             decoding=decoding,
             seed=play.seed + (after if play.sources.recalling.mask else 0),
             keep={EXPERIENCE: Harvester(play.world, play.sources.manual, self.words, self.harvest)},
-            harvest=self.harvest,
+            harvest=name_of(self.harvest),
             method=play.method.once("learning plays each task once a round"),
         )
 
@@ -300,7 +301,7 @@ def _snapshot(
 def learned(results: Sequence[Round]) -> Iterator[str]:
     """Rounds in words, a line each, and another for an audit."""
     for result in results:
-        counts = [f"{result.counts[kind]} {kind.value.replace('_', ' ')}" for kind in Kind if result.counts[kind]]
+        counts = [f"{result.counts[kind]} {kind.replace('_', ' ')}" for kind in Kind if result.counts[kind]]
         again = f", {result.repeated} as before" if result.repeated else ""
         won = f"{result.summary.won} of {result.summary.done} won"
         told = f"{result.entries} entries ({', '.join(counts)})" if counts else f"nothing was learned: {_NOTHING}"

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rpms.core.errors import InputError, ModelUnavailable
+from rpms.core.errors import InputError, ModelUnavailable, RPMSError
 from rpms.foreign.files import is_there
 from rpms.foreign.limits import LONGEST_NUMBER
+from rpms.foreign.shown import excerpt
 from rpms.models.base import Model, Scalar
 from rpms.models.controls import menu_best, menu_first, menu_random
 from rpms.models.overflow import ShorteningModel
 from rpms.models.patience import Patience
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.models.providers import (
+    ENTRY_POINTS,
     IN_PROCESS,
     NO_LLM,
     Backend,
@@ -110,6 +113,8 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
     provider = name.provider
     if provider.backend in IN_PROCESS:
         _check_weights(name)
+    if provider.backend is Backend.INSTALLED:
+        return _load_installed(name)
     if provider.backend is Backend.HF:
         from rpms.models.hf.model import HFModel  # noqa: PLC0415  an extra
 
@@ -133,6 +138,20 @@ def _open_llm(name: ModelName, options: ModelOptions) -> Model:
     from rpms.models.remote import RemoteModel  # noqa: PLC0415  the SDK is slow to import
 
     return RemoteModel(**arguments, forms=provider.forms)
+
+
+def _load_installed(name: ModelName) -> Model:
+    """The model of another package: its entry point is called with what follows the provider's name."""
+    point = next(point for point in entry_points(group=ENTRY_POINTS) if point.name == name.provider.name)
+    try:
+        made: Model = point.load()(name.rest)
+    except RPMSError:
+        raise
+    except Exception as error:  # noqa: BLE001  a stranger's package may raise anything
+        raise ModelUnavailable(f"{name} cannot be opened: {excerpt(f'{type(error).__name__}: {error}')}") from None
+    if lacking := [each for each in ("answer", "close", "name") if not hasattr(made, each)]:
+        raise ModelUnavailable(f"{name} is no model: what {point.value} makes has no {lacking[0]}")
+    return made
 
 
 def _check_weights(name: ModelName) -> None:

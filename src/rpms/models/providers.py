@@ -7,6 +7,7 @@ import os
 import socket
 from dataclasses import dataclass
 from enum import Enum, auto
+from importlib.metadata import entry_points
 from urllib.parse import urlsplit
 
 from rapidfuzz import process
@@ -30,14 +31,15 @@ class Backend(Enum):
     MENU_FIRST = auto()
     MENU_BEST = auto()
     HUMAN = auto()
+    INSTALLED = auto()
+    """Registered by another package under `rpms.models`."""
 
 
 BUILDS_LLAMA = " (compiles llama.cpp: it takes some minutes and needs a C++ compiler)"
+ENTRY_POINTS = "rpms.models"
 IN_PROCESS = frozenset({Backend.GGUF, Backend.HF})
 """What loads weights, which takes long."""
 FROM_MENU = frozenset({Backend.MENU_RANDOM, Backend.MENU_FIRST, Backend.MENU_BEST})
-WEIGHTS = frozenset({Backend.HF, Backend.GGUF})
-"""Those that compute in this process."""
 NO_LLM = frozenset({Backend.PLANNER, Backend.SCRIPTED, Backend.REPLAY, Backend.HUMAN}) | FROM_MENU
 """What reads no tokens and costs nothing."""
 
@@ -208,7 +210,7 @@ def chooses_from_menu(text: str) -> bool:
 def parse_model_name(text: str) -> ModelName:
     """Take `provider/name` apart; an unknown provider is an InputError that lists the known ones, nearest first."""
     name, _, rest = text.strip().partition("/")
-    provider = PROVIDERS.get(name.lower())
+    provider = PROVIDERS.get(name.lower()) or _installed(name)
     if provider is None:
         near = [match[0] for match in process.extract(name.lower(), list(PROVIDERS), limit=2, score_cutoff=75)]
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
@@ -220,6 +222,15 @@ def parse_model_name(text: str) -> ModelName:
     if rest and not provider.rest:
         raise InputError(f"--model {text[:80]!r}: write {provider.name} alone")
     return ModelName(provider, rest)
+
+
+def _installed(name: str) -> Provider | None:
+    """A provider that another package registers: what it leads to is called with the rest of the name."""
+    found = next((point for point in entry_points(group=ENTRY_POINTS) if point.name == name), None)
+    if found is None:
+        return None
+    package = found.dist.name if found.dist else found.module
+    return Provider(name, f"of the package {package}", Backend.INSTALLED, rest_optional=True)
 
 
 def base_url_of(provider: Provider, given: str | None = None) -> str | None:

@@ -16,11 +16,12 @@ from pydantic import Field, TypeAdapter
 from rpms.core.acting.enforcement import PARTS, Enforcement, preset, with_part
 from rpms.core.condition import named_condition
 from rpms.core.errors import InputError
-from rpms.core.memory import TOLD, Kind
+from rpms.core.memory import Kind, told_kinds
 from rpms.core.names import nearest
 from rpms.core.prompt import Layout
 from rpms.core.rules import Tier
 from rpms.foreign.shown import excerpt
+from rpms.play.parts import find_part
 
 Read = Callable[[Any], Any]
 
@@ -43,6 +44,22 @@ def one_of(values: Iterable[Enum | str]) -> Read:
         if str(value) not in named:
             raise ValueError(f"{value!r} is none of its values; {nearest(str(value), named)}")
         return named[str(value)]
+
+    return read
+
+
+def part_or(seam: str, other: Read | None = None) -> Read:
+    """A part of one's own, as `module:name`, by the name it is installed under, or as a function; or another value."""
+
+    def read(value: Any) -> Any:
+        if callable(value) and not isinstance(value, Enum):
+            return value
+        if other is not None and not (isinstance(value, str) and ":" in value):
+            return other(value)
+        try:
+            return find_part(seam, str(value), Path.cwd())
+        except InputError as error:
+            raise ValueError(str(error)) from None
 
     return read
 
@@ -98,7 +115,7 @@ def pairs(keys: Iterable[str], each: Read, example: str, one_for_all: bool = Fal
 
 def kinds(value: Any) -> dict[Kind, int]:
     """A number for all kinds of memories, or by kind."""
-    read = pairs([str(kind) for kind in TOLD], whole(0, 1000), "success=3,failure=3", one_for_all=True)
+    read = pairs([str(kind) for kind in told_kinds()], whole(0, 1000), "success=3,failure=3", one_for_all=True)
     return {Kind(name): most for name, most in read(value).items()}
 
 

@@ -22,6 +22,7 @@ from rpms.models.base import Decoding, Model, WrappedModel
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.answering import NamedModel
 from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.parts import SEAMS, identity
 from rpms.play.reading import CONTROLS, Reads
 from rpms.play.reflecting import CARRIED, Earlier
 from rpms.play.setup import knowledge_of
@@ -124,6 +125,9 @@ class RunPlan:
         }
         if self.harvest:
             settings["harvest"] = self.harvest
+        own = {seam: identity(part) for seam in SEAMS if (part := getattr(self.sources.seams, seam)) is not None}
+        if own:
+            settings["parts"] = own
         if self.method.name != REACT:
             followed = {"earlier": self.earlier_hash} if self.trial else {}
             settings["agent"] = {**self.method.settings(), "trial": self.trial, **followed}

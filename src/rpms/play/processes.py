@@ -28,7 +28,7 @@ from typing import Any
 
 from rpms.core.errors import InputError
 from rpms.models.base import Answer, Model, Request, WrappedModel
-from rpms.models.providers import WEIGHTS, Backend, parse_model_name
+from rpms.models.providers import IN_PROCESS, Backend, parse_model_name
 from rpms.play.plan import RunPlan
 from rpms.play.seat import LOSSES, Finished, Seat, lost_episode
 from rpms.play.threads import GRACE, Threads
@@ -59,7 +59,9 @@ class InProcesses:
         most = min(self.count or cores(), workers or len(tasks), len(tasks))
         if not AVAILABLE or backend is Backend.HUMAN or most == 1:
             return Threads(plan, tasks, workers)
-        return Processes(plan, tasks, most, workers, shared=backend in WEIGHTS if self.shared is None else self.shared)
+        return Processes(
+            plan, tasks, most, workers, shared=backend in IN_PROCESS if self.shared is None else self.shared
+        )
 
 
 def _backend(model: str) -> Backend | None:

@@ -15,13 +15,15 @@ from rpms.core.acting.enforcement import PARTS, Calls, Repair, preset, with_part
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import CONDITIONS, BeliefShown, Condition, named_condition
 from rpms.core.errors import FileError, InputError
-from rpms.core.memory import TOLD, Kind
+from rpms.core.memory import Kind, told_kinds
 from rpms.core.names import nearest
 from rpms.core.prompt import Form, Layout
 from rpms.core.rules import Tier
+from rpms.core.seams import Seams
 from rpms.models.base import Decoding
 from rpms.play import knob_values as reads
 from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.parts import Part
 from rpms.play.plan import Terms
 from rpms.play.sources import COMPLETE_MANUAL, MANUALS, PAPER_MANUAL, WEIGHTS, Recalling, Sources, choose_manual
 from rpms.play.tasks import drawn, first_of_each_type, limited, tasks_named
@@ -70,10 +72,21 @@ class Settings:
         f"One part of the enforcement, such as menu=5: {', '.join(PARTS)}. docs/enforcement.md lists their values.",
         "NAME=VALUE",
     )
-    arbitration: Arbitration | None = knob(
-        reads.one_of(Arbitration),
-        f"What to do with memories that conflict with rules: {', '.join(Arbitration)}.",
-        "MODE",
+    arbitration: Arbitration | Part | None = knob(
+        reads.part_or("arbitration", reads.one_of(Arbitration)),
+        f"What to do with memories that conflict with rules: {', '.join(Arbitration)}; or a judge of your own.",
+        "MODE|MODULE:NAME",
+    )
+    retriever: Part | None = knob(
+        reads.part_or("retriever"),
+        "A retriever of your own in place of Eq. 4. docs/change_the_method.md.",
+        "MODULE:NAME",
+    )
+    consistency: Part | None = knob(
+        reads.part_or("consistency"), "A state filter (COMPAT) of your own in place of Eq. 6.", "MODULE:NAME"
+    )
+    prompt: Part | None = knob(
+        reads.part_or("prompt"), "Your own way to make messages of the prompt's blocks.", "MODULE:NAME"
     )
     state_filter: bool | None = knob(
         reads.switch, "Leave out memories that were learned in another state than the present one.", "on|off"
@@ -82,7 +95,9 @@ class Settings:
         reads.number(0, 1), "θ: how similar a memory's goal must be to this one, from 0 to 1.", "NUMBER"
     )
     k: Mapping[Kind, int] | None = knob(
-        reads.kinds, f"How many memories a prompt shows, for all kinds or by kind: {', '.join(TOLD)}.", "KIND=N,…"
+        reads.kinds,
+        f"How many memories a prompt shows, for all kinds or by kind: {', '.join(told_kinds())}.",
+        "KIND=N,…",
     )
     schemas: str | None = knob(
         reads.one_of((BY_GOAL, FOR_ANY)),
@@ -131,11 +146,11 @@ class Settings:
     memory: str | Path | None = knob(
         reads.file_or(NO_MEMORY, EMBEDDED_MEMORY), "Episodic memory: a file, embedded, or none.", "FILE|embedded|none"
     )
-    harvest: str | None = knob(
-        reads.one_of((AS_PAPER, CLEAN)),
+    harvest: str | Part | None = knob(
+        reads.part_or("harvest", reads.one_of((AS_PAPER, CLEAN))),
         "What learning keeps of an episode: snippets as the paper's, refused steps included; or each sub-goal apart, "
         "and only what worked.",
-        "as_paper|clean",
+        "as_paper|clean|MODULE:NAME",
     )
     reader: str | None = knob(
         str,
@@ -257,6 +272,8 @@ class Settings:
             enforcement = with_part(enforcement, name, value)
         base = named_condition(self.condition_name)
         given = {name: value for name in _SWITCHES if (value := getattr(full, name)) is not None}
+        if callable(given.get("arbitration")):  # a judge of one's own, which is no part of the condition
+            del given["arbitration"]
         return replace(base, **given, enforcement=enforcement)
 
     def sources(self, world: World, context: int = 0) -> Sources:
@@ -281,13 +298,16 @@ class Settings:
                 examined=self.examined,
                 memory_tokens=self.memory_tokens,
             ),
+            Seams(
+                self.retriever, self.consistency, self.arbitration if callable(self.arbitration) else None, self.prompt
+            ),
             context,
         )
         sources.check(world)
         return sources
 
     @property
-    def harvesting(self) -> str:
+    def harvesting(self) -> str | Part:
         """The way in which learning harvests episodes."""
         return self.harvest or self.of_preset.harvest or AS_PAPER
 

@@ -34,6 +34,7 @@ def knowledge_of(
         manual=manual_of(world, sources.manual),
         compat=world.compat,
         retrieval=sources.recalling.over(world.retrieval),
+        seams=sources.seams,
         budget=Budget(prompt=prompt_limit(sources.context, answer), memory=sources.recalling.tokens(world.retrieval)),
         spell=lambda command, belief: world.command(command, belief).text,
         plans=None if planned_with == told else read_manual(*planned_with),

@@ -13,6 +13,7 @@ from rpms.core.errors import FileError, InputError
 from rpms.core.memory import Kind
 from rpms.core.prompt import Budget
 from rpms.core.recall import Retrieval
+from rpms.core.seams import Seams
 from rpms.store.manuals import ManualText, manual_text, read_manual
 from rpms.store.prompts import Prompts
 from rpms.worlds.base import World
@@ -111,6 +112,8 @@ class Sources:
     manual: ManualChoice = field(default_factory=ManualChoice)
     prompts: Prompts = field(default_factory=Prompts)
     recalling: Recalling = field(default_factory=Recalling)
+    seams: Seams = field(default_factory=Seams)
+    """Parts of one's own."""
     context: int = 0
     """Tokens of the model's context window; 0 for no limit."""
 

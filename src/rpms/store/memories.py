@@ -21,6 +21,7 @@ from rpms.core.memory import (
     FailureLesson,
     Kind,
     Origin,
+    OwnEntry,
     RememberedRequest,
     SuccessSnippet,
     VerifiedSchema,
@@ -200,7 +201,20 @@ class _Header(BaseModel):
     version: Literal[1] = 1
 
 
-_RECORDS: dict[str, type[_Success | _Failure | _Schema | _Critical | _Request]] = {
+class _Own(_Record):
+    """An entry of a kind that somebody registered."""
+
+    type: Name
+    goal_signature: Text
+    state_signature: Text
+    fields: Snapshot = Field(default_factory=dict)
+
+    def entry(self) -> Entry:
+        goal, state = GoalSignature.parse(self.goal_signature), StateSignature.parse(self.state_signature)
+        return OwnEntry(Kind(self.type), goal, state, self.fields, self._sources(len(self.origins or ())), self.id)
+
+
+_RECORDS: dict[str, type[_Success | _Failure | _Schema | _Critical | _Request | _Own]] = {
     Kind.SUCCESS: _Success,
     Kind.FAILURE: _Failure,
     Kind.SCHEMA: _Schema,
@@ -254,7 +268,8 @@ def _encodable(value: object) -> bool:
 def entry_of(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
     """An entry, and how many origins were made up for it."""
     kind = value.get("type")
-    record = _RECORDS.get(kind) if isinstance(kind, str) else None
+    known = isinstance(kind, str) and kind in [str(each) for each in Kind]
+    record = _RECORDS.get(str(kind), _Own) if known else None
     if record is None:
         named = f" {excerpt(kind)!r}" if is_near(str(kind), _RECORDS) else ""
         raise FileError(file, line, f"unknown entry type{named}; known: {', '.join(_RECORDS)}")
@@ -353,6 +368,8 @@ def record(entry: Entry) -> dict[str, Any]:
                 "confidence": entry.confidence,
                 **({"goals": sorted(map(str, entry.goals))} if entry.goals else {}),
             }
+        case OwnEntry():
+            body = {"fields": dict(entry.fields)}
         case CriticalFailure():
             body = {
                 "failed_action": entry.failed_action,

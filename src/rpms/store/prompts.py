@@ -11,7 +11,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from io import StringIO
 from pathlib import Path
+
+from ruamel.yaml import YAML
+from ruamel.yaml.scalarstring import LiteralScalarString
 
 from rpms.core.names import is_near, nearest
 from rpms.core.prompt import SHARED, Part
@@ -82,3 +86,24 @@ def _text(yaml: YamlFile, *path: str) -> str | None:
     if not isinstance(value, str):
         raise yaml.error(path, f"{'.'.join(path)}: must be a text")
     return str(value).rstrip("\n")
+
+
+def prompts_text(wording: Wording) -> str:
+    """A file of prompts that says what a world's wording says."""
+    told = {name: wording.headings[part] for name, part in _HEADED.items() if part in wording.headings}
+    texts = {"instruction": wording.instruction, "example": wording.example, "headings": told}
+    file, yaml = StringIO(), YAML()
+    yaml.width = 4096
+    yaml.dump(_block_texts(texts), file)
+    return file.getvalue()
+
+
+def _block_texts(texts: Mapping[str, object]) -> dict[str, object]:
+    """Texts of several lines in YAML's block form, as people write them."""
+    made: dict[str, object] = {}
+    for name, text in texts.items():
+        if isinstance(text, Mapping):
+            made[name] = _block_texts(text)
+        else:
+            made[name] = LiteralScalarString(f"{text}\n") if "\n" in str(text) else text
+    return made

@@ -27,6 +27,7 @@ from rpms.play.controls import play_controls
 from rpms.play.epochs import run_epochs
 from rpms.play.limits import Meter
 from rpms.play.methods import METHODS, REACT, Method
+from rpms.play.parts import name_of
 from rpms.play.plan import OpenModel, RunPlan, overlapping, plan_run
 from rpms.play.reading import CONTROLS
 from rpms.play.run import Listener, MakeEngine, check_workers
@@ -115,7 +116,7 @@ class StudyLayout:
         assert learning is not None
         # the manual and the package version are in the first round's protocol; under others its folder would be refused
         plan = plan_round(study, learning, 1, model, means)
-        told = (plan.protocol().hash, str(learning.condition(2)), learning.settings.harvesting)
+        told = (plan.protocol().hash, str(learning.condition(2)), name_of(learning.settings.harvesting))
         digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
         return self.pool / "learned" / f"{slug(model)}-{digest[:_HASH]}" / "memory.jsonl"
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 
+from rpms.core.belief import Situation
 from rpms.core.consistency import Compat
 from rpms.core.experience.adapt import Adapt, adapted, as_stored
 from rpms.core.experience.follow import Following
 from rpms.core.goal import GoalSignature
 from rpms.core.index import Ranking
-from rpms.core.memory import Kind
+from rpms.core.memory import Entry, Kind, told_kinds
 from rpms.core.planning.reason import likely_places
 from rpms.core.planning.whereabouts import Whereabouts
 from rpms.core.recall import EpisodicMemory, Retrieval
 from rpms.core.rules import RuleManual
+from rpms.core.seams import Ranked, Retriever
+from rpms.core.wording import entry_text
 
 _GOALS_KEPT = 256
 """Goals, by kind of entry, whose recalled entries are kept."""
@@ -35,21 +39,35 @@ class Recollection:
     """Whether memories are bound to the present room before they are judged; in the paper they stay as stored."""
     follows: Compat | None = None
     """The state filter of a memory that acts alone: what it keeps for other places is followed there."""
+    retriever: Retriever | None = None
     slack: float = inf
     """How many steps farther than the nearest a snippet may be that is followed."""
+
+    def recall(self, kind: Kind, situation: Situation) -> Ranking | Ranked:
+        """M_cand of Eq. 4, best first; by a retriever of one's own if there is one.
+
+        An episode asks for the same goal at each step, and gets what was found before.
+        """
+        goal = situation.goal
+        if self.retriever is None:
+            key = (kind, goal.signature)
+            if key not in self._recalled:
+                if len(self._recalled) >= _GOALS_KEPT:
+                    self._recalled.clear()
+                self._recalled[key] = self.memory.recall(kind, goal.signature, self.retrieval)
+            return self._recalled[key].again()
+        entries, texts = self._texts.get(kind, ((), ()))
+        return Ranked(self.retriever(goal, situation, entries, texts) if entries else (), entries)
+
+    @cached_property
+    def _texts(self) -> Mapping[Kind, tuple[Sequence[Entry], Sequence[str]]]:
+        """The entries by kind, each as a prompt words it."""
+        kinds = {kind: [entry for entry in self.memory.entries if entry.kind is kind] for kind in told_kinds()}
+        return {kind: (entries, [entry_text(entry) for entry in entries]) for kind, entries in kinds.items()}
 
     def learning(self, memory: EpisodicMemory) -> Recollection:
         """The same with another memory, and all that is derived from it."""
         return replace(self, memory=memory)
-
-    def recall(self, kind: Kind, goal: GoalSignature) -> Ranking:
-        """M_cand, best first. An episode asks for the same goal at each step, and gets what was found before."""
-        key = (kind, goal)
-        if key not in self._recalled:
-            if len(self._recalled) >= _GOALS_KEPT:
-                self._recalled.clear()
-            self._recalled[key] = self.memory.recall(kind, goal, self.retrieval)
-        return self._recalled[key].again()
 
     @cached_property
     def _recalled(self) -> dict[tuple[Kind, GoalSignature], Ranking]:

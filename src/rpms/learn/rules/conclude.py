@@ -164,8 +164,13 @@ def _action(book: Book, names: Names, known: Mapping[str, ActionModel], excluded
     needs = Needs(book, frozenset(excluded.needs.get(book.template, ())))
     outcomes = Outcomes(book, frozenset(literal.atom for literal in needs.weighed))
     tables = tuple(
-        _named(table, f"{name}_{'_'.join(parameters[slot] for slot in table.slots)}", excluded)
+        _named(
+            replace(table, of_names=needs.names_for_kinds),
+            f"{name}_{'_'.join(map(parameters.__getitem__, table.slots))}",
+            excluded,
+        )
         for table in kind_tables(name, needs.book, needs.faultless)
+        if table.refused or not needs.names_for_kinds  # of names alone, that some worked says nothing
     )
     bound = dict(zip(map(str, range(len(parameters))), parameters, strict=True))
     effects = [

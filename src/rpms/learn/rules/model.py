@@ -28,6 +28,7 @@ class KindTable:
     slots: tuple[int, ...]
     worked: Mapping[tuple[str, ...], Sequence[Witness]]
     refused: Mapping[tuple[str, ...], Sequence[Witness]]
+    of_names: bool = False  # True if its kinds are names of single things: it says nothing of other names
 
     @property
     def kinds(self) -> Kinds:

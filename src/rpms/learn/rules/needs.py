@@ -125,7 +125,7 @@ class Needs:
         Relations come before kinds: where one was false, the kinds are not asked. Which key fits a door is no matter
         of what the two are called. Where kinds are no more than names, all facts come before them.
         """
-        told = self.tested if self._names_for_kinds else self._relations
+        told = self.tested if self.names_for_kinds else self._relations
         worked = self.book.worked.__contains__
         return [
             row
@@ -134,7 +134,7 @@ class Needs:
         ]
 
     @cached_property
-    def _names_for_kinds(self) -> bool:
+    def names_for_kinds(self) -> bool:
         """True if the kinds of an action's things are their names, and there are many: then all facts come first."""
         names = {name for attempt in self.book.attempts for name in attempt.names}
         return len(names) > LIMITS.fixed_names and all(kind_of(name) == name for name in names)

@@ -184,7 +184,7 @@ class Session(Looking, Scoring):
 
     def _new_target(self) -> Instance | None:
         """An action with kinds that were never tried together, of the actions that succeeded least."""
-        best, found = 0.0, None
+        best, found = LIMITS.worth_a_plan, None
         for question in self._some_questions():
             names = self._imagine(question)
             if names is None or self.too_early(fill(question.book.template, names)):

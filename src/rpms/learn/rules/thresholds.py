@@ -113,6 +113,7 @@ class Thresholds:
     again: int = 5  # Simpler guesses that go first for each time that a guess was pursued already
     familiar: int = 6  # Successes from which on an action is no novelty
     worth_it: float = 0.9  # Gain above which an experiment is made on the spot
+    worth_a_plan: float = 0.05  # Worth below which no plan towards an experiment is made: plans cost most of the time
     any_kind: float = 0.4  # Share of imagined actions with any kinds
     fitting: float = 0.3  # Share of imagined actions with kinds that have worked in every slot
     staying: float = 0.5  # Chance to experiment here rather than to go elsewhere where nothing is known that may score

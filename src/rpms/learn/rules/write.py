@@ -20,6 +20,7 @@ from rpms.learn.rules.scores import ADVANCED, ScoreTable
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Claim, Label
 
+_OF_NAMES = "a table of names, unknown for any other name"
 _PLACES_SAID = 6
 """Places that the sentence about where something is names."""
 
@@ -109,7 +110,7 @@ def _told_of_kinds(learned: Learned) -> dict[str, Any]:
             found[table.name] = {
                 "args": args,
                 "yes": f"{action.name} works with {names}",
-                "no": f"{action.name} never worked with such as {names}",
+                "no": f"{action.name} never worked with {'' if table.of_names else 'such as '}{names}",
                 "lasting": True,
             }
     return found
@@ -345,4 +346,5 @@ def _claims_of_kinds(table: KindTable) -> Iterator[Claim]:
                 ", ".join(kinds),
                 confirmed=len(steps),
                 witnesses=tuple(steps[: LIMITS.witnesses]),
+                note=_OF_NAMES if table.of_names else "",
             )

@@ -53,6 +53,8 @@ def _same(one: str, other: str) -> bool | None:
 class AlfworldBelief(AlfworldKnown):
     """One moment's belief. Made by `rpms.worlds.alfworld.update.update`."""
 
+    answers = PREDICATES
+
     @property
     def names(self) -> Mapping[str, tuple[str, ...]]:
         things = {thing: None for inside in self.contents.values() for thing in inside} | dict.fromkeys(self.holding)
@@ -61,13 +63,6 @@ class AlfworldBelief(AlfworldKnown):
 
     def called(self, word: str) -> tuple[str, ...]:
         return tuple(name for name in self.names["thing"] if kind_of(name) == word)
-
-    def truth(self, atom: Atom, /) -> Truth:
-        answer = PREDICATES.get(atom.predicate)
-        if answer is None:
-            return Truth.UNKNOWN
-        arity, ask = answer
-        return Truth.of(ask(self, *atom.args)) if len(atom.args) == arity else Truth.UNKNOWN
 
     def serving(self, goal: Goal) -> AlfworldBelief:
         return self.but(goal=goal)

@@ -31,12 +31,6 @@ class TelecomBelief(FactBelief):
     customer: str = ""
     """The customer it belongs to, once found."""
 
-    def truth(self, atom: Atom, /) -> Truth:
-        arity, ask = _ANSWERS.get(atom.predicate, (-1, None))
-        if ask is not None:
-            return Truth.of(ask(self, *atom.args)) if len(atom.args) == arity else Truth.UNKNOWN
-        return super().truth(atom)
-
     def called(self, word: str) -> Sequence[str]:
         """The ticket's customer, or the lines that may be the ticket's."""
         if word == "customer":
@@ -156,7 +150,7 @@ def _any_bill(*statuses: str) -> Callable[[TelecomBelief, str], bool | None]:
     return ask
 
 
-_ANSWERS: Mapping[str, tuple[int, Callable[..., bool | None]]] = {
+TelecomBelief.answers = {
     "listed": (1, lambda belief, name: True if any(name in names for names in belief.things.values()) else None),
     "registered": (1, _registered),
     "owns": (2, _owns),

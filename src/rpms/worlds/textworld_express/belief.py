@@ -8,7 +8,6 @@ from functools import cached_property, lru_cache
 from itertools import combinations
 
 from rpms.core.belief import Belief
-from rpms.core.facts import Atom, Truth
 from rpms.worlds.textworld_express.known import ExpressKnown
 from rpms.worlds.textworld_express.observations import DIRECTIONS, quantity
 from rpms.worlds.textworld_express.predicates import PREDICATES
@@ -17,6 +16,8 @@ from rpms.worlds.textworld_express.predicates import PREDICATES
 @dataclass(frozen=True)
 class ExpressBelief(ExpressKnown, Belief):
     """What is known, from the texts alone."""
+
+    answers = PREDICATES
 
     @property
     def location(self) -> str | None:
@@ -69,10 +70,6 @@ class ExpressBelief(ExpressKnown, Belief):
             case "answer":
                 return [name for name in self.things if self.result is not None and quantity(name) == self.result]
         return super().called(word)
-
-    def truth(self, atom: Atom, /) -> Truth:
-        arity, ask = PREDICATES.get(atom.predicate, (-1, None))
-        return Truth.of(ask(self, *atom.args)) if ask is not None and len(atom.args) == arity else Truth.UNKNOWN
 
     @property
     def moment(self) -> str:

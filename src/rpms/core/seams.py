@@ -1,0 +1,77 @@
+"""The parts of a step that can be replaced one at a time, each by the paper's name for it.
+
+A part is a plain function, or anything that is called like one. None stands for the paper's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from rpms.core.belief import Situation
+from rpms.core.consistency import Compat
+from rpms.core.goal import Goal
+from rpms.core.memory import Entry
+from rpms.core.prompt import Speak
+from rpms.core.rules import ActiveRules
+from rpms.core.verdict import Candidate, Fate, Verdict
+
+
+class Retriever(Protocol):
+    """Eq. 4: which entries come to mind, for the entries of one kind at a time."""
+
+    def __call__(
+        self, goal: Goal, situation: Situation, entries: Sequence[Entry], texts: Sequence[str], /
+    ) -> Iterable[tuple[int, float]]:
+        """Positions of entries, best first, each with its score. `texts` are the entries as a prompt words them."""
+        ...
+
+
+class Judge(Protocol):
+    """φ: what becomes of an entry that suits the state, given the active rules."""
+
+    def __call__(self, entry: Entry, rules: ActiveRules, situation: Situation, /) -> Verdict | None:
+        """A verdict: dropped, or kept with a warning; None keeps the entry as it is."""
+        ...
+
+
+@dataclass(frozen=True)
+class Seams:
+    """Parts of one's own."""
+
+    retriever: Retriever | None = None
+    consistency: Compat | None = None
+    """COMPAT: takes the belief and an entry, and says why they do not suit each other; nothing if they do."""
+    arbitration: Judge | None = None
+    prompt: Speak | None = None
+    """Takes the prompt's blocks in order and gives the messages that the model is sent."""
+
+
+class Ranked(Iterator[Candidate]):
+    """The candidates that a retriever of one's own found, as recall gives them."""
+
+    def __init__(self, found: Iterable[tuple[int, float]], entries: Sequence[Entry]) -> None:
+        self._found, self._entries = iter(found), entries
+
+    def __next__(self) -> Candidate:
+        place, score = next(self._found)
+        return Candidate(self._entries[place], score, score, Verdict(Fate.KEPT))
+
+    def missed(self, _most: int) -> tuple[Candidate, ...]:
+        """A retriever does not say what it passed over."""
+        return ()
+
+
+@dataclass(frozen=True)
+class ByJudge:
+    """M_arb by a judge of one's own: it is asked of each candidate that nothing rejected before."""
+
+    judge: Judge
+
+    def __call__(
+        self, candidates: Iterable[Candidate], rules: ActiveRules, situation: Situation
+    ) -> Iterator[Candidate]:
+        for candidate in candidates:
+            verdict = self.judge(candidate.entry, rules, situation) if candidate.verdict.fate.shown else None
+            yield candidate if verdict is None else candidate.judged(verdict)

