@@ -126,12 +126,16 @@ def _refused(
         for one in schema.preconditions
     ]
     against = [clause for clause, was, now in values if Truth.FALSE in (was, now)]
-    if WAIVED in trust.ventures.get(command, ""):  # it was done in spite of what nobody knew
+    waived = WAIVED in trust.ventures.get(command, "")
+    if waived:  # it was done in spite of what nobody knew
         against += [clause for clause, was, now in values if was is now is Truth.UNKNOWN]
-    trust = trust.excluding(key, _tried(trust.suspects.get(key, frozenset()), instance, before))
+    tried = _tried(trust.suspects.get(key, frozenset()), instance, before, waived=waived)
+    trust = trust.excluding(key, tried)
     if against:
         for clause in against:
             trust = trust.weighed(need_line(rules, schema, clause), CONFIRMED)
+        if waived:  # or it needs something else as well
+            trust = trust.suspecting(key, false_over(rules, instance, before, unknown=True))
         return replace(noticed, trust=trust)
     line = ManualLine(key, LinePart.NEEDS, COMPLETE)
     trust = trust.weighed(line, CONTRADICTED)
@@ -143,7 +147,7 @@ def _refused(
     )
 
 
-def _tried(suspects: Iterable[Literal], instance: Instance, facts: Situation) -> frozenset[Literal]:
+def _tried(suspects: Iterable[Literal], instance: Instance, facts: Situation, *, waived: bool) -> frozenset[Literal]:
     """Of the needs that an action is suspected to have, those that a refusal excludes: all else that it needs held."""
     broken = [
         clause for clause in instance.schema.preconditions if clause.bind(instance.binding).truth(facts) is Truth.FALSE
@@ -152,7 +156,7 @@ def _tried(suspects: Iterable[Literal], instance: Instance, facts: Situation) ->
         one
         for one in suspects
         if one.bind(instance.binding).truth(facts) in ((Truth.TRUE, Truth.UNKNOWN) if one.negated else (Truth.TRUE,))
-        and all(clause == Clause((Literal(one.atom, not one.negated),)) for clause in broken)
+        and all(waived or clause == Clause((Literal(one.atom, not one.negated),)) for clause in broken)
     )
 
 

@@ -224,7 +224,10 @@ class _Graph(Priced):
     def explore(self, sought: Sequence[str] = (UNSEEN,)) -> Plan:
         """Find out whatever is unknown of what is sought: for when no way to the goal is known."""
         edges = []
-        for ways in self._manual.revealers.values():
+        together = {self._manual.companion(name) for name in self._manual.rules.predicates}
+        for predicate, ways in self._manual.revealers.items():
+            if UNSEEN not in sought and predicate in together:
+                continue  # what is with what never says where a thing is
             for way in ways:
                 free = [name for name in way.fact.args if name != ANYTHING]
                 for chosen in product(*(self._names.get(name, ()) for name in free)):

@@ -263,7 +263,7 @@ class _Doubting:
 
     def doubts(self, old: ActionSchema, schema: ActionSchema) -> Iterator[ActionSchema]:
         """An action against some of its lines."""
-        trust, rules, key = self.trust, self.rules, key_of(self.rules, old)
+        trust, rules = self.trust, self.rules
         for effect in old.effects:
             price = trust.upon(effect_line(rules, old, effect))
             if price and effect not in schema.effects:
@@ -277,8 +277,13 @@ class _Doubting:
             for place, (one, price) in enumerate(prices):
                 for other, more in prices[place + 1 :]:
                     yield _without(schema, price + more, one, other)
-        as_written = old.steps
-        for suspect in sorted(trust.suspects.get(key, ()), key=str):
+        yield from self._supposed(old, schema, prices)
+
+    def _supposed(
+        self, old: ActionSchema, schema: ActionSchema, prices: Sequence[tuple[Clause, float]]
+    ) -> Iterator[ActionSchema]:
+        """An action with a need that the manual does not state."""
+        for suspect in sorted(self.trust.suspects.get(key_of(self.rules, old), ()), key=str):
             opposite = Clause((Literal(suspect.atom, not suspect.negated),))
             if suspect in schema.effects or Clause((suspect,)) in schema.preconditions:
                 continue
@@ -286,9 +291,12 @@ class _Doubting:
             price = POSSIBLE if opposite in schema.preconditions else self._plausible(suspect, old)
             price = UNLIKELY if self._undone(suspect, needs) else price
             doubt = f"{schema.name} {SUPPOSED} {suspect}"
-            yield replace(
-                schema, preconditions=(*needs, Clause((suspect,))), steps=as_written + 0.5 + price, doubt=doubt
-            )
+            steps, needs = old.steps + 0.5 + price, (*needs, Clause((suspect,)))
+            supposed = replace(schema, preconditions=needs, steps=steps, doubt=doubt)
+            yield supposed
+            for need, more in prices if self.wide else ():
+                if need in needs:
+                    yield replace(_without(supposed, more, need), doubt=f"{doubt}, and {WAIVED} {need}")
 
     def _plausible(self, suspect: Literal, schema: ActionSchema) -> float:
         """Steps by which a need that the manual does not state is tried after others.
