@@ -9,7 +9,7 @@ import pytest
 from rpms.core.belief import Situation
 from rpms.core.episode import Episode
 from rpms.core.facts import parse_clause, parse_literal
-from rpms.learn.mend import Moment, apply, find_surprises, propose, write_edit
+from rpms.learn.mend import RecordedStep, apply, find_surprises, propose, write_edit
 from rpms.worlds.alfworld import world
 from tests.cli.command import Rpms, rpms
 from tests.play.test_surprise import HEAT, played, with_action, with_goal, with_needs
@@ -17,7 +17,7 @@ from tests.play.test_surprise import HEAT, played, with_action, with_goal, with_
 __all__ = ["rpms"]
 
 
-def moments(episode: Episode) -> list[Moment]:
+def moments(episode: Episode) -> list[RecordedStep]:
     found = []
     for step in episode.steps:
         before = step.decision.belief
@@ -25,7 +25,7 @@ def moments(episode: Episode) -> list[Moment]:
         won = episode.won and step is episode.steps[-1]
         goal = step.decision.goal
         sides = (Situation(before, goal), Situation(after, goal))
-        found.append(Moment(f"step {step.number}", step.command, step.infeasible, won, *sides))
+        found.append(RecordedStep(f"step {step.number}", step.command, step.infeasible, won, *sides))
     return found
 
 

@@ -24,7 +24,7 @@ _UNKNOWN = Progress(EXPLORING, "", 0, 1)
 
 
 @dataclass(frozen=True)
-class Moment:
+class RecordedStep:
     """A recorded step, with what was believed before and after it."""
 
     where: str
@@ -71,7 +71,7 @@ class _Contradicted:
     edits: dict[Edit, None] = field(default_factory=dict)
 
 
-def moments_of(world: World, run: RunFolder) -> Iterator[Moment]:
+def moments_of(world: World, run: RunFolder) -> Iterator[RecordedStep]:
     """The steps of a run, with beliefs read anew from its texts."""
     for row in run.rows():
         record = run.episode(row.task)
@@ -84,11 +84,13 @@ def moments_of(world: World, run: RunFolder) -> Iterator[Moment]:
             after = world.update(belief, step.command, step.result)
             won = row.won and step.number == row.steps
             where = f"{row.task}, step {step.number}"
-            yield Moment(where, step.command, step.infeasible, won, Situation(belief, goal), Situation(after, goal))
+            yield RecordedStep(
+                where, step.command, step.infeasible, won, Situation(belief, goal), Situation(after, goal)
+            )
             belief = after
 
 
-def find_surprises(manual: RuleManual, moment: Moment) -> Noticed:
+def find_surprises(manual: RuleManual, moment: RecordedStep) -> Noticed:
     """Compare one step with what a manual foretells of it, its end included."""
     goal = moment.before.goal
     rules = manual.active(goal.type, goal.object, goal.destination)
@@ -99,7 +101,7 @@ def find_surprises(manual: RuleManual, moment: Moment) -> Noticed:
     return goal_goes_on(noticed, rules, moment.after) if holds and not moment.won else noticed
 
 
-def propose(manual: RuleManual, moments: Sequence[Moment]) -> tuple[list[Proposal], RuleManual]:
+def propose(manual: RuleManual, moments: Sequence[RecordedStep]) -> tuple[list[Proposal], RuleManual]:
     """A proposal for each contradicted line, and the manual with all edits that passed."""
     proposals, lines = list[Proposal](), _contradicted(manual, moments)
     for line, found in lines.items():
@@ -117,7 +119,7 @@ def propose(manual: RuleManual, moments: Sequence[Moment]) -> tuple[list[Proposa
     return proposals, manual
 
 
-def _contradicted(manual: RuleManual, moments: Iterable[Moment]) -> dict[str, _Contradicted]:
+def _contradicted(manual: RuleManual, moments: Iterable[RecordedStep]) -> dict[str, _Contradicted]:
     lines: dict[str, _Contradicted] = {}
     for moment in moments:
         noticed = find_surprises(manual, moment)
@@ -129,7 +131,7 @@ def _contradicted(manual: RuleManual, moments: Iterable[Moment]) -> dict[str, _C
     return lines
 
 
-def _edits(manual: RuleManual, moment: Moment, one: Surprise, noticed: Noticed) -> Iterator[Edit]:
+def _edits(manual: RuleManual, moment: RecordedStep, one: Surprise, noticed: Noticed) -> Iterator[Edit]:
     """Edits that could have foretold one surprise."""
     goal = moment.before.goal
     rules = manual.active(goal.type, goal.object, goal.destination)
@@ -155,7 +157,7 @@ def _edits(manual: RuleManual, moment: Moment, one: Surprise, noticed: Noticed) 
             yield from (Edit(rules.purpose.name, "wants", add=str(each)) for each, _ in likely if each not in held)
 
 
-def _gain(manual: RuleManual, changed: RuleManual, moments: Iterable[Moment]) -> int:
+def _gain(manual: RuleManual, changed: RuleManual, moments: Iterable[RecordedStep]) -> int:
     """Surprises fewer with a change; nothing where it surprises at a step at which the manual was right."""
     gain = 0
     for moment in moments:
