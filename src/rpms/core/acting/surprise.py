@@ -210,9 +210,13 @@ def _changes(
     known = {*schema.effects, *noticed.trust.learned.get(key, ())}
     told = {effect for process, bound in processes_of(rules, command, before) for effect in _bound(process, bound)}
     wanted, news = wanted_facts(rules), list[Literal | Revelation]()
+    matters = {predicate for predicate, _ in wanted}
     for atom in atoms_over(rules, schema):
+        if atom.predicate not in matters:
+            continue
         bound = atom.bind(binding)
-        was, now = before.truth(bound), after.truth(bound)
+        now = after.truth(bound)
+        was = before.truth(bound) if now is not Truth.UNKNOWN else now
         literal = Literal(atom, now is Truth.FALSE)
         if was is now or Truth.UNKNOWN in (was, now) or (atom.predicate, literal.negated) not in wanted:
             continue

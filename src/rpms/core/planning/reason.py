@@ -266,10 +266,28 @@ class _Graph(Priced):
         return Edge(GOAL, tuple(dict.fromkeys(needs)), cost)
 
 
+_TWINS_KEPT = 64
+_twins: dict[tuple[object, ...], Reasoner] = {}
+"""By identity of what ways to facts follow from, which each reasoner keeps alive."""
+
+
 @lru_cache(maxsize=512)
 def reasoner_of(rules: ActiveRules) -> Reasoner:
-    """The reasoner over some rules, made once for all steps that ask for it."""
-    return Reasoner(rules)
+    """The reasoner over some rules, made once for all steps that ask for it.
+
+    Rules for another goal that have the same actions and prohibitions come about in the same ways: these are shared.
+    """
+    bans = tuple(id(rule) for rule in rules.rules if rule.forbids)
+    key = (id(rules.environment), id(rules.lore), id(rules.predicates), rules.barred, bans)
+    made, twin = Reasoner(rules), _twins.get(key)
+    if twin is None:
+        if len(_twins) >= _TWINS_KEPT:
+            _twins.clear()
+        _twins[key] = made
+    else:
+        for name in ("makers", "revealers", "positional", "lasting_names", "lasting"):
+            vars(made)[name] = getattr(twin, name)
+    return made
 
 
 def plan_for(rules: ActiveRules, situation: Situation, experience: Whereabouts | None = None) -> Plan:
