@@ -14,7 +14,8 @@ from rpms.core.acting.surprise import Noticed, Surprise, SurpriseKind, compare, 
 from rpms.core.belief import Situation
 from rpms.core.facts import Clause, Literal, parse_clause, parse_literal
 from rpms.core.goal import EXPLORING, Progress
-from rpms.core.planning.trust import UNSHAKEN, continuations_of, goal_holds
+from rpms.core.planning.doubts import continuations_of, goal_holds
+from rpms.core.planning.trust import UNSHAKEN
 from rpms.core.rules import ActionSchema, RuleManual
 from rpms.store.runs import RunFolder
 from rpms.worlds.base import World

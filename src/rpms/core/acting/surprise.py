@@ -10,6 +10,7 @@ from itertools import islice, product
 from rpms.core.acting.step_context import StepContext
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.planning.doubts import goal_holds, made, unfinished, wanted_facts
 from rpms.core.planning.prices import Link
 from rpms.core.planning.reason import UNSEEN
 from rpms.core.planning.trust import (
@@ -25,12 +26,8 @@ from rpms.core.planning.trust import (
     atoms_over,
     effect_line,
     false_over,
-    goal_holds,
     key_of,
-    made,
     need_line,
-    unfinished,
-    wanted_facts,
 )
 from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Instance, Revelation
 
