@@ -130,7 +130,7 @@ def states_of(world: World, player: Player, task: Task) -> list[State]:
     game = world.open(task, Setting())
     try:
         outcome = game.reset()
-        course = player.begin(world.goal(outcome.observation))
+        course = player.begin(player.understand(outcome.observation, task.id))
         seen: list[tuple[Course, str]] = []
         while len(seen) < world.step_budget and not (outcome.done or outcome.won):
             seen.append((course, outcome.observation))

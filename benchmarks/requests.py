@@ -33,7 +33,7 @@ from rpms.core.errors import RPMSError
 from rpms.core.facts import kind_of
 from rpms.core.memory import Origin, RememberedRequest, merge
 from rpms.core.proportion import wilson
-from rpms.core.reading.requests import Readings
+from rpms.core.reading.readings import Readings
 from rpms.learn.freeze import freeze, read_frozen
 from rpms.models.base import Model
 from rpms.models.catalogue import ModelOptions, open_model

@@ -28,12 +28,15 @@ from rpms.core.recall import EpisodicMemory
 from rpms.learn.freeze import read_frozen
 from rpms.models.base import Decoding
 from rpms.models.catalogue import ModelOptions
-from rpms.models.providers import chooses_from_menu, parse_model_name
+from rpms.models.providers import IN_PROCESS, chooses_from_menu, parse_model_name
 from rpms.play.answering import NamedModel
 from rpms.play.methods import METHODS, REACT
 from rpms.play.plan import RunPlan, lend, plan_run
+from rpms.play.processes import InProcesses, cores
+from rpms.play.run import MakeEngine
 from rpms.play.settings import Settings
 from rpms.play.setup import can_play
+from rpms.play.threads import Threads
 from rpms.play.trials import Trials, run_trials
 from rpms.store.runs import RunSummary, open_run
 from rpms.study.read import read_study
@@ -170,6 +173,7 @@ def main() -> None:
     )
     parser.add_argument("--study", type=Path, help="the configurations are a study's conditions, such as ladder's")
     parser.add_argument("--at-once", type=count, help="configurations played at the same time; all by default")
+    parser.add_argument("--processes", type=count, help="of each configuration; by default all cores together")
     try:
         play_all(parser.parse_args())
     except RPMSError as error:
@@ -212,18 +216,25 @@ def play_all(options: argparse.Namespace) -> None:
             folder = options.out / "".join(letter if letter.isalnum() else "-" for letter in name)
             with open_run(folder, plan.protocol()):  # one that holds another run is refused here
                 runs[name] = plan, folder
-        print_table(runs, options.at_once or len(runs))
+        at_once = options.at_once or len(runs)
+        each = InProcesses(options.processes or max(2, cores() // at_once), shared=True)
+        print_table(runs, at_once, each if chooses_by_text(options.model) else Threads)
     finally:
         model.close()
 
 
-def print_table(runs: Mapping[str, tuple[RunPlan, Path]], at_once: int) -> None:
+def chooses_by_text(model: str) -> bool:
+    """True for a model that answers a prompt, and so can answer players in other processes."""
+    return parse_model_name(model).provider.backend in IN_PROCESS
+
+
+def print_table(runs: Mapping[str, tuple[RunPlan, Path]], at_once: int, engine: MakeEngine) -> None:
     """Play so many runs at once; a line to stderr as each ends, and the table in order."""
     begun = time.monotonic()
 
     def play(name: str) -> Trials:
         plan, folder = runs[name]
-        trials = run_trials(plan, folder, len(plan.tasks))
+        trials = run_trials(plan, folder, len(plan.tasks), engine=engine)
         for line in rows(name, trials):
             print(f"{time.monotonic() - begun:6.0f} s  {line}", file=sys.stderr, flush=True)
         return trials

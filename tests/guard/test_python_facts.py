@@ -42,7 +42,7 @@ def leave(*_):
         (lambda _look, _x: time.sleep(30), "did not answer within 0.2 seconds"),
         (lambda _look, _x: 1, "gave a int, not True, False or None"),
         (lambda _look, _x: object(), "gave a object"),
-        (leave, "gave SystemExit"),
+        (leave, "gave a SystemExit"),
     ],
 )
 def test_what_is_no_answer_is_unknown_and_reported(function, complaint, caplog):
@@ -91,5 +91,5 @@ def test_the_proxy_outlives_functions_that_hang_exit_and_print(tmp_path):
     assert sorted(answers) == [0, 1, 2]  # nothing that was printed reached the client
     assert [answers[n].get("isError") for n in range(3)] == [True, True, False]
     assert "did not answer within" in err.decode()
-    assert "gave SystemExit" in err.decode()
+    assert "gave a SystemExit" in err.decode()
     assert process.returncode == 0

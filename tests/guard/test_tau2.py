@@ -26,7 +26,7 @@ BREAKING = {
     "airline": {("7", "AIR-CANCEL"), ("9", "AIR-FLOWN"), ("33", "AIR-BAGS-FEE")},
     "retail": {("13", "SHOP-REFUND"), ("105", "SHOP-BALANCE")},
 }
-"""Reference actions of train tasks that break the written policy; docs/policies.md says how."""
+"""Reference actions of train tasks that break the written policy; docs/guard.md counts them."""
 
 
 @pytest.fixture(scope="module")

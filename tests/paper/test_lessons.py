@@ -59,13 +59,15 @@ def test_what_is_no_action_of_the_world_teaches_nothing():
 
 
 def test_a_snippet_runs_from_the_search_with_an_empty_hand_to_the_deed():
-    found = {e.sub_goal_type: e for e in harvest(planned("pick_heat"), MANUAL) if isinstance(e, SuccessSnippet)}
+    every = [e for e in harvest(planned("pick_heat"), MANUAL) if isinstance(e, SuccessSnippet)]
+    found = {e.sub_goal_type: e for e in every if e.state_signature.occupied is False}
     assert found["heat_object"].actions == (
         *("go to diningtable 1", "take apple 1 from diningtable 1"),
         *("go to microwave 1", "heat apple 1 with microwave 1"),
     )
-    assert found["heat_object"].state_signature.occupied is False
     assert found["take_object"].actions == found["heat_object"].actions[:2]
+    full = {e.sub_goal_type: e for e in every if e.state_signature.occupied}
+    assert full["heat_object"].actions == found["heat_object"].actions[2:], "for a hand that is full"
     clean = {
         e.sub_goal_type: e for e in harvest(planned("pick_heat"), MANUAL, how=CLEAN) if isinstance(e, SuccessSnippet)
     }

@@ -23,14 +23,14 @@ SETTINGS = {"world": "w", "model": "m", "decoding": {"temperature": 0.0, "stop":
 PROTOCOL = Protocol(("a", "b", "c"), SETTINGS)
 
 
-def text_of(task: str, ending: Ending = Ending.WON) -> tuple[EpisodeRow, str]:
+def data_of(task: str, ending: Ending = Ending.WON) -> tuple[EpisodeRow, bytes]:
     episode = Episode(task, "walk", "a goal", ending, 1.0, ())
-    return row_of(episode), episode_text(episode)
+    return row_of(episode), packed(episode_text(episode))
 
 
 def keep(folder, task: str, ending: Ending = Ending.WON, **kwargs) -> None:
-    row, text = text_of(task, ending)
-    folder.write(row, text, Timing(task, 1.5, (0.5, 0.25), (1, 0)), **kwargs)
+    row, data = data_of(task, ending)
+    folder.write(row, data, Timing(task, 1.5, (0.5, 0.25), (1, 0)), **kwargs)
 
 
 def test_a_protocol_comes_back(tmp_path):
@@ -76,8 +76,8 @@ def test_going_on_finds_what_is_finished_and_nothing_else(tmp_path):
         assert folder.finished == {}
         keep(folder, "a")
         keep(folder, "b", Ending.MODEL_ERROR)
-    _, text = text_of("stranger")
-    RunFolder(tmp_path).file("stranger").write_bytes(packed(text))
+    _, data = data_of("stranger")
+    RunFolder(tmp_path).file("stranger").write_bytes(data)
     (tmp_path / "episodes" / f".{file_name('c')}.x1.part").write_text("half an epis")
     with open_run(tmp_path, PROTOCOL) as folder:
         assert list(folder.finished) == ["a", "b"]
@@ -94,7 +94,7 @@ def test_a_damaged_episode_counts_as_not_played_and_is_named(tmp_path):
         keep(folder, "b")
     run = RunFolder(tmp_path)
     run.file("a").write_bytes(run.file("a").read_bytes()[:-20])
-    run.file("b").write_bytes(packed(text_of("c")[1]))
+    run.file("b").write_bytes(data_of("c")[1])
     with open_run(tmp_path, PROTOCOL) as folder:
         assert folder.finished == {}
         assert [Path(error.file) for error in folder.damaged] == [run.file("a"), run.file("b")]

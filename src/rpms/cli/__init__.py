@@ -28,11 +28,9 @@ def main() -> None:
         # While modules are loaded nothing is open yet, and some turn an interrupt into another error: end at once.
         before = [(sign, signal.signal(sign, _end_at_once)) for sign in (signal.SIGINT, signal.SIGTERM)]
         from rpms.cli import screen  # noqa: PLC0415
+        from rpms.cli.app import make_app  # noqa: PLC0415
 
-        if sys.argv[1:2] == ["guard"]:  # which starts before every session of an MCP client: nothing else is loaded
-            from rpms.cli.guard import alone as app  # noqa: PLC0415
-        else:
-            from rpms.cli.app import app  # noqa: PLC0415
+        app = make_app(next((word for word in sys.argv[1:] if not word.startswith("-")), ""))
 
         for sign, handler in before:  # SIGTERM is a scheduler's Ctrl-C
             signal.signal(sign, signal.default_int_handler if sign == signal.SIGTERM else handler)

@@ -29,10 +29,6 @@ from rpms.guard.replay import LeftOut, replay, resumed
 from rpms.store.files import read_text, write_whole
 
 app = typer.Typer(help="Check the tool calls of agents against a manual.", no_args_is_help=True)
-alone = typer.Typer(add_completion=False)
-"""The command line with this command alone."""
-alone.add_typer(app, name="guard")
-alone.callback()(lambda: None)
 Manual = Annotated[
     list[Path], typer.Option("--manual", help="The guard's manual; repeat it if the manual has several files.")
 ]

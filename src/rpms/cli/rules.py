@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from rpms.cli import options, rules_audit, rules_learn
+from rpms.cli import options, rules_audit, rules_learn, rules_mend
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
 from rpms.core.goal import Goal
@@ -26,6 +26,7 @@ app.command("learn")(rules_learn.learn)
 app.command("verify")(rules_learn.check_against)
 app.command("diff")(rules_audit.diff)
 app.command("review")(rules_audit.review)
+app.command("mend")(rules_mend.mend)
 MOST_MISTAKES = 20
 """Mistakes printed at once: more are seldom read, and often follow from these."""
 

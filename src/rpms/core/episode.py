@@ -9,7 +9,7 @@ from rpms.core.acting.plan_words import chain_of
 from rpms.core.acting.surprise import Surprise
 from rpms.core.decide import Decision
 from rpms.core.prompt import Part
-from rpms.core.reading.requests import Readings
+from rpms.core.reading.readings import Readings
 from rpms.core.usage import Usage
 
 

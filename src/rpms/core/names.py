@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 _NEAR = 0.6
 """Similarity from which one name is taken for another misspelt."""
 
 
 def is_near(name: str, known: Iterable[str]) -> bool:
     """True for what may be a misspelt name. Only such a word of a file is quoted: the file may be any, and secret."""
-    return process.extractOne(name, tuple(known), scorer=OSA.normalized_similarity, score_cutoff=_NEAR) is not None
+    return _nearest_of(name, tuple(known)) is not None
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -23,7 +20,14 @@ def nearest(name: str, known: Iterable[str]) -> str:
     'did you mean temperature?'
     """
     names = tuple(known)
-    found = process.extractOne(name, names, scorer=OSA.normalized_similarity, score_cutoff=_NEAR)
-    if found:
-        return f"did you mean {found[0]}?"
+    if (found := _nearest_of(name, names)) is not None:
+        return f"did you mean {found}?"
     return f"choose one of {', '.join(names)}" if names else "there are none"
+
+
+def _nearest_of(name: str, known: tuple[str, ...]) -> str | None:
+    from rapidfuzz import process  # noqa: PLC0415  only a wrong name waits for it
+    from rapidfuzz.distance import OSA  # noqa: PLC0415
+
+    found = process.extractOne(name, known, scorer=OSA.normalized_similarity, score_cutoff=_NEAR)
+    return found[0] if found else None

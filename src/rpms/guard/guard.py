@@ -218,7 +218,10 @@ class Guard:
             _LOUD.error("the log cannot be written: %s", excerpt(error))
 
     def _check(self, call: Call, *, can_modify: bool, can_ask: bool, approved: bool | None) -> tuple[CallFacts, Ruling]:
-        facts, ruling = judge(self._facts(call), self._rules, can_modify=can_modify, approved=approved is True)
+        known = self._facts(call)
+        facts, ruling = self.python.within(
+            lambda: judge(known, self._rules, can_modify=can_modify, approved=approved is True)
+        )
         if isinstance(ruling, Ask) and (approved is False or not can_ask):
             remedy = "a person said no" if approved is False else ruling.remedy or "ask a person to approve it"
             ruling = Refuse(ruling.reason, ruling.rule, ruling.fact, remedy)
@@ -325,7 +328,8 @@ class Guard:
     def _learn(self, call: Call, result: object, *, failed: bool) -> list[Atom]:
         """Learn from a result; the facts that it settles."""
         facts = self._facts(call)
-        changes = [Literal(atom, not value) for atom, value in self._changes(facts, result, failed=failed)]
+        found_changes = self.python.within(lambda: self._changes(facts, result, failed=failed))
+        changes = [Literal(atom, not value) for atom, value in found_changes]
         belief = self.belief.learn(*changes) if changes else self.belief
         tool = self.manual.tools.get(call.tool)
         for pattern in tool.forgets if tool is not None and not failed else ():

@@ -11,7 +11,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from rpms.core.errors import FileError
-from rpms.core.facts import Atom, Clause, Literal, parse_clause, parse_literal
+from rpms.core.facts import Atom, Literal, parse_literal
 from rpms.core.rules import Predicate, Rule, Tier
 from rpms.foreign.limits import LARGEST_MANUAL
 from rpms.foreign.shown import excerpt
@@ -20,15 +20,18 @@ from rpms.guard.comparisons import ALIKE, COMPARISONS, moment_of, now_and, patte
 from rpms.guard.manual_doubts import doubts_of
 from rpms.guard.manual_forms import ToolFactForm, ToolForm, ToolPolicyForm, ToolRecordForm, ToolSettingsForm
 from rpms.guard.readings import Path, Reading, Take, Which
+from rpms.store.clauses import LiteralReader, read_each
 from rpms.store.files import read_text
 from rpms.store.manuals import ID, NAME
-from rpms.store.sections import SectionReader, validate
+from rpms.store.sections import validate
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
 
 _SETTINGS = ("guard", "now", "unknown", "errors", "others", "repeats", "circles", "fails")
 _SECTIONS = ("records", "facts", "tools", "policies")
 _KEYS = (*_SETTINGS, *_SECTIONS)
 TOOL_MANUAL = YamlKind("a guard's manual", LARGEST_MANUAL, 64, f"the keys {', '.join(_KEYS)}; this file has none")
+AS_MANY = "argument of this tool, or part of one"
+"""The role of arguments that may stand for many: `items.*`."""
 _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _COMPARED_TO_NUMBER = ("at_least", "at_most", "above", "below")
 _COMPARED_TO_TEXT = ("starts", "ends", "contains", "matches", "inside", "under")
@@ -37,9 +40,11 @@ _MEANS_PATH = re.compile(r"<[A-Za-z_][A-Za-z0-9_]*>.*|\..+")
 
 
 @dataclass
-class _Reader(SectionReader):
+class _Reader(LiteralReader):
     """Builds one manual out of one or more files: facts, then tools, then policies, which speak of both."""
 
+    noun = "fact"
+    role = "argument of this tool"
     facts: dict[str, ToolFact] = field(default_factory=dict)
     records: dict[str, RecordKind] = field(default_factory=dict)
     tools: dict[str, ToolSchema] = field(default_factory=dict)
@@ -235,19 +240,17 @@ class _Reader(SectionReader):
             if not _ARGUMENT.fullmatch(argument) or argument == RESULT:
                 raise yaml.error((*path, "args", place), f"{excerpt(argument)!r} cannot be spoken of as an argument")
         names = frozenset(read.args)
-        needs = [self._clause(yaml, (*path, "needs", at), text, names) for at, text in enumerate(read.needs)]
-        effects, failing = (
-            tuple(self._effect(yaml, (*path, key, at), text, names) for at, text in enumerate(texts))
-            for key, texts in (("effects", read.effects), ("on_failure", read.failing))
-        )
-        forgets = [self._forgotten(yaml, (*path, "forgets", at), text, names) for at, text in enumerate(read.forgets)]
+        needs = read_each(self._clause, yaml, (*path, "needs"), read.needs, names)
+        effects = read_each(self._effect, yaml, (*path, "effects"), read.effects, names)
+        failing = read_each(self._effect, yaml, (*path, "on_failure"), read.failing, names)
+        forgets = read_each(self._forgotten, yaml, (*path, "forgets"), read.forgets, names)
         unknown = read.unknown or self.settings.unknown
-        self.tools[name] = ToolSchema(name, names, tuple(needs), effects, failing, tuple(forgets), unknown, read.reads)
+        self.tools[name] = ToolSchema(name, names, needs, effects, failing, forgets, unknown, read.reads)
 
     def _effect(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> ToolEffect:
         """Read `exchanged(order_id)`, or with a condition: `confirmed if agrees(text)`."""
         head, _, condition = text.partition(" if ")
-        literal = self._literal(yaml, path, head, names | {RESULT}, starred=True)
+        literal = self._literal(yaml, path, head, names | {RESULT}, AS_MANY)
         fact = self.facts.get(literal.atom.predicate)
         if fact is not None and not fact.told:
             raise yaml.error(path, f"{literal.atom.predicate} is read from results; no call makes it so")
@@ -263,7 +266,8 @@ class _Reader(SectionReader):
             raise yaml.error(path, f"no record is called {atom.predicate!r}; known: {', '.join(self.records)}")
         if len(kind.key) != len(atom.args):
             raise yaml.error(path, f"a {kind.name} has a key of {len(kind.key)}: write it like `{kind.name}(id)`")
-        args = [self._argument(yaml, path, arg, names | {RESULT}, starred=True) for arg in atom.args]
+        places, named = range(len(atom.args)), Literal(atom)
+        args = [self.argument(yaml, path, named, place, names | {RESULT}, AS_MANY) for place in places]
         return Atom(atom.predicate, tuple(args))
 
     def _policy(self, yaml: YamlFile, id_: str, value: object) -> None:
@@ -283,15 +287,18 @@ class _Reader(SectionReader):
         shared = names or frozenset()
         each = {}
         for variable, source in read.each.items():
-            way = self._path(yaml, (*path, "each", variable), self._argument(yaml, path, source, shared, starred=True))
+            where = (*path, "each", variable)
+            way = self._path(
+                yaml, where, self.argument(yaml, where, Literal(Atom("each", (source,))), 0, shared, AS_MANY)
+            )
             each[variable] = way if way.many else Path(way.head, (*way.steps, "*"))
         bound = shared | frozenset(each)
-        when = [self._clause(yaml, (*path, "when", at), text, bound) for at, text in enumerate(read.when)]
-        requires = [self._clause(yaml, (*path, "requires", at), text, bound) for at, text in enumerate(read.requires)]
+        when = read_each(self._clause, yaml, (*path, "when"), read.when, bound)
+        requires = read_each(self._clause, yaml, (*path, "requires"), read.requires, bound)
         rule = Rule(id_, Tier.DOMAIN, "policies", " ".join(read.text.split()))
         unknown = read.unknown or self.settings.unknown
         sets = self._sets(yaml, path, read, shared)
-        policy = Policy(rule, tuple(read.tools), tuple(when), tuple(requires), each, unknown, read.instead)
+        policy = Policy(rule, tuple(read.tools), when, requires, each, unknown, read.instead)
         rules = self.drafts if read.draft else self.policies
         rules.append(replace(policy, warns=read.warns, asks=read.asks, sets=sets))
 
@@ -314,56 +321,25 @@ class _Reader(SectionReader):
                 raise yaml.error((*path, "sets", name), "is not JSON; put a date in quotes") from None
         return sets
 
-    def _clause(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Clause:
-        clause = yaml.parsed(path, parse_clause, text)
-        return Clause(tuple(self._checked(yaml, path, literal, names) for literal in clause.literals))
+    def known(self) -> Mapping[str, int]:
+        return {**{name: len(fact.predicate.args) for name, fact in self.facts.items()}, GIVEN: 1}
 
-    def _literal(
-        self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str], *, starred: bool = False
-    ) -> Literal:
-        literal = yaml.parsed(path, parse_literal, text)
-        return self._checked(yaml, path, literal, names, starred=starred)
-
-    def _checked(
-        self,
-        yaml: YamlFile,
-        path: tuple[object, ...],
-        literal: Literal,
-        names: frozenset[str],
-        *,
-        starred: bool = False,
-    ) -> Literal:
-        """The literal with paths into the call in place of arguments, if its fact is known."""
-        name, args = literal.atom.predicate, literal.atom.args
-        if name in self.broken:
-            return literal
-        fact = self.facts.get(name)
-        if fact is None and name != GIVEN:
-            raise yaml.error(path, f"unknown fact {name!r}; known: {', '.join((*self.facts, GIVEN))}")
-        wanted = len(fact.predicate.args) if fact is not None else 1
-        if len(args) != wanted:
-            raise yaml.error(path, f"{name} takes {wanted} argument(s), not {len(args)}")
-        bound = [self._argument(yaml, path, arg, names, starred=starred) for arg in args]
-        if sum(arg.startswith("<") and Path.parse(arg).many for arg in bound) > 1:
-            raise yaml.error(path, "only one of the arguments may stand for many")
-        return Literal(Atom(name, tuple(bound)), literal.negated)
-
-    def _argument(
-        self, yaml: YamlFile, path: tuple[object, ...], arg: str, names: frozenset[str], *, starred: bool = False
+    def argument(
+        self, yaml: YamlFile, path: tuple[object, ...], literal: Literal, place: int, names: frozenset[str], role: str
     ) -> str:
         """A fixed name without its quotes, or a path from an argument of the call, as `<items>.*`."""
-        if len(arg) > 2 and arg[0] == arg[-1] == '"':
-            if arg[1] == "<":
-                raise yaml.error(path, "a fixed name cannot begin with `<`")
-            return arg[1:-1]
+        arg = literal.atom.args[place]
         head = re.split(r"[.\[]", arg, maxsplit=1)[0]
         if head not in names:
-            choice = ", ".join(sorted(names)) or "none here"
-            problem = f"{excerpt(arg)!r} is no argument of this tool ({choice}); put a fixed name in double quotes"
-            raise yaml.error(path, problem)
+            if arg.startswith('"<'):
+                raise yaml.error(path, "a fixed name cannot begin with `<`")
+            return super().argument(yaml, path, literal, place, names - {arg}, role)
         text = f"<{head}>{arg[len(head) :]}"
-        if self._path(yaml, path, text).many and not starred:
-            raise yaml.error(path, f"`{excerpt(arg)}` stands for many; use `each` for that")
+        if self._path(yaml, path, text).many:
+            if role != AS_MANY:
+                raise yaml.error(path, f"`{excerpt(arg)}` stands for many; use `each` for that")
+            if any(re.search(r"\*|\[", other) for other in literal.atom.args[:place]):
+                raise yaml.error(path, "only one of the arguments may stand for many")
         return text
 
 

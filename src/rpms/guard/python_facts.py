@@ -8,18 +8,23 @@ import os
 import queue
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from threading import Thread, current_thread
+from threading import Thread, current_thread, local
+from time import monotonic
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import open_regular
 from rpms.foreign.limits import LONGEST_FACT
 from rpms.foreign.shown import excerpt
-from rpms.guard.call_facts import PythonFact, Unknown
+from rpms.guard.call_facts import PythonFact
 from rpms.guard.calls import ToolManual
 
 _LOUD = logging.getLogger("rpms.guard")
+_T = TypeVar("_T")
+_PAUSE = 60.0
+"""Seconds for which a function that took too long is not asked the same again."""
+_LONGEST = 500
 
 
 def load_python(file: str | Path) -> ModuleType:
@@ -54,61 +59,79 @@ class PythonFacts:
             if function is not None:
                 self._functions[fact.python] = function
         self._seconds = seconds
-        self._worker: _Worker | None = None
+        self._mine = local()
+        self._late: dict[str, float] = {}
 
     def __call__(self, name: str, *args: Any) -> bool | None:
         """Ask a function. Unknown is raised where it asked for a record that was not looked up."""
-        if isinstance(current_thread(), _Worker):  # a fact that asks for another
-            return self._read(name, _outcome(self._functions[name], args))
-        if self._worker is None or self._worker.late:
-            self._worker = _Worker()
-        answer = self._worker.ask(self._functions[name], args, self._seconds)
-        if answer is None:
-            _LOUD.error("the fact %s did not answer within %g seconds: it is unknown", excerpt(name), self._seconds)
+        worker = current_thread()
+        if not isinstance(worker, _Worker):
+            return self.within(lambda: self(name, *args))
+        question = f"{name}{args[1:]!r}"[:_LONGEST]
+        if question in self._late and monotonic() - self._late[question] < _PAUSE:
             return None
-        return self._read(name, answer)
+        outer, worker.asking = worker.asking, (question, monotonic())
+        try:
+            value: Any = self._functions[name](*args)
+        except SystemExit as error:
+            value = error
+        finally:
+            worker.asking = outer
+        if value is None or isinstance(value, bool):
+            return value
+        self._report(name, f"gave a {type(value).__name__}, not True, False or None")
+        return None
 
-    def _read(self, name: str, answer: tuple[Any, BaseException | None]) -> bool | None:
-        value, error = answer
-        if isinstance(error, Unknown):
-            raise error
-        if isinstance(error, Exception):
-            raise error
-        if error is not None or not (value is None or isinstance(value, bool)):
-            what = type(error).__name__ if error is not None else f"a {type(value).__name__}"
-            _LOUD.error("the fact %s gave %s, not True, False or None: it is unknown", excerpt(name), what)
-            return None
-        return value
+    def within(self, work: Callable[[], _T]) -> _T:
+        """Do something that may ask functions, in a worker; where one takes too long, again with its fact unknown."""
+        if not self._functions or isinstance(current_thread(), _Worker):
+            return work()
+        while True:
+            worker: _Worker | None = getattr(self._mine, "worker", None)  # each thread that asks has one of its own
+            if worker is None or worker.late:
+                worker = self._mine.worker = _Worker()
+            answer = worker.ask(work, self._seconds)
+            if answer is not None:
+                value, error = answer
+                if error is not None:
+                    raise error
+                return value  # type: ignore[no-any-return]
+            question = worker.asking[0] if worker.asking is not None else ""
+            self._late[question] = monotonic()
+            self._report(question, f"did not answer within {self._seconds:g} seconds")
+
+    def _report(self, name: str, why: str) -> None:
+        _LOUD.error("the fact %s %s: it is unknown", excerpt(name), why)
 
 
 class _Worker(Thread):
-    """Runs functions one after another; one that does not return keeps this thread, and another one is started."""
+    """Does one thing after another; if a function does not return, this thread is left to it."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
-        self._asked: queue.SimpleQueue[tuple[Callable[..., Any], tuple[Any, ...]]] = queue.SimpleQueue()
+        self._asked: queue.SimpleQueue[Callable[[], Any]] = queue.SimpleQueue()
         self._answers: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+        self.asking: tuple[str, float] | None = None
+        """The function that is running, and since when."""
         self.late = False
         self.start()
 
-    def ask(
-        self, function: Callable[..., Any], args: tuple[Any, ...], seconds: float
-    ) -> tuple[Any, BaseException | None] | None:
-        """What a function returned or raised; None if it took too long."""
-        self._asked.put((function, args))
-        try:
-            return self._answers.get(timeout=seconds)
-        except queue.Empty:
-            self.late = True
-            return None
+    def ask(self, work: Callable[[], Any], seconds: float) -> tuple[Any, BaseException | None] | None:
+        """What came of it; None if one function took longer than it may."""
+        self._asked.put(work)
+        while True:
+            try:
+                return self._answers.get(timeout=seconds)
+            except queue.Empty:
+                asking = self.asking
+                if asking is not None and monotonic() - asking[1] >= seconds:
+                    self.late = True
+                    return None
 
     def run(self) -> None:
         while not self.late:
-            self._answers.put(_outcome(*self._asked.get()))
-
-
-def _outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, BaseException | None]:
-    try:
-        return function(*args), None
-    except BaseException as error:  # noqa: BLE001  SystemExit too is only an answer that tells nothing
-        return None, error
+            work = self._asked.get()
+            try:
+                self._answers.put((work(), None))
+            except BaseException as error:  # noqa: BLE001  raised again where it was asked for
+                self._answers.put((None, error))

@@ -38,7 +38,8 @@ class Harvest:
     """Sub-goals by how their names begin that are no end in themselves: their actions open the next snippet."""
     through: tuple[str, ...] = ("take", "pick_up")
     """Sub-goals whose snippet is kept, and whose actions open the next one as well: Appendix F's snippet runs from the
-    search with an empty hand to the heating, Section 3.3's from the search to the taking."""
+    search with an empty hand to the heating, Section 3.3's from the search to the taking. What follows the taking is
+    kept by itself too, for a hand that is full."""
     refused: bool = True
     """Whether what the world refused stays in snippets. The paper does not say that it is taken out, and arbitration
     (Table 4) has what rules object to in memories to work on."""
@@ -131,6 +132,7 @@ class _Episode:
         steps = self.episode.steps
         best = steps[0].decision.progress.done
         taken: list[Step] = []
+        began = 0  # where in them the leg begins that follows the last taking
         for place, step in enumerate(steps):
             if self._answers(step) and step.command.isdecimal():
                 pass  # the number of an option means nothing elsewhere; what it completed is the command asked about
@@ -146,10 +148,12 @@ class _Episode:
             best = max(best, done)
             if small and not won:
                 continue
-            if taken and not (len(taken) == 1 and self._moved(taken[0])):
-                yield self._snippet(taken[-self.how.longest :], now.sub_goal)
-            if won or not now.sub_goal.startswith(self.how.through or (" ",)):
-                taken = []
+            for part in dict.fromkeys((0, began)):  # the whole way, and the last leg of it
+                leg = taken[part:]
+                if leg and not (len(leg) == 1 and self._moved(leg[0])):
+                    yield self._snippet(leg[-self.how.longest :], now.sub_goal)
+            onward = not won and now.sub_goal.startswith(self.how.through or (" ",))
+            taken, began = (taken, len(taken)) if onward else ([], 0)
 
     def _is_action(self, step: Step) -> bool:
         """Whether a step is one that the world has: what is none of its actions teaches nothing."""

@@ -13,15 +13,8 @@ from rpms.core.goal import UNKNOWN_GOAL, Goal
 from rpms.core.planning.reason import reasoner_of
 from rpms.core.prompt import Part, make_block
 from rpms.core.reading.narrowing import forms_of, unsearched
-from rpms.core.reading.requests import (
-    Reader,
-    Readings,
-    RequestReading,
-    SlotQuestion,
-    Source,
-    Weights,
-    weights_of_answer,
-)
+from rpms.core.reading.readings import Readings, RequestReading
+from rpms.core.reading.requests import Reader, SlotQuestion, Source, Weights, weights_of_answer
 from rpms.core.usage import Usage
 from rpms.core.verdict import Candidate, Fate, Verdict
 from rpms.foreign.json_text import NotJson, loads

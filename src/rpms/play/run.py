@@ -135,7 +135,7 @@ class _Keeper:
 
     def keep(self, done: Finished) -> None:
         self._at = done
-        self._folder.write(done.row, done.text, done.timing, done.beside)
+        self._folder.write(done.row, done.data, done.timing, done.beside)
         self._rows[done.row.task] = done.row
         self._at = None
         self._listener.finished(done.row, done.usages, self._folder.run.file(done.row.task))

@@ -15,7 +15,7 @@ from rpms.play.episode import Play
 from rpms.play.plan import RunPlan
 from rpms.play.reading import Reads
 from rpms.play.reflecting import CARRIED, NOTHING, Reflection, carried_text, reflect
-from rpms.store.episodes import EpisodeRow, episode_text, row_of
+from rpms.store.episodes import EpisodeRow, episode_text, packed, row_of
 from rpms.store.runs import Timing
 from rpms.worlds.base import Task
 
@@ -28,7 +28,8 @@ class Finished:
     """A finished episode as it goes to disk: small, and free of everything it was played with."""
 
     row: EpisodeRow
-    text: str
+    data: bytes
+    """Its file."""
     timing: Timing
     beside: tuple[tuple[str, str], ...]
     usages: tuple[Usage, ...]
@@ -48,7 +49,7 @@ def finish(plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, 
     beside = tuple((folder, make(episode)) for folder, make in plan.keep.items())
     if plan.trial:
         beside = (*beside, (CARRIED, carried_text(carried)))
-    return Finished(row_of(episode), episode_text(episode), timing, beside, usages)
+    return Finished(row_of(episode), packed(episode_text(episode)), timing, beside, usages)
 
 
 def lost_episode(plan: RunPlan, task: Task, why: str) -> Finished:

@@ -147,7 +147,7 @@ def _write_best(plan: RunPlan, folders: Sequence[Path], out: Path) -> RunSummary
             data = read_bytes(runs[number].file(task), LARGEST_EPISODE)
             if not is_there(best.run.file(task)) or read_bytes(best.run.file(task), LARGEST_EPISODE) != data:
                 timing = timings[number].get(task, Timing(task, 0.0))
-                best.write(row, data.decode("utf-8", "surrogatepass"), timing)
+                best.write(row, data, timing)
         if (price := runs[0].price()) is not None:
             best.write_price(price)
         return best.run.summary()

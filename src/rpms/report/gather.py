@@ -24,7 +24,7 @@ from rpms.store.lock import LOCK
 from rpms.store.runs import EPISODES, PRICE, PROTOCOL, RunFolder
 from rpms.store.study_index import INDEX, read_study_index
 
-VARIES = ("condition", "memory", "retrieval", "agent")
+VARIES = ("condition", "memory", "retrieval", "agent", "reader")
 """What conditions of one comparison may differ in; everything else of their protocols must be the same."""
 UNKNOWN_TYPE = "unknown"
 """The type of a task that nobody has played: a protocol names tasks, episodes tell their types."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, TypeVar
 
 from rpms.core.belief import GOAL_PREDICATES
+from rpms.core.errors import FileError
 from rpms.core.facts import Atom, Clause, Kinds, Literal, parse_clause, parse_literal
 from rpms.core.rules import Predicate
+from rpms.foreign.shown import excerpt
 from rpms.store.sections import SectionReader
 from rpms.store.yaml_files import YamlFile
 
@@ -39,49 +41,77 @@ def read_each(
 
 
 @dataclass
-class ClauseReader(SectionReader):
+class LiteralReader(SectionReader):
+    """Reads conditions: one grammar for all manuals, each of which says what its predicates and arguments are."""
+
+    noun: ClassVar[str] = "predicate"
+    role: ClassVar[str] = AS_PARAMETER
+
+    def known(self) -> Mapping[str, int]:
+        """The predicates that conditions may name, and how many arguments each takes."""
+        raise NotImplementedError
+
+    def argument(
+        self, yaml: YamlFile, path: tuple[object, ...], literal: Literal, place: int, names: frozenset[str], role: str
+    ) -> str:
+        """An argument as conditions keep it: a name, or what stands in quotes."""
+        arg = literal.atom.args[place]
+        if len(arg) > 2 and arg[0] == arg[-1] == '"':
+            return arg[1:-1]
+        if arg not in names and (literal.atom.predicate, place) not in _CONSTANT_PLACES:
+            raise self.unknown_name(yaml, path, arg, names, role)
+        return arg
+
+    def unknown_name(
+        self, yaml: YamlFile, path: tuple[object, ...], arg: str, names: frozenset[str], role: str
+    ) -> FileError:
+        """The mistake of an argument that is none of the names."""
+        choice = ", ".join(sorted(names)) or "none here"
+        return yaml.error(path, f"{excerpt(arg)!r} is no {role} ({choice}); put a fixed name in double quotes")
+
+    def _clause(
+        self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str], role: str = ""
+    ) -> Clause:
+        clause = yaml.parsed(path, parse_clause, text)
+        return Clause(tuple(self._checked(yaml, path, literal, names, role) for literal in clause.literals))
+
+    def _literal(
+        self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str], role: str = ""
+    ) -> Literal:
+        return self._checked(yaml, path, yaml.parsed(path, parse_literal, text), names, role)
+
+    def _checked(
+        self, yaml: YamlFile, path: tuple[object, ...], literal: Literal, names: frozenset[str], role: str
+    ) -> Literal:
+        """The literal, if its predicate is known and its arguments are names or quoted."""
+        predicate, args = literal.atom.predicate, literal.atom.args
+        if predicate in self.broken:
+            return literal
+        known = self.known()
+        if predicate not in known:
+            raise yaml.error(path, f"unknown {self.noun} {predicate!r}; known: {', '.join(sorted(known))}")
+        if len(args) != known[predicate]:
+            raise yaml.error(path, f"{predicate} takes {known[predicate]} argument(s), not {len(args)}")
+        places = range(len(args))
+        bound = tuple(self.argument(yaml, path, literal, place, names, role or self.role) for place in places)
+        return replace(literal, atom=Atom(predicate, bound))
+
+
+@dataclass
+class ClauseReader(LiteralReader):
     """Reads conditions over the predicates, and the kinds, that it has read before."""
 
     predicates: dict[str, Predicate] = field(default_factory=dict)
     kinds: dict[str, Kinds] = field(default_factory=dict)
 
-    def _clause(
-        self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str], role: str = AS_PARAMETER
-    ) -> Clause:
-        clause = yaml.parsed(path, parse_clause, text)
-        return Clause(tuple(self._checked(yaml, path, literal, names, role) for literal in clause.literals))
-
-    def _literal(self, yaml: YamlFile, path: tuple[object, ...], text: str, names: frozenset[str]) -> Literal:
-        literal = yaml.parsed(path, parse_literal, text)
-        return self._checked(yaml, path, literal, names)
+    def known(self) -> Mapping[str, int]:
+        return {**GOAL_PREDICATES, **{name: len(each.args) for name, each in self.predicates.items()}}
 
     def _checked(
-        self,
-        yaml: YamlFile,
-        path: tuple[object, ...],
-        literal: Literal,
-        names: frozenset[str],
-        role: str = AS_PARAMETER,
+        self, yaml: YamlFile, path: tuple[object, ...], literal: Literal, names: frozenset[str], role: str
     ) -> Literal:
-        """The literal, if its predicate is known and its arguments are parameters or quoted names."""
-        predicate, args = literal.atom.predicate, literal.atom.args
-        declared = self.predicates.get(predicate)
-        wanted = len(declared.args) if declared else GOAL_PREDICATES.get(predicate)
-        if predicate in self.broken:
-            return literal
-        if wanted is None:
-            known = ", ".join(sorted((*self.predicates, *GOAL_PREDICATES)))
-            raise yaml.error(path, f"unknown predicate {predicate!r}; known: {known}")
-        if len(args) != wanted:
-            raise yaml.error(path, f"{predicate} takes {wanted} argument(s), not {len(args)}")
-        plain = []
-        for place, arg in enumerate(args):
-            quoted = len(arg) > 2 and arg[0] == arg[-1] == '"'
-            if not quoted and arg not in names and (predicate, place) not in _CONSTANT_PLACES:
-                choice = ", ".join(sorted(names)) or "none here"
-                raise yaml.error(path, f"{arg!r} is no {role} ({choice}); put a fixed name in double quotes")
-            plain.append(arg[1:-1] if quoted else arg)
-        return Literal(Atom(predicate, tuple(plain)), literal.negated, self.kinds.get(predicate))
+        read = super()._checked(yaml, path, literal, names, role)
+        return replace(read, kinds=self.kinds.get(literal.atom.predicate))
 
     def _check_agreement(self, yaml: YamlFile, path: tuple[object, ...], clauses: Sequence[Clause]) -> None:
         """Report a list of which not all can hold: a fact and its negation, or two facts that exclude each other."""

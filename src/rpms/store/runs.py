@@ -25,7 +25,7 @@ from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.foreign.shown import excerpt
 from rpms.foreign.typed import from_json
-from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, packed, read_episode, read_row
+from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, read_episode, read_row
 from rpms.store.files import read_sealed, read_text, sealed, write_whole
 from rpms.store.lock import LOCK, locked
 from rpms.store.protocol import Protocol, read_protocol
@@ -208,7 +208,7 @@ class OpenRun:
     """Episode files that cannot be read and will be played again."""
     _timings: int = field(repr=False)
 
-    def write(self, row: EpisodeRow, text: str, timing: Timing, beside: Iterable[tuple[str, str]] = ()) -> None:
+    def write(self, row: EpisodeRow, data: bytes, timing: Timing, beside: Iterable[tuple[str, str]] = ()) -> None:
         """Keep one finished episode; once this returns, it survives a crash.
 
         `beside` is written first, each as folder and text under the episode's name and with a checksum, so that whoever
@@ -218,7 +218,7 @@ class OpenRun:
         for folder, content in beside:
             write_whole(self.run.folder / folder / file_name(row.task), sealed(content))
         self._time(timing)
-        write_whole(file, packed(text))
+        write_whole(file, data)
 
     def write_price(self, numbers: Mapping[str, float | None]) -> None:
         """Keep the price, as `RunFolder.price` gives it back; the latest one given holds for the whole run."""

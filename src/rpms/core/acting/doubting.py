@@ -15,10 +15,11 @@ from math import inf
 from rpms.core.acting.step_context import StepContext
 from rpms.core.acting.surprise import Noticed, SurpriseKind, circle
 from rpms.core.facts import Truth
+from rpms.core.planning.doubts import doubted
 from rpms.core.planning.ground import Order
 from rpms.core.planning.prices import Option
 from rpms.core.planning.reason import Plan, Reasoner, likely_places, reasoner_of
-from rpms.core.planning.trust import Trust, doubted
+from rpms.core.planning.trust import Trust
 from rpms.core.rules import ActiveRules
 
 _CIRCLES = 3

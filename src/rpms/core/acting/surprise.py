@@ -10,6 +10,7 @@ from itertools import islice, product
 from rpms.core.acting.step_context import StepContext
 from rpms.core.belief import Situation
 from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.planning.doubts import goal_holds, made, unfinished, wanted_facts
 from rpms.core.planning.prices import Link
 from rpms.core.planning.reason import UNSEEN
 from rpms.core.planning.trust import (
@@ -25,12 +26,8 @@ from rpms.core.planning.trust import (
     atoms_over,
     effect_line,
     false_over,
-    goal_holds,
     key_of,
-    made,
     need_line,
-    unfinished,
-    wanted_facts,
 )
 from rpms.core.rules import ANYTHING, ActionSchema, ActiveRules, Instance, Revelation
 
@@ -126,12 +123,16 @@ def _refused(
         for one in schema.preconditions
     ]
     against = [clause for clause, was, now in values if Truth.FALSE in (was, now)]
-    if WAIVED in trust.ventures.get(command, ""):  # it was done in spite of what nobody knew
+    waived = WAIVED in trust.ventures.get(command, "")
+    if waived:  # it was done in spite of what nobody knew
         against += [clause for clause, was, now in values if was is now is Truth.UNKNOWN]
-    trust = trust.excluding(key, _tried(trust.suspects.get(key, frozenset()), instance, before))
+    tried = _tried(trust.suspects.get(key, frozenset()), instance, before, waived=waived)
+    trust = trust.excluding(key, tried)
     if against:
         for clause in against:
             trust = trust.weighed(need_line(rules, schema, clause), CONFIRMED)
+        if waived:  # or it needs something else as well
+            trust = trust.suspecting(key, false_over(rules, instance, before, unknown=True))
         return replace(noticed, trust=trust)
     line = ManualLine(key, LinePart.NEEDS, COMPLETE)
     trust = trust.weighed(line, CONTRADICTED)
@@ -143,7 +144,7 @@ def _refused(
     )
 
 
-def _tried(suspects: Iterable[Literal], instance: Instance, facts: Situation) -> frozenset[Literal]:
+def _tried(suspects: Iterable[Literal], instance: Instance, facts: Situation, *, waived: bool) -> frozenset[Literal]:
     """Of the needs that an action is suspected to have, those that a refusal excludes: all else that it needs held."""
     broken = [
         clause for clause in instance.schema.preconditions if clause.bind(instance.binding).truth(facts) is Truth.FALSE
@@ -152,7 +153,7 @@ def _tried(suspects: Iterable[Literal], instance: Instance, facts: Situation) ->
         one
         for one in suspects
         if one.bind(instance.binding).truth(facts) in ((Truth.TRUE, Truth.UNKNOWN) if one.negated else (Truth.TRUE,))
-        and all(clause == Clause((Literal(one.atom, not one.negated),)) for clause in broken)
+        and all(waived or clause == Clause((Literal(one.atom, not one.negated),)) for clause in broken)
     )
 
 
@@ -209,9 +210,13 @@ def _changes(
     known = {*schema.effects, *noticed.trust.learned.get(key, ())}
     told = {effect for process, bound in processes_of(rules, command, before) for effect in _bound(process, bound)}
     wanted, news = wanted_facts(rules), list[Literal | Revelation]()
+    matters = {predicate for predicate, _ in wanted}
     for atom in atoms_over(rules, schema):
+        if atom.predicate not in matters:
+            continue
         bound = atom.bind(binding)
-        was, now = before.truth(bound), after.truth(bound)
+        now = after.truth(bound)
+        was = before.truth(bound) if now is not Truth.UNKNOWN else now
         literal = Literal(atom, now is Truth.FALSE)
         if was is now or Truth.UNKNOWN in (was, now) or (atom.predicate, literal.negated) not in wanted:
             continue

@@ -224,7 +224,10 @@ class _Graph(Priced):
     def explore(self, sought: Sequence[str] = (UNSEEN,)) -> Plan:
         """Find out whatever is unknown of what is sought: for when no way to the goal is known."""
         edges = []
-        for ways in self._manual.revealers.values():
+        together = {self._manual.companion(name) for name in self._manual.rules.predicates}
+        for predicate, ways in self._manual.revealers.items():
+            if UNSEEN not in sought and predicate in together:
+                continue  # what is with what never says where a thing is
             for way in ways:
                 free = [name for name in way.fact.args if name != ANYTHING]
                 for chosen in product(*(self._names.get(name, ()) for name in free)):
@@ -263,10 +266,28 @@ class _Graph(Priced):
         return Edge(GOAL, tuple(dict.fromkeys(needs)), cost)
 
 
+_TWINS_KEPT = 64
+_twins: dict[tuple[object, ...], Reasoner] = {}
+"""By identity of what ways to facts follow from, which each reasoner keeps alive."""
+
+
 @lru_cache(maxsize=512)
 def reasoner_of(rules: ActiveRules) -> Reasoner:
-    """The reasoner over some rules, made once for all steps that ask for it."""
-    return Reasoner(rules)
+    """The reasoner over some rules, made once for all steps that ask for it.
+
+    Rules for another goal that have the same actions and prohibitions come about in the same ways: these are shared.
+    """
+    bans = tuple(id(rule) for rule in rules.rules if rule.forbids)
+    key = (id(rules.environment), id(rules.lore), id(rules.predicates), rules.barred, bans)
+    made, twin = Reasoner(rules), _twins.get(key)
+    if twin is None:
+        if len(_twins) >= _TWINS_KEPT:
+            _twins.clear()
+        _twins[key] = made
+    else:
+        for name in ("makers", "revealers", "positional", "lasting_names", "lasting"):
+            vars(made)[name] = getattr(twin, name)
+    return made
 
 
 def plan_for(rules: ActiveRules, situation: Situation, experience: Whereabouts | None = None) -> Plan:

@@ -8,7 +8,6 @@ yields questions and is sent what the model makes of them.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -16,12 +15,12 @@ from functools import cached_property
 from random import Random
 
 from rpms.core.belief import Belief
-from rpms.core.facts import kind_of
 from rpms.core.goal import Goal
 from rpms.core.memory import Entry, RememberedRequest, SuccessSnippet
 from rpms.core.prompt import Block, Form, Part, Prompt, make_block
 from rpms.core.reading.lexicon import Lexicon, names_in
 from rpms.core.reading.narrowing import FIELDS, Narrowing, Objected, RequestForm, forms_of
+from rpms.core.reading.readings import Readings, RequestReading, weighed
 from rpms.core.rules import RuleManual
 
 EXAMPLES = 24
@@ -32,14 +31,6 @@ READINGS = 20
 """Readings that are kept; an episode of fifty steps has time for five."""
 WORDS = 0.5
 """Weight of the words' evidence beside the model's: both are logarithms of probabilities."""
-SEEN = math.log(3.0)
-"""Evidence for a reading whose object was seen here, against one whose object was not."""
-NOWHERE = 0.05
-"""Probability that a thing is here which was in none of the places that were searched."""
-SWITCH = 3.0
-"""Steps that it costs to take another reading up, beside those of its plan."""
-PRICED = 8
-"""Readings whose plans are made to find the next one."""
 NOT_SAID = -4.0
 """Logarithm of the probability of what a model did not answer, where it gives one answer and no weights."""
 UNTRIED = -4.0
@@ -51,8 +42,6 @@ DRAWS = 2_000
 UNREAD = 1.0
 """Evidence below which no word of a request points to any kind: it is then not read at all."""
 
-Price = Callable[[Goal], float]
-"""Steps that a goal takes from here; infinite where nothing leads to it."""
 Make = Callable[[str, Mapping[str, str], str], Goal]
 """A goal of a type with some fields, and the request as its text."""
 
@@ -70,18 +59,6 @@ class Source(StrEnum):
 
 
 @dataclass(frozen=True)
-class RequestReading:
-    """One goal that a request may mean."""
-
-    goal: Goal
-    score: float
-    """Logarithm of how likely it is, up to a constant."""
-    probability: float = 0.0
-    """Among all readings that are kept."""
-    reasons: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class SlotQuestion:
     """One question to a model: which of the choices goes on an answer that is begun."""
 
@@ -93,80 +70,6 @@ class SlotQuestion:
 
 Weights = Sequence[float]
 """Logarithms of the choices' probabilities, in their order."""
-
-
-@dataclass(frozen=True)
-class Readings:
-    """A request with its readings, best first, and the one that is acted on."""
-
-    request: str
-    ranked: tuple[RequestReading, ...]
-    taken: int = 0
-    why: str = ""
-    """Why this one is acted on and not the one before; nothing at the start."""
-    examples: tuple[tuple[float, RememberedRequest], ...] = field(default=(), compare=False, repr=False)
-
-    @property
-    def now(self) -> RequestReading:
-        return self.ranked[self.taken]
-
-    def following(self, why: str, belief: Belief, price: Price) -> Readings | None:
-        """The same with the next reading to try, looked at again with what was seen since.
-
-        Next is what promises most for its steps: the order in which a search finds soonest what it looks for.
-        """
-        rest = _weighed(self.ranked[self.taken + 1 :], belief)
-        if not rest:
-            return None
-        near = sorted(rest[:PRICED], key=lambda each: -each.probability / (SWITCH + price(each.goal)))
-        ranked = (*self.ranked[: self.taken + 1], *near, *rest[PRICED:])
-        return replace(self, ranked=ranked, taken=self.taken + 1, why=why)
-
-    def instead(self, belief: Belief, unsearched: float) -> Readings | None:
-        """The same with another reading taken whose object was seen, where the present one's is nowhere so far.
-
-        `unsearched`: the share of places where it may still be. The present one may be taken again later.
-        """
-        now, seen = self.now, _kinds_seen(belief)
-        if now.goal.object in seen:
-            return None
-        rest = self.ranked[self.taken + 1 :]
-        own = now.score + math.log(unsearched + NOWHERE)
-        better = [each for each in rest if each.goal.object in seen and each.score + SEEN > own]
-        if not better:
-            return None
-        best = max(better, key=lambda each: each.score)
-        others = _weighed((now, *(each for each in rest if each is not best)), belief)
-        why = f"{best.goal.object} was seen here, {now.goal.object} was not"
-        return replace(self, ranked=(*self.ranked[: self.taken], best, *others), why=why)
-
-    def record(self) -> list[dict[str, object]]:
-        """The readings as JSON, for the step that begins with them."""
-        return [
-            {
-                "goal": str(each.goal.signature),
-                "probability": round(each.probability, 4),
-                "reasons": list(each.reasons),
-                **({"taken": True} if place == self.taken else {}),
-            }
-            for place, each in enumerate(self.ranked)
-        ]
-
-
-def _kinds_seen(belief: Belief) -> set[str]:
-    return {kind_of(name) for names in belief.names.values() for name in names}
-
-
-def _weighed(readings: Iterable[RequestReading], belief: Belief) -> tuple[RequestReading, ...]:
-    """Readings in their order with what is seen now, and probabilities that add up to 1."""
-    seen = _kinds_seen(belief)
-    found = [(each.score + SEEN * (each.goal.object in seen), each) for each in readings]
-    if not found:
-        return ()
-    best = max(score for score, _ in found)
-    total = sum(math.exp(score - best) for score, _ in found)
-    ordered = sorted(found, key=lambda pair: -pair[0])
-    return tuple(replace(each, probability=math.exp(score - best) / total) for score, each in ordered)
 
 
 @dataclass(frozen=True)
@@ -248,7 +151,7 @@ class Reader:
                 if not self._is_readable(request, possible):
                     return None
                 found = yield from self._search(request, possible, examples)
-        ranked = _weighed(sorted(found, key=lambda each: -each.score)[:READINGS], belief)
+        ranked = weighed(sorted(found, key=lambda each: -each.score)[:READINGS], belief)
         return Readings(request, ranked, examples=examples) if ranked else None
 
     def read_examples(self, request: str) -> list[tuple[float, RememberedRequest]]:

@@ -106,9 +106,7 @@ def conditions(book: Book, least: float = LIMITS.often, kept: float = 0.0) -> It
     """
     size, kinds = len(book.facts), _kinds(book)
     features = _features(book, kinds)
-    rows = [
-        _Row(each, each.true | each.false << size | _of_kinds(each, kinds) << 2 * size) for each in book.attempts
-    ]
+    rows = [_Row(each, each.true | each.false << size | _of_kinds(each, kinds) << 2 * size) for each in book.attempts]
     left = [row for row in rows if not row.attempt.refused]
     lost = [row for row in rows if row.attempt.refused]
     further = False
@@ -173,9 +171,7 @@ def foil_gain(hits: int, share: float, before: float) -> float:
     return hits * log2(share / before) if share else 0.0
 
 
-def grow_condition(
-    good: Sequence[_Row], bad: Sequence[_Row], features: Sequence[Feature], shares: Shares
-) -> int:
+def grow_condition(good: Sequence[_Row], bad: Sequence[_Row], features: Sequence[Feature], shares: Shares) -> int:
     """Add the fact, or pair of facts, with the highest weighed FOIL gain until no bad attempt is covered."""
     mask = 0
     while bad:

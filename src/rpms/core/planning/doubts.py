@@ -1,0 +1,277 @@
+"""Rules with doubts: the prices of trust written into the rules as further actions, and goals that may want more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import permutations
+
+from rpms.core.belief import Situation
+from rpms.core.facts import Atom, Clause, Literal, Truth
+from rpms.core.goal import Progress
+from rpms.core.planning.trust import (
+    COMPLETE,
+    FULL,
+    HOPED,
+    LIKELY,
+    POSSIBLE,
+    STEPS,
+    SUPPOSED,
+    UNLIKELY,
+    WAIVED,
+    LinePart,
+    ManualLine,
+    Trust,
+    atoms_over,
+    effect_line,
+    key_of,
+    need_line,
+)
+from rpms.core.rules import ActionSchema, ActiveRules, Purpose, Revelation
+
+
+def doubted(rules: ActiveRules, trust: Trust, wide: int = 0, barred: frozenset[str] = frozenset()) -> ActiveRules:
+    """The rules as an episode has left them, with further actions for the doubts that plans may have, at their price.
+
+    Lines that were contradicted may be doubted; with `wide`, any line may: that many needs of one action at a time.
+    `barred` are commands that are not to be given again as things are.
+    """
+    make = _Doubting(rules, trust, wide)
+    environment = tuple(map(make.mended, rules.environment))
+    processes = tuple(map(make.mended, rules.lore.processes))
+    pairs = list(zip((*rules.environment, *rules.lore.processes), (*environment, *processes), strict=True))
+    doubts = [copy for old, new in pairs for copy in make.doubts(old, new)]
+    doubts += make.hopes(pairs) if wide else ()
+    doubts = [
+        replace(one, steps=one.steps - STEPS * trust.evidence.get(ManualLine(one.doubt, LinePart.DOUBTED, ""), 0.0))
+        for one in doubts
+    ]
+    lore = replace(rules.lore, processes=processes, doubts=tuple(doubts))
+    return replace(rules, environment=environment, lore=lore, purposes=make.continuations(), barred=barred)
+
+
+@dataclass(frozen=True)
+class _Doubting:
+    rules: ActiveRules
+    trust: Trust
+    wide: int
+
+    def mended(self, schema: ActionSchema) -> ActionSchema:
+        """An action without needs that were refuted, with changes that nobody foretold, dearer where it was refused."""
+        trust, rules, key = self.trust, self.rules, key_of(self.rules, schema)
+        needs = tuple(one for one in schema.preconditions if trust.of(need_line(rules, schema, one)) > 0)
+        effects = tuple(one for one in schema.effects if not trust.upon(effect_line(rules, schema, one)))
+        news = trust.learned.get(key, ())
+        return replace(
+            schema,
+            preconditions=needs,
+            effects=tuple(dict.fromkeys((*effects, *(one for one in news if isinstance(one, Literal))))),
+            observes=(*schema.observes, *(one for one in news if isinstance(one, Revelation))),
+            steps=schema.steps + trust.upon(ManualLine(key, LinePart.NEEDS, COMPLETE)),
+        )
+
+    def doubts(self, old: ActionSchema, schema: ActionSchema) -> Iterator[ActionSchema]:
+        """An action against some of its lines."""
+        trust, rules = self.trust, self.rules
+        for effect in old.effects:
+            price = trust.upon(effect_line(rules, old, effect))
+            if price and effect not in schema.effects:
+                doubt = f"{schema.name} may not do {effect}"
+                yield replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
+        prices = [(need, trust.against(need_line(rules, old, need))) for need in schema.preconditions]
+        prices = [(need, price) for need, price in prices if self.wide or price < FULL * STEPS]
+        for need, price in prices:
+            yield _without(schema, price, need)
+        if self.wide > 1:
+            for place, (one, price) in enumerate(prices):
+                for other, more in prices[place + 1 :]:
+                    yield _without(schema, price + more, one, other)
+        yield from self._supposed(old, schema, prices)
+
+    def _supposed(
+        self, old: ActionSchema, schema: ActionSchema, prices: Sequence[tuple[Clause, float]]
+    ) -> Iterator[ActionSchema]:
+        """An action with a need that the manual does not state."""
+        for suspect in sorted(self.trust.suspects.get(key_of(self.rules, old), ()), key=str):
+            opposite = Clause((Literal(suspect.atom, not suspect.negated),))
+            if suspect in schema.effects or Clause((suspect,)) in schema.preconditions:
+                continue
+            needs = tuple(need for need in schema.preconditions if need != opposite)
+            price = POSSIBLE if opposite in schema.preconditions else self._plausible(suspect, old)
+            price = UNLIKELY if self._undone(suspect, needs) else price
+            doubt = f"{schema.name} {SUPPOSED} {suspect}"
+            steps, needs = old.steps + 0.5 + price, (*needs, Clause((suspect,)))
+            supposed = replace(schema, preconditions=needs, steps=steps, doubt=doubt)
+            yield supposed
+            for need, more in prices if self.wide else ():
+                if need in needs:
+                    yield replace(_without(supposed, more, need), doubt=f"{doubt}, and {WAIVED} {need}")
+
+    def _plausible(self, suspect: Literal, schema: ActionSchema) -> float:
+        """Steps by which a need that the manual does not state is tried after others.
+
+        A predicate that no line uses was declared for something; what other actions need is likely needed here too.
+        """
+        used, predicate = _uses(self.rules), self.rules.predicates[suspect.atom.predicate]
+        if predicate.lasting and not any(literal.atom.predicate == predicate.name for _, literal in used):
+            return LIKELY
+        alike = {name for name, literal in used if literal == suspect and name != schema.name}
+        return UNLIKELY if not alike else POSSIBLE if len(alike) == 1 else LIKELY
+
+    def _undone(self, suspect: Literal, needs: Iterable[Clause]) -> bool:
+        """Whether all that brings about another need undoes a fact: what is in hand leaves no empty hand."""
+        for literal in (need.literals[0] for need in needs if len(need.literals) == 1):
+            makers = [
+                (schema, dict(zip(effect.atom.args, literal.atom.args, strict=True)))
+                for schema in self.rules.environment
+                for effect in schema.effects
+                if (effect.atom.predicate, effect.negated) == (literal.atom.predicate, literal.negated)
+            ]
+            undo = Literal(suspect.atom, not suspect.negated)
+            if makers and all(undo in [each.bind(bound) for each in schema.effects] for schema, bound in makers):
+                return True
+        return False
+
+    def hopes(self, pairs: Sequence[tuple[ActionSchema, ActionSchema]]) -> Iterator[ActionSchema]:
+        """Actions that might bring about what something needs and nothing is known to bring about."""
+        made = {(effect.atom.predicate, effect.negated) for _, schema in pairs for effect in schema.effects}
+        for predicate, negated in sorted(wanted_facts(self.rules)):
+            if (predicate, negated) in made and self.wide < 2:
+                continue
+            for old, schema in pairs:
+                key, needs = key_of(self.rules, old), schema.preconditions
+                for atom in atoms_over(self.rules, old):
+                    effect = Literal(atom, negated)
+                    if atom.predicate != predicate or effect in schema.effects or Clause((effect,)) in needs:
+                        continue
+                    price = self.trust.upon(ManualLine(key, LinePart.DOES, str(effect)), 0.0)
+                    price -= 0.0 if schema.effects or schema.observes else FULL * STEPS / 2
+                    doubt = f"{schema.name} {HOPED} {effect}"
+                    yield replace(schema, effects=(effect,), observes=(), steps=schema.steps + price, doubt=doubt)
+
+    def continuations(self) -> tuple[tuple[Purpose, float], ...]:
+        """What the goal may want beside what the manual says, where that held without a win; with their prices."""
+        purpose, held = self.rules.purpose, self.trust.held
+        if purpose is None or held is None:
+            return ()
+        last = purpose.steps[-1:] if purpose.staged else purpose.steps
+        found = []
+        for literal, price in continuations_of(self.rules).items():
+            if literal not in held:
+                steps = (replace(last[0], until=(Clause((literal,)),)), *last)
+                found.append((replace(purpose, steps=steps, staged=False), price))
+        return tuple(found)
+
+
+def _without(schema: ActionSchema, price: float, *needs: Clause) -> ActionSchema:
+    left = tuple(need for need in schema.preconditions if need not in needs)
+    doubt = f"{schema.name} {WAIVED} {' and '.join(map(str, needs))}"
+    return replace(schema, preconditions=left, steps=schema.steps + price, doubt=doubt)
+
+
+@lru_cache(maxsize=64)
+def _uses(rules: ActiveRules) -> tuple[tuple[str, Literal], ...]:
+    """Each fact that a line of some action needs."""
+    schemas = (*rules.environment, *rules.lore.processes)
+    return tuple(
+        (schema.name, literal) for schema in schemas for clause in schema.preconditions for literal in clause.literals
+    )
+
+
+@lru_cache(maxsize=64)
+def wanted_facts(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
+    """What actions and the goal want, by predicate and sign; what lasting facts and kinds tell cannot be made."""
+    wanted = [literal for _, literal in _uses(rules)]
+    if rules.purpose is not None:
+        wanted += [each for step in rules.purpose.steps for clause in step.until for each in clause.literals]
+    told = {*rules.lore.facts, *rules.lore.kinds}
+    lasting = {name for name, predicate in rules.predicates.items() if predicate.lasting}
+    known = rules.predicates.keys() - told - lasting
+    return frozenset((each.atom.predicate, each.negated) for each in wanted if each.atom.predicate in known)
+
+
+@lru_cache(maxsize=64)
+def made(rules: ActiveRules) -> frozenset[tuple[str, bool]]:
+    """What the actions bring about, by predicate and sign."""
+    schemas = (*rules.environment, *rules.lore.processes)
+    return frozenset((effect.atom.predicate, effect.negated) for schema in schemas for effect in schema.effects)
+
+
+@lru_cache(maxsize=64)
+def continuations_of(rules: ActiveRules) -> Mapping[Literal, float]:
+    """Facts over the goal's variables that it may want beside its own, with steps by which they are tried later.
+
+    What the goal's own rules speak of comes first, then what other goals and earlier stages want, then what any action
+    brings about.
+    """
+    purpose = rules.purpose
+    if purpose is None:
+        return {}
+    stages = purpose.steps[-1:] if purpose.staged else purpose.steps
+    own = {literal for stage in stages for clause in stage.until for literal in clause.literals}
+    told = {
+        literal.atom.predicate
+        for rule in rules.domain
+        if rule.goals
+        for ban in rule.forbids
+        for clause in ban.when
+        for literal in clause.literals
+    }
+    found: dict[Literal, float] = {}
+    for other in (purpose, *rules.goals):
+        fields = {
+            name: [mine for mine, of in purpose.over.items() if of == source] for name, source in other.over.items()
+        }
+        literals = [each for stage in other.steps for clause in stage.until for each in clause.literals]
+        for literal in literals:
+            for args in _choices([fields.get(arg, [arg]) for arg in literal.atom.args]):
+                found.setdefault(Literal(Atom(literal.atom.predicate, args), literal.negated), 2.0)
+    for schema in (*rules.environment, *rules.lore.processes):
+        for effect in schema.effects:
+            for args in permutations(purpose.over, len(effect.atom.args)):
+                found.setdefault(Literal(Atom(effect.atom.predicate, args), effect.negated), 6.0)
+    opposite = {Literal(each.atom, not each.negated) for each in own}
+    return {
+        each: 0.0 if each.atom.predicate in told else price
+        for each, price in found.items()
+        if each not in own and each not in opposite
+    }
+
+
+def _choices(lists: list[list[str]]) -> Iterator[tuple[str, ...]]:
+    if not lists:
+        yield ()
+        return
+    for first in lists[0]:
+        for rest in _choices(lists[1:]):
+            if first not in rest:
+                yield (first, *rest)
+
+
+def bindings_met(purpose: Purpose, situation: Situation) -> Iterator[dict[str, str]]:
+    """The ways to bind the goal's variables to known things with which all that it wants holds."""
+    goal, variables = situation.goal, list(purpose.over)
+    stages = purpose.steps[-1:] if purpose.staged else purpose.steps
+    called = {field_: list(situation.belief.called(goal.named(field_))) for field_ in set(purpose.over.values())}
+    for things in _choices([called[purpose.over[name]] for name in variables]):
+        binding = dict(zip(variables, things, strict=True))
+        clauses = [clause.bind(binding) for stage in stages for clause in stage.until]
+        if all(clause.truth(situation) is Truth.TRUE for clause in clauses):
+            yield binding
+
+
+def goal_holds(rules: ActiveRules, situation: Situation, progress: Progress) -> bool:
+    """Whether all that the goal wants is known to hold."""
+    purpose = rules.purpose
+    if purpose is None or purpose.each:
+        return purpose is not None and progress.sub_goal == "done"
+    return any(True for _ in bindings_met(purpose, situation))
+
+
+def unfinished(trust: Trust, rules: ActiveRules, situation: Situation) -> Trust:
+    """Trust once all that the goal wants holds and the game goes on: what else holds then is not what is missing."""
+    held = trust.held or frozenset()
+    for binding in bindings_met(rules.purpose, situation) if rules.purpose is not None else ():
+        held |= {each for each in continuations_of(rules) if each.bind(binding).truth(situation) is Truth.TRUE}
+    return replace(trust, held=held)

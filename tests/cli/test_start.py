@@ -1,0 +1,57 @@
+"""A command line loads what it names and nothing else: counted in modules, not in seconds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from rpms.cli.app import COMMANDS, make_app
+
+_LOADED = """
+import sys
+sys.argv = ["rpms", *{words!r}]
+from rpms.cli import main
+try:
+    main()
+except SystemExit:
+    pass
+print("loaded:", *sys.modules)
+"""
+HEAVY = {"ruamel", "rapidfuzz", "openai", "filelock", "multiprocessing", "asyncio"}
+
+
+def loaded(*words: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", _LOADED.format(words=words)], capture_output=True, text=True, timeout=100, check=True
+    )
+    return set(done.stdout.rpartition("loaded:")[2].split())
+
+
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("runn",)], ids=" ".join)
+def test_help_and_mistakes_load_a_handful_of_modules(words: tuple[str, ...]):
+    names = loaded(*words)
+    own = {name for name in names if name.split(".")[0] == "rpms"}
+    assert len(own) <= 15
+    assert not HEAVY & names
+    assert len(names) <= 500
+
+
+def test_the_guard_starts_without_worlds_models_and_pages():
+    names = loaded("guard", "mcp", "--nope")
+    rooms = {name.split(".")[1] for name in names if name.startswith("rpms.")}
+    assert rooms <= {"cli", "core", "foreign", "guard", "store"}
+
+
+def test_a_mistake_in_an_option_of_one_command_loads_no_other_command_and_no_sdk():
+    names = loaded("run", "--nope")
+    assert not {"openai", "torch", "transformers", "ray", "scipy", "matplotlib", "numpy", "mcp"} & names
+    assert not {f"rpms.cli.{each.module}" for each in COMMANDS.values()} & names - {"rpms.cli.run"}
+
+
+def test_the_help_of_all_commands_says_what_each_says_of_itself():
+    whole = make_app()
+    said = {each.name: (each.help or "").split("\n")[0] for each in whole.registered_commands}
+    said |= {each.name: each.typer_instance.info.help for each in whole.registered_groups if each.typer_instance}
+    assert said == {name: known.summary for name, known in COMMANDS.items()}
