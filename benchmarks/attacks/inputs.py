@@ -22,7 +22,7 @@ from random import Random
 from attacks.environments import environment_requests
 from attacks.learned import evidence, explorations, learned_manuals
 from attacks.mutate import NASTY_TEXTS, as_json, bomb, changed_bytes, changed_tree
-from attacks.tools import guard_logs, guard_manuals, mcp_lines, tool_results
+from attacks.tools import guard_logs, guard_manuals, mcp_lines, python_facts, tool_results
 from rpms.core.errors import InputError
 from rpms.core.memory import merge
 from rpms.core.recall import EpisodicMemory
@@ -422,6 +422,7 @@ KINDS: dict[str, Kind] = {
     "command lines": command_lines,
     "guard manuals": guard_manuals,
     "guard logs": guard_logs,
+    "guard python facts": python_facts,
     "tool results": tool_results,
     "MCP messages": mcp_lines,
     "environment requests": environment_requests,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
 from pathlib import Path
@@ -10,11 +9,10 @@ from random import Random
 from typing import Any
 
 from attacks.mutate import NASTY_TEXTS, NASTY_VALUES, as_json, bomb, changed_bytes, changed_tree
-from rpms.foreign.json_text import NotJson, loads_once
-from rpms.guard import Call, Guard, Refuse, find_tool_mistakes, open_tool_manual
-from rpms.guard import mcp_messages as mcp
+from rpms.guard import Call, Guard, find_tool_mistakes, open_tool_manual, read_tool_manual
 from rpms.guard.log import read_guard_log
 from rpms.guard.manuals import manual_texts
+from rpms.guard.mcp_session import McpSession
 from rpms.guard.replay import replay, tried
 from rpms.learn.tool_rules import learn_tools
 from rpms.report.guard_pages import write_guard_report
@@ -81,27 +79,45 @@ def tool_results(dice: Random, _folder: Path, _samples: object) -> None:
             raise AssertionError("a ruling that cannot be printed")
 
 
+_BREAKS = ("\r", "\n", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029", "\0", " ")
+"""At which some reader may see the end of a line."""
+
+
 def mcp_lines(dice: Random, _folder: Path, _samples: object) -> None:
-    """MCP messages from both sides, as the proxy takes them apart."""
-    guard = Guard(MANUAL)
+    """MCP messages from both sides, a refused call hidden in some: only single lines pass, and never that call."""
+    to_client: list[bytes] = []
+    to_server: list[bytes] = []
+    session = McpSession(Guard(MANUAL), to_client.append, to_server.append, lambda _: None, 60)
+    refused = {"name": "cancel_order", "arguments": {"order_id": "W1", "user_id": "mia"}}
+    hidden = as_json({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": refused}).decode()
+    sign = dice.choice(_BREAKS)
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "return_items", "arguments": RETURN}}
     content = {"content": [{"type": "text", "text": json.dumps(ORDER)}], "structuredContent": ORDER, "isError": False}
     listed = {"tools": [{"name": "return_items", "inputSchema": {"properties": {"order_id": {}}}}]}
+    session.from_client(f'{{"method":"notifications/x","params":{{"a":{sign}{hidden}{sign}}}}}'.encode())
+    session.from_client(f'{{"method":"notifications/x"}}{sign}{hidden}'.encode())
     for message in (asked, {"id": 1, "result": content}, {"id": 2, "result": listed}, {"id": 3, "error": {"code": 1}}):
         line = changed_bytes(as_json(message), dice) if dice.random() < 0.5 else as_json(changed_tree(message, dice))
-        with contextlib.suppress(ValueError):  # what it cannot read is answered, not passed on
-            read = loads_once(line)
-            for each in read if isinstance(read, list) else [read]:
-                if mcp.is_call(each) and isinstance(ruling := guard.check(mcp.call_of(each)), Refuse):
-                    mcp.refusal(each.get("id"), ruling)
-        try:
-            answer = mcp.read_answer(line)
-        except NotJson:  # as the proxy does: such a line is not passed on, and whoever waits for it is told
-            mcp.answered_by(line)
-            continue
-        for each in answer if isinstance(answer, list) else [answer]:
-            if isinstance(each, dict):
-                result, failed = mcp.outcome_of(each)
-                guard.observe(Call("get_order", {"order_id": "W1"}), result, failed=failed)
-                mcp.differences(MANUAL, each)
-                mcp.tool_names(each)
+        (session.from_client if "method" in message else session.from_server)(line)
+    for line in (*to_client, *to_server):
+        if not line.isascii() or len(line.decode().splitlines()) != 1:
+            raise AssertionError("a message that is not one line to every reader")
+    for read in map(json.loads, to_server):
+        if read.get("method") == "tools/call" and read["params"].get("name") == "cancel_order":
+            raise AssertionError("a refused call was passed on")
+
+
+def python_facts(dice: Random, _folder: Path, _samples: object) -> None:
+    """Functions that return, raise or do anything: only True, False and None count, and the guard answers."""
+    rule = "{P-X-1: {text: x, tools: t, requires: odd(x)}}"
+    text = f"facts: {{odd: {{args: [x], python: odd}}}}\ntools: {{t: [x]}}\npolicies: {rule}"
+    value = dice.choice((True, False, None, *NASTY_VALUES))
+
+    def odd(_look: object, _x: object) -> Any:
+        if dice.random() < 0.2:
+            raise dice.choice((SystemExit(0), ValueError("x"), KeyError("x"), RecursionError()))
+        return value
+
+    ruling = Guard(read_tool_manual(("m", text)), python={"odd": odd}).check(Call("t", {"x": dice.choice(NASTY_TEXTS)}))
+    if ruling.goes_on and value is not True:
+        raise AssertionError(f"{value!r} counted as true")

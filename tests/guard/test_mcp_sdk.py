@@ -206,3 +206,15 @@ def test_whatever_is_passed_on_is_one_line_to_every_reader(line):
     for each in to_server:
         assert each.isascii()
         assert len(each.decode().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b'{"id":007,"x":}', b'{"id":NaN,"method":"x"}', b'{"id":1e999,"result":{}}', b'{"id":"a\tb","x":}', b'{"id":{}}'],
+)
+def test_an_id_that_no_message_can_have_is_answered_without_one(line):
+    to_client = []
+    session = McpSession(Guard(SHOP), to_client.append, [].append, lambda _: None, patience=60)
+    session.from_client(line)
+    session.from_server(line)
+    assert all(json.loads(each).get("id") is None for each in to_client if b"error" in each)

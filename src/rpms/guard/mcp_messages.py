@@ -55,16 +55,20 @@ def written(message: Any) -> bytes:
 def id_within(start: bytes, end: bytes) -> int | str | None:
     """The id of a message that is too long to be read, if it stands where SDKs write it: first or last."""
     found = _LAST_ID.search(end) or _FIRST_ID.match(start)
-    return json.loads(found[1]) if found else None
+    try:
+        return loads_once(found[1]) if found else None
+    except NotJson:
+        return None
 
 
-def answered_by(line: bytes) -> Any:
-    """The id that an unreadable line seems to answer; None if it answers nothing."""
+def answered_by(line: bytes) -> int | str | None:
+    """The id of a line that cannot be read; None if it has none that is a number or a text."""
     try:
         known = json.loads(line)
     except (ValueError, RecursionError):
         return id_within(line[:1_000], line[-1_000:])
-    return known.get("id") if isinstance(known, dict) and "method" not in known else None
+    id_ = known.get("id") if isinstance(known, dict) else None
+    return id_ if isinstance(id_, str | int) and not isinstance(id_, bool) else None
 
 
 def params_of(message: Mapping[str, Any]) -> dict[str, Any]:
