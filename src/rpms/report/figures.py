@@ -151,7 +151,7 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
 
 def _ablation_panel(axes: Any, comparison: Comparison, cells: Cells) -> None:
     value = _score if comparison.scored else _rate
-    a, b, c, d = cells
+    a, b, c, _ = cells
     measured = {results.name: value(results) for results in cells}
     for number, results in enumerate(cells):
         mean, low, high = measured[results.name]
