@@ -11,7 +11,7 @@ from rpms.models.base import Decoding
 from rpms.models.batching import BatchLimits
 from rpms.models.hf.loop import WORTH_A_PASS, Loop
 from rpms.models.hf.model import HFModel
-from rpms.models.hf.prefixes import CAPACITY, Known, Prefixes, _common, _name, sees_all
+from rpms.models.hf.prefixes import CAPACITY, KnownPrefix, Prefixes, _common, _name, sees_all
 from tests.models.prompts import request
 from tests.models.test_local_hf import folder  # noqa: F401  a fixture
 
@@ -213,7 +213,7 @@ def test_nothing_is_kept_without_a_limit_or_of_a_model_that_forgets(tiny):
     assert sees_all(transformers.MistralConfig(sliding_window=None))
     store = Prefixes(1000)
     parts = [(torch.zeros(1, 2, 4, 8), torch.zeros(1, 2, 4, 8)), (torch.zeros(1, 2, 4, 8), torch.zeros(1, 2, 3, 8))]
-    store.keep([[1, 2, 3, 4]], [Known()], 0, parts)
+    store.keep([[1, 2, 3, 4]], [KnownPrefix()], 0, parts)
     assert len(store) == 0
     assert not store.fit([[1]])  # and it is not tried again
 
@@ -224,7 +224,7 @@ def test_the_longest_beginning_is_found_among_many():
     rows = [[draw.choice((0, 1, 256, 70_000)) for _ in range(draw.randrange(1, 12))] for _ in range(300)]
     for row in rows:
         shape = (1, 1, len(row), 1)
-        store.keep([row], [Known()], 0, [(torch.zeros(shape), torch.zeros(shape))])
+        store.keep([row], [KnownPrefix()], 0, [(torch.zeros(shape), torch.zeros(shape))])
     for _ in range(300):
         prompt = [draw.choice((0, 1, 256, 70_000)) for _ in range(draw.randrange(1, 12))]
         common = max(

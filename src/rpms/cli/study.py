@@ -144,7 +144,7 @@ def run_file(
     if report:
         _report(console, folder, study, models)
     console.print()
-    _announce(console, study)
+    _announce(console, study, models)
     console.print(f"runs and index: {folder}", markup=False, soft_wrap=True)
 
 
@@ -186,10 +186,10 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
     return study
 
 
-def _announce(console: Console, study: Study) -> None:
+def _announce(console: Console, study: Study, models: Sequence[str]) -> None:
     console.print(Text(study.title, style="bold"))
-    if study.about:
-        console.print(Text(study.about))
+    if about := study.about_of(*models):
+        console.print(Text(about))
 
 
 def _tell(console: Console, cell: Cell, *, again: bool) -> None:

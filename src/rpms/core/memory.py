@@ -90,11 +90,6 @@ class Origin(NamedTuple):
     """For schemas: the action was tried here and failed."""
 
 
-def _evidence(count: int) -> float:
-    """More observations weigh more, but ever less so."""
-    return 1.0 + math.log(count) if count > 1 else 1.0
-
-
 _NUMBER = re.compile(r"\b\d+\b")
 
 
@@ -103,8 +98,33 @@ def canonical(text: str) -> str:
     return _NUMBER.sub("#", " ".join(text.casefold().split()))
 
 
+class _Observed:
+    """An entry that was learned at its origins."""
+
+    __slots__ = ()
+    origins: frozenset[Origin]
+
+    @property
+    def occurrence_count(self) -> int:
+        return len(self.origins)
+
+    @property
+    def success_count(self) -> int:
+        return len(self.origins)
+
+    @property
+    def weight(self) -> float:
+        """The strength of one observation."""
+        return 1.0
+
+    @property
+    def strength(self) -> float:
+        """More observations weigh more, but ever less so."""
+        return self.weight * (1.0 + math.log(max(1, len(self.origins))))
+
+
 @dataclass(frozen=True, slots=True)
-class SuccessSnippet:
+class SuccessSnippet(_Observed):
     """A sequence of actions that reached a sub-goal, with a snapshot of what held before it."""
 
     goal_signature: GoalSignature
@@ -119,21 +139,13 @@ class SuccessSnippet:
     kind = Kind.SUCCESS
     prefix = "success"
 
-    @property
-    def success_count(self) -> int:
-        return len(self.origins)
-
-    @property
-    def strength(self) -> float:
-        return _evidence(self.success_count)
-
     def key(self) -> tuple[str, ...]:
         actions = "\n".join(map(canonical, self.actions))
         return (str(self.goal_signature), str(self.state_signature.coarse), self.sub_goal_type, actions)
 
 
 @dataclass(frozen=True, slots=True)
-class FailureLesson:
+class FailureLesson(_Observed):
     """An action that failed, and the rule that would have avoided it."""
 
     goal_signature: GoalSignature
@@ -150,20 +162,12 @@ class FailureLesson:
     kind = Kind.FAILURE
     prefix = "failure"
 
-    @property
-    def occurrence_count(self) -> int:
-        return len(self.origins)
-
-    @property
-    def strength(self) -> float:
-        return _evidence(self.occurrence_count)
-
     def key(self) -> tuple[str, ...]:
         return (str(self.goal_signature), str(self.state_signature.coarse), canonical(self.corrective_rule))
 
 
 @dataclass(frozen=True, slots=True)
-class VerifiedSchema:
+class VerifiedSchema(_Observed):
     """An action with preconditions and effects that experience has confirmed."""
 
     action_template: str
@@ -191,8 +195,8 @@ class VerifiedSchema:
         return self.success_count / len(self.origins) if self.origins else 0.0
 
     @property
-    def strength(self) -> float:
-        return self.confidence * _evidence(len(self.origins))
+    def weight(self) -> float:
+        return self.confidence
 
     def key(self) -> tuple[str, ...]:
         needs, gives = "\n".join(map(canonical, self.preconditions)), "\n".join(map(canonical, self.effects))
@@ -200,7 +204,7 @@ class VerifiedSchema:
 
 
 @dataclass(frozen=True, slots=True)
-class CriticalFailure:
+class CriticalFailure(_Observed):
     """An action that ended an episode for good. Never taken for a near-duplicate of another."""
 
     goal_signature: GoalSignature
@@ -216,12 +220,8 @@ class CriticalFailure:
     prefix = "failure"
 
     @property
-    def occurrence_count(self) -> int:
-        return len(self.origins)
-
-    @property
-    def strength(self) -> float:
-        return self.retrieval_weight * _evidence(self.occurrence_count)
+    def weight(self) -> float:
+        return self.retrieval_weight
 
     def key(self) -> tuple[str, ...]:
         return (
@@ -234,7 +234,7 @@ class CriticalFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class RememberedRequest:
+class RememberedRequest(_Observed):
     """A request in a person's own words, and the goal it was read as when the episode was won."""
 
     goal_signature: GoalSignature
@@ -248,14 +248,6 @@ class RememberedRequest:
     prefix = "request"
 
     @property
-    def success_count(self) -> int:
-        return len(self.origins)
-
-    @property
-    def strength(self) -> float:
-        return _evidence(self.success_count)
-
-    @property
     def meant(self) -> dict[str, str]:
         """The goal's type, object and destination, those that it has."""
         goal = self.goal_signature
@@ -267,7 +259,7 @@ class RememberedRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnEntry:
+class OwnEntry(_Observed):
     """An entry of a registered kind: its fields are texts, numbers, or lists of them, by name."""
 
     kind: Kind
@@ -282,8 +274,8 @@ class OwnEntry:
         return str(self.kind)
 
     @property
-    def strength(self) -> float:
-        return self.kind.weight * _evidence(len(self.origins))
+    def weight(self) -> float:
+        return self.kind.weight
 
     @property
     def text(self) -> str:

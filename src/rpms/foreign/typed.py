@@ -6,14 +6,16 @@ pydantic's own texts cannot, and where a form beside each dataclass would name e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
 from functools import cache
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from rpms.foreign.json_text import NotJson
+from rpms.core.errors import FileError
+from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
 
 _Value = TypeVar("_Value")
@@ -24,6 +26,31 @@ Reader = Callable[[Any], Any]
 def from_json(kind: type[_Value], value: Any) -> _Value:
     """A value of a dataclass from its JSON object; NotJson names the field that does not fit."""
     return reader_of(kind)(value)  # type: ignore[arg-type, no-any-return]
+
+
+def typed_lines(
+    file: Path, lines: Iterable[str], forms: Mapping[str, Any], called: str, version: int | None = 1
+) -> Iterator[Any]:
+    """The values of a file of JSON lines: each line's `type` names its dataclass, and the first line's is the first.
+
+    The first line has the version, unless its dataclass reads it. A mistake is a FileError with its line.
+    """
+    head, *others = forms
+    for number, line in enumerate(lines, 1):
+        try:
+            row = _as(dict, loads(line))
+            kind = _one_of(others if number > 1 else [head], row.pop("type", None), "type")
+            if number == 1 and version is not None:
+                _one_of([version], row.pop("version", None), "version")
+            yield from_json(forms[kind], row)
+        except NotJson as error:
+            raise FileError(file, number, f"is no {called}: {error}") from None
+
+
+def _one_of(known: Sequence[_Value], value: Any, name: str) -> _Value:
+    if value not in known:
+        raise NotJson(f"{name}: should be {' or '.join(map(str, known))}")
+    return value  # type: ignore[no-any-return]
 
 
 @cache
@@ -40,6 +67,8 @@ def reader_of(kind: Any) -> Reader:
         return _tuple_reader(inner)
     if origin is not None and issubclass(origin, Mapping):
         return _mapping_reader(*map(reader_of, inner))
+    if issubclass(kind, tuple):
+        return _named_tuple_reader(kind)
     return _dataclass_reader(kind) if is_dataclass(kind) else _enum_reader(kind)
 
 
@@ -55,6 +84,11 @@ def _tuple_reader(inner: tuple[Any, ...]) -> Reader:
         return tuple([one(item) for one, item in zip(readers, value, strict=True)])
 
     return read
+
+
+def _named_tuple_reader(kind: Any) -> Reader:
+    items = _tuple_reader(tuple(get_type_hints(kind).values()))
+    return lambda value: kind(*items(value))
 
 
 def _mapping_reader(name: Reader, each: Reader) -> Reader:

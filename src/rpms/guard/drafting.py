@@ -61,7 +61,7 @@ def _sayable(name: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class DraftedRule:
     """A sentence of a policy, and the rule that a model made of it; without one, why there is none."""
 
     sentence: str
@@ -69,7 +69,7 @@ class Candidate:
     problem: str = ""
 
 
-def candidates(policy: str, sources: Sequence[tuple[str, str]], ask: Callable[[str], str]) -> Iterator[Candidate]:
+def candidates(policy: str, sources: Sequence[tuple[str, str]], ask: Callable[[str], str]) -> Iterator[DraftedRule]:
     """Ask a model for a rule for each sentence of a policy. What it answers is data: only a rule that reads is kept."""
     manual = read_tool_manual(*sources)
     for number, sentence in enumerate(filter(None, map(str.strip, _SENTENCE.split(policy))), start=1):
@@ -77,10 +77,10 @@ def candidates(policy: str, sources: Sequence[tuple[str, str]], ask: Callable[[s
         try:
             found = loads_once(_braces(ask(_question(text, manual))))
         except NotJson as error:
-            yield Candidate(text, problem=f"the answer is no JSON: {error}")
+            yield DraftedRule(text, problem=f"the answer is no JSON: {error}")
             continue
         if not isinstance(found, dict) or not found:
-            yield Candidate(text, problem="no call can break it")
+            yield DraftedRule(text, problem="no call can break it")
             continue
         rule = {key: found[key] for key in ("tools", "when", "requires", "instead") if found.get(key)}
         rule = {"text": text, **rule, "source": text, "draft": True}
@@ -88,9 +88,9 @@ def candidates(policy: str, sources: Sequence[tuple[str, str]], ask: Callable[[s
         try:
             read_tool_manual(*sources, ("candidate", json.dumps({"policies": {name: rule}})))
         except FileError as error:
-            yield Candidate(text, problem=error.problem)
+            yield DraftedRule(text, problem=error.problem)
             continue
-        yield Candidate(text, {name: rule})
+        yield DraftedRule(text, {name: rule})
 
 
 def _braces(answer: str) -> str:

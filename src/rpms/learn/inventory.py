@@ -103,7 +103,7 @@ def full_text(entry: Entry) -> str:
 
 
 @dataclass(frozen=True)
-class Difference:
+class MemoryDifference:
     """What sets two memories apart. Entries are compared by what they say, not by their ids."""
 
     added: tuple[Entry, ...]
@@ -115,12 +115,12 @@ class Difference:
         return bool(self.added or self.removed or self.changed)
 
 
-def difference(before: EpisodicMemory, after: EpisodicMemory) -> Difference:
+def difference(before: EpisodicMemory, after: EpisodicMemory) -> MemoryDifference:
     """What was added, removed and changed from one memory to another; two of different worlds are an InputError."""
     if before.world and after.world and before.world != after.world:
         raise InputError(f"these are memories of two worlds, {before.world} and {after.world}")
     old, new = _by_content(before.entries), _by_content(after.entries)
-    return Difference(
+    return MemoryDifference(
         tuple(entry for key, entry in new.items() if key not in old),
         tuple(entry for key, entry in old.items() if key not in new),
         tuple((old[key], entry) for key, entry in new.items() if key in old and _content(old[key]) != _content(entry)),

@@ -8,12 +8,11 @@ from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import BaseModel, ValidationError
-
 from rpms.core.errors import InputError, ModelUnavailable
-from rpms.foreign.json_text import Amount, Count, Number, Text
+from rpms.foreign.json_text import NotJson
 from rpms.foreign.records import BOUNDS, Entry, question_key
-from rpms.models.base import Answer, CannotHold, Usage, WrappedModel
+from rpms.foreign.typed import from_json
+from rpms.models.base import Answer, CannotHold, WrappedModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -76,33 +75,13 @@ def _kept(answer: Answer) -> dict[str, Any]:
     }
 
 
-class _UsageForm(BaseModel):
-    prompt_tokens: Count = 0
-    cached_tokens: Count = 0
-    completion_tokens: Count = 0
-    requests: Count = 0
-    seconds: Amount = 0.0
-    written_tokens: Count = 0
-
-
-class _AnswerForm(BaseModel):
-    """The checked form of a recorded answer."""
-
-    text: Text
-    finish: Text
-    notes: tuple[Text, ...]
-    usage: _UsageForm
-    weights: tuple[Number, ...] = ()
-
-
 def _replayed(entry: Entry) -> Answer | None:
     """The answer of an entry, with its tokens and no request; None where the entry is not of this form."""
     try:
-        kept = _AnswerForm.model_validate(entry.get("answer"))
-    except ValidationError:
+        kept = from_json(Answer, entry.get("answer"))
+    except NotJson:
         return None
-    usage = replace(Usage(**dict(kept.usage)), requests=0)
-    return Answer(kept.text, usage, kept.finish, kept.notes, kept.weights)
+    return replace(kept, usage=replace(kept.usage, requests=0))
 
 
 class RecordedModel(WrappedModel):

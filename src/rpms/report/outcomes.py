@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -55,31 +55,8 @@ class Row:
     @classmethod
     def of(cls, row: EpisodeRow) -> Row:
         """The numbers of an episode that was played."""
-        return cls(
-            row.task,
-            row.type,
-            row.ending,
-            row.won,
-            row.score,
-            row.steps,
-            row.infeasible,
-            row.foreseeable,
-            row.repeated_failures,
-            row.contradictions,
-            row.usage.prompt_tokens,
-            row.usage.cached_tokens,
-            row.usage.completion_tokens,
-            row.error,
-            row.reasks,
-            row.usage.written_tokens,
-            row.replaced,
-            row.shortened,
-            row.crowded,
-            row.menus,
-            row.sole,
-            row.led,
-            row.surprises,
-        )
+        names = [each.name for each in fields(cls)]
+        return cls(**{name: getattr(row.usage if name.endswith("_tokens") else row, name) for name in names})
 
     @property
     def floored(self) -> float:

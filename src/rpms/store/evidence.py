@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, NamedTuple
-
-from pydantic import BaseModel, ConfigDict, ValidationError
+from typing import NamedTuple
 
 from rpms.core.errors import FileError, InputError
-from rpms.foreign.json_text import Count, NotJson, Text, first_mistake, loads
 from rpms.foreign.limits import LARGEST_MEMORY
+from rpms.foreign.typed import typed_lines
 from rpms.store.files import read_text, write_whole
 
 SUFFIX = ".evidence.jsonl"
@@ -166,38 +164,6 @@ def evidence_file(manual: Path) -> Path:
     return manual.with_suffix("").with_name(manual.with_suffix("").name + SUFFIX)
 
 
-class _Header(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    type: Literal["evidence"]
-    version: Literal[1]
-    world: Text
-    split: Text = ""
-    episodes: Count = 0
-    steps: Count = 0
-    kept_aside: Count = 0
-    undetermined: Count = 0
-    written: Text = ""
-    replaced: Text = ""
-    replaced_written: Text = ""
-    settings: dict[Text, Text] = {}
-
-
-class _Claim(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    type: Literal["claim"]
-    at: tuple[Text, ...]
-    key: Text
-    text: Text
-    label: Label
-    confirmed: Count = 0
-    against: Count = 0
-    decisive: Count = 0
-    unknown: Count = 0
-    witnesses: tuple[tuple[Text, Count], ...] = ()
-    counterexamples: tuple[tuple[Text, Count], ...] = ()
-    note: Text = ""
-
-
 def write_evidence(file: Path, evidence: Evidence) -> None:
     """Write the file, whole or not at all."""
     header = {name: value for name, value in vars(evidence).items() if name != "claims"}
@@ -214,26 +180,12 @@ def _told(claim: Claim) -> dict[str, object]:
 
 def read_evidence(file: Path) -> Evidence:
     """Read the file; a mistake is a FileError with its line."""
-    header: _Header | None = None
-    claims: list[Claim] = []
-    for number, line in enumerate(read_text(file, LARGEST_MEMORY).splitlines(), 1):
-        try:
-            row = loads(line)
-            if header is None:
-                header = _Header.model_validate(row)
-                continue
-            form = _Claim.model_validate(row)
-        except NotJson as error:
-            raise FileError(file, number, f"is no evidence: {error}") from None
-        except ValidationError as error:
-            raise FileError(file, number, f"is no evidence: {first_mistake(error)}") from None
-        values = {**dict(form), "witnesses": _steps(form.witnesses), "counterexamples": _steps(form.counterexamples)}
-        values.pop("type")
-        claims.append(Claim(**values))
+    lines = read_text(file, LARGEST_MEMORY).splitlines()
+    rows = typed_lines(file, lines, {"evidence": Evidence, "claim": Claim}, "evidence")
+    header: Evidence | None = next(rows, None)
     if header is None:
         raise FileError(file, 1, "is empty: `rpms rules learn` writes it with a manual")
-    rest = {name: value for name, value in dict(header).items() if name not in ("type", "version")}
-    return Evidence(claims=tuple(claims), **rest)
+    return replace(header, claims=tuple(rows))
 
 
 def evidence_of(manual: Path) -> Evidence:
@@ -242,7 +194,3 @@ def evidence_of(manual: Path) -> Evidence:
     if not file.is_file():
         raise InputError(f"{manual}: was not learned: there is no {file.name} beside it")
     return read_evidence(file)
-
-
-def _steps(pairs: Iterable[tuple[str, int]]) -> tuple[Witness, ...]:
-    return tuple(Witness(*pair) for pair in pairs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
@@ -52,20 +52,42 @@ Step = Annotated[int, Field(ge=-LONGEST_NUMBER, le=LONGEST_NUMBER)]
 Origins = Annotated[list[tuple[Name, Step] | tuple[Name, Step, bool]], BeforeValidator(_as_tuples)]
 
 
+_PARSED: dict[str, Callable[[Any], object]] = {
+    "goal_signature": GoalSignature.parse,
+    "state_signature": StateSignature.parse,
+    "actions": tuple,
+    "preconditions": tuple,
+    "effects": tuple,
+    "goals": lambda texts: frozenset(map(GoalSignature.parse, texts)),
+}
+"""Values of an entry that are not as a file holds them, by field."""
+_UNLESS_EMPTY = ("worded_by", "goals")
+"""Fields that the paper's listings do not have: written where they say something."""
+
+
 class _Record(BaseModel):
+    """An entry in a file: the fields of the entry, in the order of the file, and counts."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
     id: Name = ""
+    type: Name
     origins: Origins | None = None
+
+    def _counted(self) -> tuple[int, int]:
+        """The numbers of successes, or of occurrences, and of failures."""
+        return getattr(self, "success_count", 0) + getattr(self, "occurrence_count", 0), getattr(
+            self, "failure_count", 0
+        )
 
     @property
     def made_up(self) -> int:
         """Origins that are made up, since the entry counts them without naming them."""
-        counted = (getattr(self, name, 0) for name in ("success_count", "failure_count", "occurrence_count"))
-        return sum(counted) if self.origins is None else 0
+        return sum(self._counted()) if self.origins is None else 0
 
-    def _sources(self, successes: int, failures: int = 0) -> frozenset[Origin]:
+    def sources(self) -> frozenset[Origin]:
         """The origins; where none are recorded, as in the paper's listings, as many as are counted."""
+        successes, failures = self._counted()
         if self.origins is None:
             if successes + failures > MOST_COUNTED:
                 raise ValueError(
@@ -80,6 +102,14 @@ class _Record(BaseModel):
         return origins
 
 
+def _built(form: _Record, made: type[Entry]) -> Entry:
+    """The entry of a form, of the class that its kind has."""
+    given: dict[str, Any] = {name: value for name, value in form if name in made.__slots__}
+    given |= {name: parse(given[name]) for name, parse in _PARSED.items() if name in given}
+    given |= {"kind": Kind(form.type)} if made is OwnEntry else {}
+    return made(**{**given, "origins": form.sources()})
+
+
 class _Success(_Record):
     type: Literal["success"]
     goal_signature: Text
@@ -89,18 +119,6 @@ class _Success(_Record):
     actions: Texts = Field(min_length=1)
     outcome: Snapshot = Field(default_factory=dict)
     success_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
-
-    def entry(self) -> Entry:
-        return SuccessSnippet(
-            GoalSignature.parse(self.goal_signature),
-            StateSignature.parse(self.state_signature),
-            self.sub_goal_type,
-            tuple(self.actions),
-            self.precondition,
-            self.outcome,
-            self._sources(self.success_count),
-            self.id,
-        )
 
 
 class _Failure(_Record):
@@ -114,19 +132,6 @@ class _Failure(_Record):
     occurrence_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
     worded_by: Text = ""
 
-    def entry(self) -> Entry:
-        return FailureLesson(
-            GoalSignature.parse(self.goal_signature),
-            StateSignature.parse(self.state_signature),
-            self.failed_action,
-            self.corrective_rule,
-            self.failure_type,
-            self.failure_message,
-            self._sources(self.occurrence_count),
-            self.id,
-            self.worded_by,
-        )
-
 
 class _Schema(_Record):
     type: Literal["schema"]
@@ -139,17 +144,6 @@ class _Schema(_Record):
     confidence: float = Field(default=1.0, ge=0, le=1)
     goals: Texts = Field(default_factory=list)
 
-    def entry(self) -> Entry:
-        return VerifiedSchema(
-            self.action_template,
-            self.action_type,
-            tuple(self.preconditions),
-            tuple(self.effects),
-            self._sources(self.success_count, self.failure_count),
-            self.id,
-            frozenset(map(GoalSignature.parse, self.goals)),
-        )
-
 
 class _Critical(_Record):
     type: Literal["critical_failure"]
@@ -161,18 +155,6 @@ class _Critical(_Record):
     occurrence_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
     retrieval_weight: float = Field(default=2.0, gt=0, le=1_000)
 
-    def entry(self) -> Entry:
-        return CriticalFailure(
-            GoalSignature.parse(self.goal_signature),
-            StateSignature.parse(self.state_signature),
-            self.failed_action,
-            self.corrective_rule,
-            self.failure_message,
-            self.retrieval_weight,
-            self._sources(self.occurrence_count),
-            self.id,
-        )
-
 
 class _Request(_Record):
     type: Literal["request"]
@@ -180,15 +162,6 @@ class _Request(_Record):
     state_signature: Text = ""
     request: Text = Field(min_length=1)
     success_count: int = Field(default=1, ge=1, le=LONGEST_NUMBER)
-
-    def entry(self) -> Entry:
-        return RememberedRequest(
-            GoalSignature.parse(self.goal_signature),
-            StateSignature.parse(self.state_signature),
-            self.request,
-            self._sources(self.success_count),
-            self.id,
-        )
 
 
 class _Header(BaseModel):
@@ -204,23 +177,22 @@ class _Header(BaseModel):
 class _Own(_Record):
     """An entry of a kind that somebody registered."""
 
-    type: Name
     goal_signature: Text
     state_signature: Text
     fields: Snapshot = Field(default_factory=dict)
 
-    def entry(self) -> Entry:
-        goal, state = GoalSignature.parse(self.goal_signature), StateSignature.parse(self.state_signature)
-        return OwnEntry(Kind(self.type), goal, state, self.fields, self._sources(len(self.origins or ())), self.id)
+    def _counted(self) -> tuple[int, int]:
+        return len(self.origins or ()), 0
 
 
-_RECORDS: dict[str, type[_Success | _Failure | _Schema | _Critical | _Request | _Own]] = {
-    Kind.SUCCESS: _Success,
-    Kind.FAILURE: _Failure,
-    Kind.SCHEMA: _Schema,
-    Kind.CRITICAL_FAILURE: _Critical,
-    Kind.REQUEST: _Request,
+_RECORDS: dict[str, tuple[type[_Record], type[Entry]]] = {
+    Kind.SUCCESS: (_Success, SuccessSnippet),
+    Kind.FAILURE: (_Failure, FailureLesson),
+    Kind.SCHEMA: (_Schema, VerifiedSchema),
+    Kind.CRITICAL_FAILURE: (_Critical, CriticalFailure),
+    Kind.REQUEST: (_Request, RememberedRequest),
 }
+_REGISTERED = (_Own, OwnEntry)
 
 
 def objects_in(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -269,13 +241,13 @@ def entry_of(file: Path, line: int, value: dict[str, Any]) -> tuple[Entry, int]:
     """An entry, and how many origins were made up for it."""
     kind = value.get("type")
     known = isinstance(kind, str) and kind in [str(each) for each in Kind]
-    record = _RECORDS.get(str(kind), _Own) if known else None
-    if record is None:
+    if not known:
         named = f" {excerpt(kind)!r}" if is_near(str(kind), _RECORDS) else ""
         raise FileError(file, line, f"unknown entry type{named}; known: {', '.join(_RECORDS)}")
     try:
-        form = record.model_validate(value)
-        return form.entry(), form.made_up
+        form, made = _RECORDS.get(str(kind), _REGISTERED)
+        read = form.model_validate(value)
+        return _built(read, made), read.made_up
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
@@ -329,58 +301,25 @@ def parse_memory(file: Path, text: str, world: str = "") -> EpisodicMemory:
 
 def record(entry: Entry) -> dict[str, Any]:
     """An entry as it stands in a file."""
-    signatures = (
-        {}
-        if isinstance(entry, VerifiedSchema)
-        else {
-            "goal_signature": str(entry.goal_signature),
-            "state_signature": str(entry.state_signature),
-        }
-    )
-    head = {"id": entry.id, "type": str(entry.kind), **signatures}
-    tail = {"origins": [list(origin) if origin.failed else [*origin[:2]] for origin in sorted(entry.origins)]}
-    match entry:
-        case SuccessSnippet():
-            body: dict[str, Any] = {
-                "sub_goal_type": entry.sub_goal_type,
-                "precondition": dict(entry.precondition),
-                "actions": list(entry.actions),
-                "outcome": dict(entry.outcome),
-                "success_count": entry.success_count,
-            }
-        case FailureLesson():
-            body = {
-                "failed_action": entry.failed_action,
-                "failure_type": entry.failure_type,
-                "failure_message": entry.failure_message,
-                "corrective_rule": entry.corrective_rule,
-                "occurrence_count": entry.occurrence_count,
-                **({"worded_by": entry.worded_by} if entry.worded_by else {}),
-            }
-        case VerifiedSchema():
-            body = {
-                "action_template": entry.action_template,
-                "action_type": entry.action_type,
-                "preconditions": list(entry.preconditions),
-                "effects": list(entry.effects),
-                "success_count": entry.success_count,
-                "failure_count": entry.failure_count,
-                "confidence": entry.confidence,
-                **({"goals": sorted(map(str, entry.goals))} if entry.goals else {}),
-            }
-        case OwnEntry():
-            body = {"fields": dict(entry.fields)}
-        case CriticalFailure():
-            body = {
-                "failed_action": entry.failed_action,
-                "failure_message": entry.failure_message,
-                "corrective_rule": entry.corrective_rule,
-                "occurrence_count": entry.occurrence_count,
-                "retrieval_weight": entry.retrieval_weight,
-            }
-        case RememberedRequest():
-            body = {"request": entry.request, "success_count": entry.success_count}
-    return {**head, **body, **tail}
+    form, _ = _RECORDS.get(entry.kind, _REGISTERED)
+    names = [name for name in form.model_fields if name not in _Record.model_fields]
+    body = {name: _written(getattr(entry, name)) for name in names}
+    said = {name: value for name, value in body.items() if value or name not in _UNLESS_EMPTY}
+    origins = [list(origin) if origin.failed else [*origin[:2]] for origin in sorted(entry.origins)]
+    return {"id": entry.id, "type": str(entry.kind), **said, "origins": origins}
+
+
+def _written(value: object) -> object:
+    match value:
+        case GoalSignature() | StateSignature():
+            return str(value)
+        case Mapping():
+            return dict(value)
+        case frozenset():
+            return sorted(map(str, value))
+        case tuple():
+            return list(value)
+    return value
 
 
 def _lines(entries: Iterable[Entry], world: str) -> Iterator[str]:

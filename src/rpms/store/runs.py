@@ -14,18 +14,17 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-
-from pydantic import BaseModel, ValidationError
 
 from rpms.core.errors import FileError, InputError
 from rpms.core.usage import Usage
 from rpms.foreign.files import is_there, open_regular, read_bytes, unreadable
-from rpms.foreign.json_text import Amount, Count, NotJson, Text, loads
+from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
 from rpms.foreign.shown import excerpt
+from rpms.foreign.typed import from_json
 from rpms.store.episodes import EpisodeRecord, EpisodeRow, file_name, read_episode, read_row
 from rpms.store.files import read_sealed, read_text, sealed, write_whole
 from rpms.store.lock import LOCK, locked
@@ -49,18 +48,16 @@ class Timing:
     """Requests that reached a provider, step by step."""
 
 
-class _TimingForm(BaseModel):
-    task: Text
-    seconds: Amount
-    model_seconds: tuple[Amount, ...]
-    requests: tuple[Count, ...]
+@dataclass(frozen=True, slots=True)
+class _Price:
+    prompt: float
+    completion: float
+    cached: float | None = None
+    written: float | None = None
 
-
-class _PriceForm(BaseModel):
-    prompt: Amount
-    completion: Amount
-    cached: Amount | None = None
-    written: Amount | None = None
+    def __post_init__(self) -> None:
+        if min(self.prompt, self.completion, self.cached or 0.0, self.written or 0.0) < 0:
+            raise ValueError("a price is not negative")
 
 
 @dataclass(frozen=True)
@@ -177,10 +174,10 @@ class RunFolder:
         found: dict[str, Timing] = {}
         for line in lines:
             try:
-                form = _TimingForm.model_validate(loads(line))
-            except (NotJson, ValidationError):
+                timing = from_json(Timing, loads(line))
+            except NotJson:
                 continue  # cut off by a crash; the episode was played again and has another line
-            found[form.task] = Timing(**dict(form))
+            found[timing.task] = timing
         return found
 
     def price(self) -> dict[str, float | None] | None:
@@ -189,8 +186,8 @@ class RunFolder:
         if not is_there(file):
             return None
         try:
-            return dict(_PriceForm.model_validate(loads(read_text(file, LARGEST_TABLE))))
-        except (NotJson, ValidationError):
+            return asdict(from_json(_Price, loads(read_text(file, LARGEST_TABLE))))
+        except NotJson:
             raise FileError(file, None, "is not the price of a run; it can be removed") from None
 
 

@@ -14,14 +14,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, NamedTuple, Protocol
-
-from pydantic import BaseModel, ConfigDict, ValidationError
+from typing import IO, NamedTuple, Protocol
 
 from rpms.core.errors import FileError, InputError
 from rpms.foreign.files import is_there, open_regular, read_bytes
-from rpms.foreign.json_text import NotJson, Number, Text, first_mistake, loads
 from rpms.foreign.limits import LARGEST_MEMORY
+from rpms.foreign.typed import typed_lines
 from rpms.store.files import read_text, write_whole
 from rpms.store.lock import hold
 
@@ -63,24 +61,22 @@ def traces_file(manual: Path) -> Path:
     return manual.with_suffix("").with_name(manual.with_suffix("").name + SUFFIX)
 
 
-class _Header(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    type: Literal["exploration"]
-    version: Literal[1, 2]
+@dataclass(frozen=True, slots=True)
+class _Header:
+    version: int
     """The first had no checksums."""
-    settings: dict[Text, Text]
-    seal: Text = ""
+    settings: Mapping[str, str]
+    seal: str = ""
 
 
-class _Trace(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    type: Literal["episode"]
-    episode: Text
-    task: Text
-    kind: Text
-    opening: Text
-    steps: tuple[tuple[Text, Text, Number, bool, bool], ...]
-    seal: Text = ""
+@dataclass(frozen=True, slots=True)
+class _Line:
+    episode: str
+    task: str
+    kind: str
+    opening: str
+    steps: tuple[Spoken, ...]
+    seal: str = ""
 
 
 class Keep(Protocol):
@@ -106,32 +102,16 @@ def read_traces(file: Path) -> tuple[Mapping[str, str], tuple[Trace, ...]]:
 def _read(file: Path) -> _Kept:
     lines = read_text(file, LARGEST_MEMORY).split("\n")
     whole = lines[:-1]  # what comes after the last line's end was never finished
-    header: _Header | None = None
-    traces: list[Trace] = []
+    read = list(typed_lines(file, whole, {"exploration": _Header, "episode": _Line}, "exploration", version=None))
+    if not read or read[0].version not in (1, 2):
+        raise FileError(file, 1, "is no exploration: it has no first line of a known version; remove it to begin anew")
     seal = ""
-    for number, line in enumerate(whole, 1):
-        try:
-            row = loads(line)
-            if header is None:
-                header = _Header.model_validate(row)
-                form = None
-            else:
-                form = _Trace.model_validate(row)
-        except NotJson as error:
-            raise FileError(file, number, f"is no exploration: {error}") from None
-        except ValidationError as error:
-            raise FileError(file, number, f"is no exploration: {first_mistake(error)}") from None
-        if header.version > 1:
-            row.pop("seal", None)
-            expected, seal = sealed_line(seal, row)
-            if line != expected:
-                raise FileError(file, number, "was changed since, or a line before it; remove the file to begin anew")
-        if form is not None:
-            steps = tuple(Spoken(*step) for step in form.steps)
-            traces.append(Trace(form.episode, form.task, form.kind, form.opening, steps))
-    if header is None:
-        raise FileError(file, 1, "is no exploration: it has no first line; remove it to begin anew")
-    return _Kept(header.settings, tuple(traces), seal)
+    for number, line in enumerate(whole if read[0].version > 1 else (), 1):
+        expected, seal = _sealed(seal, line.rpartition(_SEAL)[0] + "}")
+        if line != expected:
+            raise FileError(file, number, "was changed since, or a line before it; remove the file to begin anew")
+    traces = (Trace(each.episode, each.task, each.kind, each.opening, each.steps) for each in read[1:])
+    return _Kept(read[0].settings, tuple(traces), seal)
 
 
 @contextmanager
@@ -166,7 +146,10 @@ def keeping(file: Path, settings: Mapping[str, str]) -> Iterator[tuple[tuple[Tra
 
 def sealed_line(before: str, row: Mapping[str, object]) -> tuple[str, str]:
     """A line with its checksum, which is also over that of the line before; and the checksum."""
-    text = json.dumps(row)
+    return _sealed(before, json.dumps(row))
+
+
+def _sealed(before: str, text: str) -> tuple[str, str]:
     seal = hashlib.sha256(f"{before}{text}".encode()).hexdigest()
     return f'{text[:-1]}{_SEAL}{seal}"}}', seal
 

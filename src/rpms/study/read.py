@@ -66,6 +66,7 @@ class _Case(_Strict):
 class _Study(_Choice):
     title: Name
     about: str = ""
+    players: dict[Name, str] = Field(default_factory=dict)
     world: Name
     engine: str = "native"
     models: list[Name] = Field(default_factory=list)
@@ -112,6 +113,7 @@ def read_study(file: Path) -> Study:
     return Study(
         title=form.title,
         about=" ".join(form.about.split()),
+        players={name: " ".join(text.split()) for name, text in form.players.items()},
         world=form.world,
         choice=form.choice(common),
         engine=form.engine,

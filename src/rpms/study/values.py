@@ -123,6 +123,8 @@ class Study:
     cases: tuple[Case, ...]
     about: str = ""
     """What the numbers mean and do not mean, for whoever reads them."""
+    players: Mapping[str, str] = field(default_factory=dict)
+    """By model: a remark that is true only where that model plays."""
     choice: Choice = Choice()
     engine: str = "native"
     models: tuple[str, ...] = ()
@@ -130,6 +132,10 @@ class Study:
     tables: tuple[str, ...] = ()
     """The report's tables that it is about, by name."""
     file: Path = Path()
+
+    def about_of(self, *models: str) -> str:
+        """The text for a report on these models: `about`, and the remarks on those among them."""
+        return " ".join(filter(None, (self.about, *(self.players.get(model, "") for model in models))))
 
     def under(self, given: Settings) -> Study:
         """The same study with settings that go before its own in every condition; what they change, its title says.

@@ -84,7 +84,7 @@ class Feature(NamedTuple):
     positive: bool
 
 
-class Row(NamedTuple):
+class _Row(NamedTuple):
     """An attempt, and the bits of the features that it has."""
 
     attempt: Attempt
@@ -106,7 +106,7 @@ def conditions(book: Book, least: float = LIMITS.often, kept: float = 0.0) -> It
     """
     size, kinds = len(book.facts), _kinds(book)
     features = _features(book, kinds)
-    rows = [Row(each, each.true | each.false << size | _of_kinds(each, kinds) << 2 * size) for each in book.attempts]
+    rows = [_Row(each, each.true | each.false << size | _of_kinds(each, kinds) << 2 * size) for each in book.attempts]
     left = [row for row in rows if not row.attempt.refused]
     lost = [row for row in rows if row.attempt.refused]
     further = False
@@ -171,7 +171,7 @@ def foil_gain(hits: int, share: float, before: float) -> float:
     return hits * log2(share / before) if share else 0.0
 
 
-def grow_condition(good: Sequence[Row], bad: Sequence[Row], features: Sequence[Feature], shares: Shares) -> int:
+def grow_condition(good: Sequence[_Row], bad: Sequence[_Row], features: Sequence[Feature], shares: Shares) -> int:
     """Add the fact, or pair of facts, with the highest weighed FOIL gain until no bad attempt is covered."""
     mask = 0
     while bad:
@@ -194,7 +194,7 @@ class _Choice(NamedTuple):
     mask: int
 
 
-def _hits(good: Sequence[Row], mask: int) -> dict[int, int]:
+def _hits(good: Sequence[_Row], mask: int) -> dict[int, int]:
     """The good attempts that have each feature that a condition does not ask for yet."""
     ever = 0
     for row in good:
@@ -203,7 +203,7 @@ def _hits(good: Sequence[Row], mask: int) -> dict[int, int]:
 
 
 def _best_fact(
-    good: Sequence[Row], bad: Sequence[Row], features: Sequence[Feature], shares: Shares, mask: int
+    good: Sequence[_Row], bad: Sequence[_Row], features: Sequence[Feature], shares: Shares, mask: int
 ) -> _Choice:
     """The fact to add; where enough comes out well, one about anything else only if it does not just happen to hold."""
     best, before = _Choice(0.0, False, 0, 0), len(good) / (len(good) + len(bad))
@@ -220,7 +220,11 @@ def _best_fact(
 
 
 def _best_pair(
-    good: Sequence[Row], bad: Sequence[Row], features: Sequence[Feature], shares: Shares, so_far: tuple[int, _Choice]
+    good: Sequence[_Row],
+    bad: Sequence[_Row],
+    features: Sequence[Feature],
+    shares: Shares,
+    so_far: tuple[int, _Choice],
 ) -> _Choice:
     """Two facts about different things that tell only together: what is to be done to one, and what the other is."""
     mask, best = so_far

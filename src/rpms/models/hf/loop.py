@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rpms.core.errors import InputError
 from rpms.models.hf.attention import without_plans
 from rpms.models.hf.choices import weigh
-from rpms.models.hf.prefixes import Known, Prefixes, sees_all
+from rpms.models.hf.prefixes import KnownPrefix, Prefixes, sees_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +103,7 @@ class Loop:
         return self._read_on(prompts, known)
 
     def _read_on(
-        self, prompts: Sequence[Sequence[int]], known: list[Known], *, ahead: bool = False
+        self, prompts: Sequence[Sequence[int]], known: list[KnownPrefix], *, ahead: bool = False
     ) -> tuple[Any, Any, Any]:
         """`ahead`: whether this is done only to know the prompts when all of the batch are read."""
         torch, device = self._torch, self._model.device
@@ -116,7 +116,7 @@ class Loop:
             _, cache = self._forward_in_parts(beginning, torch.ones_like(beginning), None)
             if hasattr(cache, "batch_repeat_interleave"):
                 cache.batch_repeat_interleave(len(prompts))
-                known, past = [Known(shared)] * len(prompts), shared
+                known, past = [KnownPrefix(shared)] * len(prompts), shared
                 self.reused = self.reused if ahead else [0] * len(prompts)
             else:
                 cache = None

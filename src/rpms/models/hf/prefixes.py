@@ -27,7 +27,7 @@ _BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownPrefix:
     """The beginning of a prompt that is kept."""
 
     length: int = 0
@@ -73,20 +73,20 @@ class Prefixes:
         """Whether so many prompts can be kept at the same time."""
         return sum(map(_capacity, map(len, prompts))) <= self._most
 
-    def find(self, prompt: Sequence[int]) -> Known:
+    def find(self, prompt: Sequence[int]) -> KnownPrefix:
         """The longest kept beginning of a prompt; its row counts as used."""
         if not self._rows:
-            return Known()
+            return KnownPrefix()
         name = _name(prompt)
         at = bisect_left(self._names, name)
         length, row = max((_common(name, near), near) for near in self._names[max(at - 1, 0) : at + 1])
         length = min(length, len(prompt) - 1)
         if length <= 0:
-            return Known()
+            return KnownPrefix()
         self._rows[row] = self._rows.pop(row)
-        return Known(length, row)
+        return KnownPrefix(length, row)
 
-    def past(self, known: Sequence[Known], columns: int) -> Any:
+    def past(self, known: Sequence[KnownPrefix], columns: int) -> Any:
         """A cache of a batch: what is known of each prompt, padded on the left to so many columns."""
         cache = importlib.import_module("transformers").DynamicCache()
         layers, _, heads, _, width = next(iter(self._rows.values())).shape
@@ -102,7 +102,13 @@ class Prefixes:
         return cache
 
     def keep(
-        self, prompts: Sequence[Sequence[int]], known: Sequence[Known], past: int, cache: Any, *, replace: bool = True
+        self,
+        prompts: Sequence[Sequence[int]],
+        known: Sequence[KnownPrefix],
+        past: int,
+        cache: Any,
+        *,
+        replace: bool = True,
     ) -> None:
         """Keep what a batch has computed, as far as there is room.
 

@@ -69,154 +69,112 @@ _BOX: Final = r"[a-z]{1,20} box"
 _NAME: Final = r"[^.,\n]{1,80}?"
 
 
-def _target(fields: _Fields) -> dict[str, object]:
-    return {"target": fields["target"]}
-
-
-def _found(fields: _Fields) -> dict[str, object]:
-    return {"target": fields["target"], "box": fields["box"], "box_room": fields["room"]}
-
-
-def _measured(fields: _Fields) -> dict[str, object]:
-    return {
-        "target": fields["target"],
-        "place": fields["place"],
-        "threshold": float(fields["threshold"]),
-        "branches": _sides(fields, "above", "below"),
-        "box_room": fields["room"],
-    }
-
-
-def _sides(fields: _Fields, *names: str) -> tuple[tuple[str, str], ...]:
-    return tuple((name, fields[name]) for name in names)
-
-
-def _located(fields: _Fields) -> dict[str, object]:
-    return {"target": fields["target"], "place": fields["place"]}
-
-
-def _secondary(fields: _Fields) -> dict[str, object]:
-    return {"target": f"{fields['color']} paint", "place": "art studio"}
-
-
+_SIDES: Final = ("above", "below", "dominant", "recessive", "conductive", "nonconductive")
 _PRIMARY: Final = frozenset({"red", "yellow", "blue"})
 
 
+def _said(fields: _Fields) -> dict[str, object]:
+    """What a sentence says under the names of a goal's fields; the two sides of a condition are its branches."""
+    said: dict[str, object] = {name: fields[name] for name in ("source", *_FIELDS) if name in fields}
+    said["branches"] = tuple((name, fields[name]) for name in _SIDES if name in fields)
+    return said | ({"threshold": float(fields["threshold"])} if "threshold" in fields else {})
+
+
 def _tertiary(fields: _Fields) -> dict[str, object]:
-    colours = fields["color"].split("-")
+    colours = fields["target"].removesuffix(" paint").split("-")
     secondary = next((colour for colour in colours if colour not in _PRIMARY), "")
-    return {
-        "target": f"{fields['color']} paint",
-        "intermediate": f"{secondary} paint" if secondary else "",
-        "place": "art studio",
-    }
+    return {"intermediate": f"{secondary} paint" if secondary else "", "place": "art studio"}
 
 
-def _staged(fields: _Fields) -> dict[str, object]:
-    return {"target": fields["target"], "place": "outside"}
-
-
-def _planes(name: Callable[[str], str]) -> _Read:
+def _planes(name: str) -> _Read:
     def read(fields: _Fields) -> dict[str, object]:
-        planes = tuple(name(piece.strip()) for piece in fields["planes"].split(","))
+        planes = tuple(name.format(piece.strip()) for piece in fields["planes"].split(","))
         return {"target": fields["criterion"], "criterion": fields["criterion"].split(" ")[0], "candidates": planes}
 
     return read
 
 
-def _surface(material: str) -> str:
-    return f"inclined plane with a {material} surface"
-
-
-def _lived(criterion: str) -> _Read:
-    return lambda fields: {"target": criterion, "criterion": criterion, "place": fields["place"]}
-
-
 def _inherited(fields: _Fields) -> dict[str, object]:
-    boxes = _sides(fields, "dominant", "recessive")
     value, _, trait = fields["trait"].partition(" ")
-    return {"target": fields["target"], "criterion": value, "trait": trait, "branches": boxes, "place": "greenhouse"}
+    return {"criterion": value, "trait": trait, "place": "greenhouse"}
 
 
-def _powered(fields: _Fields) -> dict[str, object]:
-    return {"target": fields["target"], "source": fields.get("source") or ""}
-
-
-def _conducting(fields: _Fields) -> dict[str, object]:
-    boxes = _sides(fields, "conductive", "nonconductive")
-    return {"target": fields["target"], "place": fields["place"], "branches": boxes}
-
-
+_SURFACE: Final = "inclined plane with a {} surface"
+_NOTHING_ELSE: Final[dict[str, object]] = {}
 _STATE_TASK: Final = r"\. (?:For compounds without [^.]{1,120}\. )?First, focus on the substance\."
 _TEMPLATES: Final = tuple(
-    (re.compile(pattern), task, read)
-    for pattern, task, read in (
+    (re.compile(pattern), task, more)
+    for pattern, task, more in (
         (
             (
                 rf"find a\(n\) (?P<target>animal|plant|living thing|non-living thing)\. .{{1,80}}? move it to the"
-                rf" (?P<box>{_BOX}) in the (?P<room>{_NAME})\."
+                rf" (?P<box>{_BOX}) in the (?P<box_room>{_NAME})\."
             ),
             "find-",
-            _found,
+            _NOTHING_ELSE,
         ),
         (
             (
                 rf"measure the temperature of (?P<target>{_NAME}), which is located around the (?P<place>{_NAME})\."
                 rf" .{{1,300}}? is above (?P<threshold>-?\d{{1,5}}(?:\.\d{{1,5}})?) degrees celsius, place it in the"
                 rf" (?P<above>{_BOX})\. .{{1,200}}? place it in the (?P<below>{_BOX})\."
-                rf" The boxes are located around the (?P<room>{_NAME})\."
+                rf" The boxes are located around the (?P<box_room>{_NAME})\."
             ),
             "use-thermometer",
-            _measured,
+            _NOTHING_ELSE,
         ),
         (
             (
                 rf"measure the melting point of (?P<target>{_NAME}), which is located around the (?P<place>{_NAME})\."
                 rf" .{{1,300}}? is above (?P<threshold>-?\d{{1,5}}(?:\.\d{{1,5}})?) degrees celsius, focus on the"
                 rf" (?P<above>{_BOX})\. .{{1,200}}? focus on the (?P<below>{_BOX})\."
-                rf" The boxes are located around the (?P<room>{_NAME})\."
+                rf" The boxes are located around the (?P<box_room>{_NAME})\."
             ),
             "measure-melting-point-",
-            _measured,
+            _NOTHING_ELSE,
         ),
-        (rf"boil (?P<target>{_NAME}){_STATE_TASK}", "boil", _target),
-        (rf"melt (?P<target>{_NAME}){_STATE_TASK}", "melt", _target),
-        (rf"freeze (?P<target>{_NAME}){_STATE_TASK}", "freeze", _target),
+        (rf"boil (?P<target>{_NAME}){_STATE_TASK}", "boil", _NOTHING_ELSE),
+        (rf"melt (?P<target>{_NAME}){_STATE_TASK}", "melt", _NOTHING_ELSE),
+        (rf"freeze (?P<target>{_NAME}){_STATE_TASK}", "freeze", _NOTHING_ELSE),
         (
             rf"change the state of matter of (?P<target>{_NAME}){_STATE_TASK}",
             "change-the-state-of-matter-of",
-            _target,
+            _NOTHING_ELSE,
         ),
         (
             rf"use chemistry to create the substance '(?P<target>{_NAME})'\. .{{1,80}}? near the (?P<place>{_NAME})\.",
             "chemistry-mix",
-            _located,
+            _NOTHING_ELSE,
         ),
         (
-            r"use chemistry to create (?P<color>[a-z]{1,20}-[a-z]{1,20}) paint\.",
+            r"use chemistry to create (?P<target>[a-z]{1,20}-[a-z]{1,20} paint)\.",
             "chemistry-mix-paint-tertiary-color",
             _tertiary,
         ),
-        (r"use chemistry to create (?P<color>[a-z]{1,20}) paint\.", "chemistry-mix-paint-secondary-color", _secondary),
+        (
+            r"use chemistry to create (?P<target>[a-z]{1,20} paint)\.",
+            "chemistry-mix-paint-secondary-color",
+            {"place": "art studio"},
+        ),
         (
             rf"grow an? (?P<target>{_NAME}) plant from seed\. Seeds can be found in the (?P<place>{_NAME})\.",
             "grow-plant",
-            _located,
+            _NOTHING_ELSE,
         ),
         (
             rf"grow an? (?P<target>{_NAME})\. .{{1,200}}? Seeds can be found in the (?P<place>{_NAME})\.",
             "grow-fruit",
-            _located,
+            _NOTHING_ELSE,
         ),
         (
             rf"focus on the \d{{1,2}} life stages of the (?P<target>{_NAME}), starting",
             "identify-life-stages-1",
-            _staged,
+            {"place": "outside"},
         ),
         (
             rf"focus on the life stages of the (?P<target>{_NAME}) plant, starting",
             "identify-life-stages-2",
-            _staged,
+            {"place": "outside"},
         ),
         (
             (
@@ -224,7 +182,7 @@ _TEMPLATES: Final = tuple(
                 r" (?P<criterion>(?:steepest|shallowest) angle)\."
             ),
             "inclined-plane-determine-angle",
-            _planes(lambda name: f"inclined plane {name}"),
+            _planes("inclined plane {}"),
         ),
         (
             (
@@ -232,7 +190,7 @@ _TEMPLATES: Final = tuple(
                 r" (?P<criterion>(?:most|least) friction)\."
             ),
             "inclined-plane-friction-unnamed-surfaces",
-            _planes(_surface),
+            _planes(_SURFACE),
         ),
         (
             (
@@ -240,22 +198,22 @@ _TEMPLATES: Final = tuple(
                 r" (?P<criterion>(?:most|least) friction)\."
             ),
             "inclined-plane-friction-named-surfaces",
-            _planes(_surface),
+            _planes(_SURFACE),
         ),
         (
             r"find the animal with the longest life span, then the shortest .{1,300}?'(?P<place>[^'\n]{1,40})'",
             "lifespan-longest-lived-then-shortest-lived",
-            _lived("longest, then shortest"),
+            {"target": "longest, then shortest", "criterion": "longest, then shortest"},
         ),
         (
             r"find the animal with the longest life span\. .{1,300}?'(?P<place>[^'\n]{1,40})'",
             "lifespan-longest-lived",
-            _lived("longest"),
+            {"target": "longest", "criterion": "longest"},
         ),
         (
             r"find the animal with the shortest life span\. .{1,300}?'(?P<place>[^'\n]{1,40})'",
             "lifespan-shortest-lived",
-            _lived("shortest"),
+            {"target": "shortest", "criterion": "shortest"},
         ),
         (
             (
@@ -269,9 +227,9 @@ _TEMPLATES: Final = tuple(
         (
             rf"turn on the (?P<target>{_NAME}) by powering it using a (?P<source>renewable|nonrenewable) power",
             "power-component-renewable-vs-nonrenewable-energy",
-            _powered,
+            _NOTHING_ELSE,
         ),
-        (rf"turn on the (?P<target>{_NAME})\.", "power-component", _powered),
+        (rf"turn on the (?P<target>{_NAME})\.", "power-component", _NOTHING_ELSE),
         (
             (
                 rf"determine if (?P<target>{_NAME}) is electrically conductive\. The .{{1,120}}? is located around the"
@@ -279,7 +237,7 @@ _TEMPLATES: Final = tuple(
                 rf" .{{1,60}}? electrically nonconductive, place it in the (?P<nonconductive>{_BOX})\."
             ),
             "test-conductivity",
-            _conducting,
+            _NOTHING_ELSE,
         ),
     )
 )
@@ -305,12 +263,12 @@ def parse_goal(opening: str) -> ScienceGoal:
     sentence = (opening[start.end() :] if start else opening).partition("\n")[0].strip()
     description = f"Your task is to {sentence}" if start else sentence
     text = " ".join(sentence.split())[:_LONGEST_DESCRIPTION]
-    for pattern, stem, read in _TEMPLATES:
+    for pattern, stem, more in _TEMPLATES:
         match = pattern.match(text)
         if match is None:
             continue
         fields = {name: value for name, value in match.groupdict().items() if value is not None}
-        said = read(fields)
+        said = _said(fields) | (more(fields) if callable(more) else more)
         task = _task_name(stem, str(said["target"]))
         if task in KINDS:
             return _goal(task, description, said)
