@@ -117,9 +117,12 @@ def run_file(
         console.print(estimates_table(estimates, prices))
         answers = sum(each.usage.completion_tokens for each in estimates if not each.shared) // ANSWER
         workers = resources.workers or 1
+        waits = [each.seconds for each in estimates if each.seconds is not None]
+        wait = sum(waits) / len(waits) if waits else SECONDS
+        how = "as measured in the first episodes" if waits else "a guess until the first episodes are played"
         console.print(
-            f"about {answers:,} answers: {answers * SECONDS / workers / 3600:.1f} hours with --workers {workers}, at "
-            f"{SECONDS:g} second an answer",
+            f"about {answers:,} answers: {answers * wait / workers / 3600:.1f} hours with --workers {workers}, at "
+            f"{wait:.2g} s an answer, {how}",
             markup=False,
             soft_wrap=True,
         )

@@ -14,15 +14,8 @@ from rpms.core.errors import InputError
 from rpms.play.knob_values import worded
 from rpms.play.reading import CONTROLS
 from rpms.play.settings import NO_MEMORY, Settings
+from rpms.play.tasks import TaskPart
 from rpms.worlds.base import Setting, Task, World
-
-
-@dataclass(frozen=True)
-class TaskPart:
-    """One of several parts that a task list is dealt into like cards, so that each part has every type."""
-
-    number: int = 1
-    of: int = 1
 
 
 @dataclass(frozen=True)
@@ -31,7 +24,7 @@ class Choice:
 
     settings: Settings = field(default_factory=Settings)
     """Those that choose tasks: split, task, per_task, sample, limit, steps, simplifications."""
-    part: TaskPart = TaskPart()
+    part: TaskPart = field(default_factory=TaskPart)
     options: Mapping[str, str] = field(default_factory=dict)
     """The world's own options."""
 
@@ -45,9 +38,7 @@ class Choice:
 
     def tasks(self, world: World, base: Setting) -> Sequence[Task]:
         """The tasks, in the world's order; none at all is an InputError."""
-        found, _ = self.settings.tasks(
-            world, self._base(base), lambda tasks: tasks[self.part.number - 1 :: self.part.of]
-        )
+        found, _ = self.settings.tasks(world, self._base(base), self.part.of_list)
         if not found:
             raise InputError(f"{world.name}: no tasks to run in the split {self.split or world.splits[0]!r}")
         return tuple(found)
