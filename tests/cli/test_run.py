@@ -75,7 +75,7 @@ class TestRun:
         played = []
         for part in ("1/2", "2/2"):
             out = tmp_path / part.replace("/", "-")
-            rpms("run", "alfworld", "--split", "builtin", "--per-task", 1, "--part", part, "--memory", "none", "--out", out)
+            rpms("run", "alfworld", "--per-task", 1, "--part", part, "--memory", "none", "--out", out)
             played.append(set(RunFolder(out).protocol.tasks))
         assert all(played)
         assert not played[0] & played[1]
