@@ -16,7 +16,7 @@ from tests.cli.command import Rpms
     ("command", "missing"),
     [
         ("run", set()),
-        ("learn", {"condition"}),
+        ("learn", set()),
         ("play", {"limit", "per_task", "sample"}),
         ("study run", {"condition", "arbitration", "state_filter"}),
     ],

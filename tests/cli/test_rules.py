@@ -84,6 +84,7 @@ class TestRules:
         assert said.out.splitlines()[1:] == [weak]
         file.write_text(MANUAL + "    preconditions: [not at(place)]\n", encoding="utf-8")
         assert "note" not in rpms("rules", "check", file).out
+        assert rpms("rules", "check", "alfworld").out.startswith("ok: ")
 
     @pytest.mark.parametrize("command", ["go to <place>", "go to town", "wait", "<order>"])
     def test_processes_are_counted_and_may_wait_or_give_a_command_that_is_not_written_down(

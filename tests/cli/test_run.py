@@ -71,6 +71,15 @@ class TestRun:
         }
         assert "no task 'nope'" in rpms("run", "alfworld", "--task", "nope", "--out", tmp_path / "run").line
 
+    def test_parts_are_dealt_and_share_no_task(self, rpms: Rpms, tmp_path: Path):
+        played = []
+        for part in ("1/2", "2/2"):
+            out = tmp_path / part.replace("/", "-")
+            rpms("run", "alfworld", "--per-task", 1, "--part", part, "--memory", "none", "--out", out)
+            played.append(set(RunFolder(out).protocol.tasks))
+        assert all(played)
+        assert not played[0] & played[1]
+
     def test_re_asks_are_counted(self, rpms: Rpms, tmp_path: Path):
         script = tmp_path / "script.txt"
         script.write_text("take egg 9 from fridge 1\n" * 6, encoding="utf-8")
@@ -96,6 +105,7 @@ class TestRun:
             (("--task", ""), "--task '' names no task"),
             (("--task", " , "), "--task ' , ' names no task"),
             (("--condition", "E"), "unknown condition 'E'"),
+            (("--part", "3/2"), "--part '3/2': write it like 1/2"),
             (("--model", "menu-best"), "menu-best chooses from a menu, and there is none"),
         ],
     )

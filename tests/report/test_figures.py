@@ -49,6 +49,25 @@ def test_panels_of_the_same_measure_share_a_scale(monkeypatch):
     assert success == other != score
 
 
+def test_panels_say_told_or_acting_and_end_at_100(monkeypatch):
+    drawn = []
+    monkeypatch.setattr("rpms.report.figures._save", lambda _name, _caption, figure: drawn.append(figure))
+    told = paper()
+    acting = Comparison({f"{name} + strict": replace(told[name], name=f"{name} + strict") for name in told.conditions})
+    ablation_figure([told, acting])
+    (figure,) = drawn
+    assert ["acting (strict)" in axes.get_title().lower() for axes in figure.axes] == [False, True]
+    assert "told" in figure.axes[0].get_title().lower()
+    assert [axes.get_ylim()[1] for axes in figure.axes] == [100, 100]
+    colours = [[patch.get_facecolor() for patch in axes.patches] for axes in figure.axes]
+    assert colours[0] == colours[1]
+
+
+def test_types_with_fewer_than_six_games_are_not_drawn():
+    few = Comparison({"baseline": results("baseline", [True] * 5)})
+    assert "types" not in [picture.name for picture in all_figures(few)]
+
+
 def test_a_figure_has_the_colours_of_a_dark_page():
     for picture in (ablation_figure([paper()]), type_figure(paper())):
         assert ET.fromstring(picture.dark) is not None
@@ -80,7 +99,8 @@ def test_conditions_that_played_nothing_can_be_drawn():
 
 
 def test_hostile_names_are_drawn_as_text():
-    rows = {kind: Row(kind, kind, "won", True, 1.0, 3) for kind in ("$x^$ <script>", "b & c_{d}\n\ud800" + "y" * 99)}
+    kinds = ("$x^$ <script>", "b & c_{d}\n\ud800" + "y" * 99)
+    rows = {f"{kind}{n}": Row(f"{kind}{n}", kind, "won", True, 1.0, 3) for kind in kinds for n in range(6)}
     picture = type_figure(Comparison({"$\\frac{": Results("$\\frac{", rows)}))
     assert ET.fromstring(picture.svg) is not None
     assert b"<script" not in picture.svg

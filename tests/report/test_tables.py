@@ -43,8 +43,8 @@ def test_the_papers_ablation_table_comes_out_of_its_counts():
     rows = rows_of("ablation", paper())
     assert [row[:5] for row in rows] == [
         ["(A) Baseline", "OFF", "OFF", "48/134", "35.8%"],
-        ["(C) Memory-only", "OFF", "ON", "55/134", "41.0%"],
         ["(B) Rules-only", "ON", "OFF", "68/134", "50.7%"],
+        ["(C) Memory-only", "OFF", "ON", "55/134", "41.0%"],
         ["(D) Full RPMS", "ON", "ON", "80/134", "59.7%"],
     ]
     (note,) = make_table("ablation", paper()).notes

@@ -77,9 +77,10 @@ def test_scienceworld_is_played_by_both_protocols():
 
 
 def test_the_quickstart_says_what_it_is():
-    about = shipped("quickstart").about
-    assert "is not an LLM" in about
-    assert "not comparable with the paper's" in about
+    study = shipped("quickstart")
+    assert "is not an LLM" in study.about_of("planner")
+    assert "LLM" not in study.about_of("ollama/qwen2.5:7b")
+    assert "not comparable with the paper's" in study.about
 
 
 def test_a_bare_name_is_one_of_the_four(tmp_path):

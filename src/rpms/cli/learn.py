@@ -12,7 +12,7 @@ from rpms.cli import options
 from rpms.cli.knobs import with_settings
 from rpms.cli.resources import Resources, with_resources
 from rpms.cli.screen import complain, make_console
-from rpms.core.condition import LATER
+from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import InputError
 from rpms.learn.rounds import LearningPlan, Round, continued, learn, learned, round_folder
 from rpms.models.providers import FROM_MENU, Backend, parse_model_name
@@ -36,7 +36,15 @@ def _words_lessons(lessons: str, model: str) -> bool:
     return lessons == "model"
 
 
-@with_settings(without=("condition",))
+def _first_condition(settings: Settings) -> str:
+    """Condition of the first round; one that uses memory needs a memory to start from."""
+    name = settings.condition or "rules-only"
+    if settings.memory is None and named_condition(name).memory:
+        raise InputError(f"--condition {name}: the first round has no memory; give one with --memory")
+    return name
+
+
+@with_settings()
 @with_resources
 def learn_split(
     world: options.WorldName,
@@ -47,7 +55,7 @@ def learn_split(
     engine: options.EngineName = "native",
     model: options.ModelName = "planner",
     later: Annotated[
-        str, typer.Option(help="Condition of the later rounds: full or rules-only. The first is rules-only.")
+        str, typer.Option(help="Condition of the later rounds: full or rules-only. --condition is the first's.")
     ] = "full",
     option: options.WorldOptions = None,
     go_on: Annotated[
@@ -77,7 +85,8 @@ def learn_split(
         raise InputError("--continue starts from the memory in --out, --memory from another: give only one of them")
     if audit and settings.mask is None:
         settings = replace(settings, mask=USUAL_MASK)
-    first, after_it = (replace(settings, condition=name).condition_value() for name in ("rules-only", later))
+    names = (_first_condition(settings), later)
+    first, after_it = (replace(settings, condition=name).condition_value() for name in names)
     enforcement = first.enforcement
     options.refuse_choosing_without_menu(enforcement, model)
     tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -45,6 +45,10 @@ class Resources:
         Path | None, typer.Option(help="Keep every answer in this folder, and never ask for it twice.")
     ] = None
     price: Annotated[str | None, typer.Option(help="US dollars per million tokens: IN,OUT[,CACHED].")] = None
+    timeout: Annotated[
+        float | None,
+        typer.Option(help="Seconds that a request may stay silent, 120 by default; then it is repeated.", min=1),
+    ] = None
     max_cost: Annotated[
         float | None, typer.Option(help="Stop after spending this much; the same command continues.", metavar="USD")
     ] = None
@@ -70,7 +74,7 @@ class Resources:
         record = self.record.absolute() if self.record else None
         if settings.reader and parse_model_name(name).provider.backend in NO_LLM:
             record = None  # the reader's answers are kept
-        return NamedModel(name, world, model_options(self.base_url, settings), record)
+        return NamedModel(name, world, model_options(self.base_url, settings, self.timeout), record)
 
     def reader(self, world: str, settings: Settings) -> NamedModel | None:
         """The model that reads goals in people's words; None for a control or the model that plays."""
@@ -100,10 +104,14 @@ class Resources:
         return Meter(limits)
 
 
-def model_options(base_url: str | None, settings: Settings) -> ModelOptions:
-    """How a model is reached; a file that is opened here is opened with the context window that is given."""
+def model_options(base_url: str | None, settings: Settings, timeout: float | None = None) -> ModelOptions:
+    """Options that reach a model; a file opened here gets the given context window, a slow server its time."""
     usual = ModelOptions(base_url=base_url)
-    return usual if settings.context is None else ModelOptions(base_url=base_url, context=settings.context)
+    if timeout is not None:
+        whole = max(usual.patience.whole, 2.5 * timeout)
+        patience = replace(usual.patience, timeout=timeout, whole=whole, total=max(usual.patience.total, 2 * whole))
+        usual = replace(usual, patience=patience)
+    return usual if settings.context is None else replace(usual, context=settings.context)
 
 
 def with_resources(command: Callable[..., None]) -> Callable[..., None]:

@@ -19,7 +19,7 @@ from rpms.core.wording import rule_line, schema_lines
 from rpms.play.setup import manual_of, weakness_of_guard
 from rpms.play.sources import choose_manual, universal_tier
 from rpms.store.manuals import find_mistakes, manual_text, read_manual
-from rpms.worlds.registry import find_world
+from rpms.worlds.registry import find_world, world_names
 
 app = typer.Typer(help="Show, check, learn, test and compare rule manuals.", no_args_is_help=True)
 app.command("learn")(rules_learn.learn)
@@ -150,9 +150,14 @@ def _notes(item: Rule | ActionSchema) -> str:
 
 @app.command("check")
 def check(
-    files: Annotated[list[Path], typer.Argument(help="The YAML files of one manual.", show_default=False)],
+    files: Annotated[
+        list[Path], typer.Argument(help="The YAML files of one manual, or a world's name.", show_default=False)
+    ],
 ) -> None:
     """Check a manual. Mistakes are printed with file and line, and the exit code is 2."""
+    if len(files) == 1 and not files[0].exists() and str(files[0]) in world_names():
+        _found_sound(manual_of(find_world(str(files[0]))))
+        return
     texts = [manual_text(file) for file in files]
     mistakes = find_mistakes(*texts)
     if not mistakes:
@@ -166,6 +171,10 @@ def check(
         complain(f"rpms: {len(mistakes)} mistakes" + (f", {rest} of them not shown" if rest else ""))
     if mistakes:
         raise typer.Exit(2)
+    _found_sound(manual)
+
+
+def _found_sound(manual: RuleManual) -> None:
     checkable = sum(bool(action.preconditions or action.effects) for action in manual.actions)
     say(
         f"ok: {len(manual.rules)} rules, {len(manual.actions)} actions ({checkable} with checkable preconditions or "

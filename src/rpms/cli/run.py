@@ -20,6 +20,7 @@ from rpms.cli.knobs import with_settings
 from rpms.cli.resources import Resources, with_resources
 from rpms.cli.screen import complain, make_console
 from rpms.core.acting.enforcement import preset
+from rpms.core.errors import InputError
 from rpms.core.proportion import wilson
 from rpms.models.catalogue import parse_parameter
 from rpms.play.controls import play_controls
@@ -30,6 +31,7 @@ from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
 from rpms.play.spending import Spending, price_kept, spending
+from rpms.play.tasks import TaskPart
 from rpms.play.trials import Trials, run_trials
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, RunSummary
@@ -63,6 +65,9 @@ def run_split(
         bool, typer.Option("--retry-errors", help="Play episodes again that a model or world error ended.")
     ] = False,
     option: options.WorldOptions = None,
+    part: Annotated[
+        str, typer.Option(help="One part of the tasks, dealt like cards: 1/2 is every second one.")
+    ] = "1/1",
     *,
     resources: Resources,
     settings: Settings,
@@ -72,14 +77,19 @@ def run_split(
     condition = settings.condition_value()
     options.refuse_choosing_without_menu(condition.enforcement, model)
     player = resources.player()
-    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option))
+    try:
+        dealt = TaskPart.read(part)
+    except ValueError as error:
+        raise InputError(f"--part {error}") from None
+    tasks, setting = settings.tasks(found, options.make_setting(found, resources.data, engine, option), dealt.of_list)
     terms = options.terms_of(settings, found, model, resources.base_url)
     terms["memory"], terms["stuck_after"] = options.memory_of(settings, found, model), stuck_after
     terms["decoding"] = replace(settings.decoding(found), extra=tuple(map(parse_parameter, parameter or ())))
     terms["open_reader"] = resources.reader(world, settings)
     opened = resources.model(model, world, settings)
     plan = plan_run(found, model, opened, split=settings.split, tasks=tasks, setting=setting, **terms)
-    out = out or default_folder(world, settings.split or found.splits[0], model, settings)
+    split = settings.split or found.splits[0]
+    out = out or default_folder(world, split if dealt.of == 1 else f"{split}-{part}", model, settings)
     known = (None if resources.price else price_kept(RunFolder(out))) or resources.price_of(model)
     meter = resources.meter({model: known})
     resources.check(opened, begun=RunFolder(out).begun)

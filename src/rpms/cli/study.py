@@ -117,9 +117,12 @@ def run_file(
         console.print(estimates_table(estimates, prices))
         answers = sum(each.usage.completion_tokens for each in estimates if not each.shared) // ANSWER
         workers = resources.workers or 1
+        waits = [each.seconds for each in estimates if each.seconds is not None]
+        wait = sum(waits) / len(waits) if waits else SECONDS
+        how = "as measured in the first episodes" if waits else "a guess until the first episodes are played"
         console.print(
-            f"about {answers:,} answers: {answers * SECONDS / workers / 3600:.1f} hours with --workers {workers}, at "
-            f"{SECONDS:g} second an answer",
+            f"about {answers:,} answers: {answers * wait / workers / 3600:.1f} hours with --workers {workers}, at "
+            f"{wait:.2g} s an answer, {how}",
             markup=False,
             soft_wrap=True,
         )
@@ -144,7 +147,7 @@ def run_file(
     if report:
         _report(console, folder, study, models)
     console.print()
-    _announce(console, study)
+    _announce(console, study, models)
     console.print(f"runs and index: {folder}", markup=False, soft_wrap=True)
 
 
@@ -186,10 +189,10 @@ def _rehearsed(study: Study, data: Path | None) -> Study:
     return study
 
 
-def _announce(console: Console, study: Study) -> None:
+def _announce(console: Console, study: Study, models: Sequence[str]) -> None:
     console.print(Text(study.title, style="bold"))
-    if study.about:
-        console.print(Text(study.about))
+    if about := study.about_of(*models):
+        console.print(Text(about))
 
 
 def _tell(console: Console, cell: Cell, *, again: bool) -> None:

@@ -66,9 +66,13 @@ PRICES: dict[str, Price] = {
     "anthropic/claude-opus-4-7": _anthropic(5.00, 25.00),
     "anthropic/claude-opus-4-8": _anthropic(5.00, 25.00),
     "anthropic/claude-opus-5": _anthropic(5.00, 25.00),
+    "deepinfra/meta-llama/Meta-Llama-3.1-8B-Instruct": Price(0.03, 0.05),
+    "groq/llama-3.1-8b-instant": Price(0.05, 0.08),
+    "openrouter/meta-llama/llama-3.1-8b-instruct": Price(0.02, 0.03),
+    "together/meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo": Price(0.18, 0.18),
 }
-"""By `provider/name`, from the providers' public pages in 2026-10, standard tier. Hosts of open models change theirs
-too often to be listed: use `--price`."""
+"""By `provider/name`, from public pages in 2026-10, standard tier. Of open models only the paper's smallest is listed:
+hosts change their prices often, and `--price` goes before."""
 
 _DATED = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,8 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from rpms.report.labels import condition_label, type_label
+from rpms.core.condition import CONDITIONS
+from rpms.report.labels import ENFORCED, condition_label, type_label
 from rpms.report.learning_curve import LearningRound, rounds
 from rpms.report.outcomes import Cells, Comparison, Results
 from rpms.report.statistics import additive_expectation, paired_bootstrap, ratio_bootstrap, success_rate
@@ -22,8 +24,10 @@ COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
 """What tells bars apart in a grey print."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
-_PLACES = {"baseline": 0, "memory-only": 1, "rules-only": 2, "full": 3}
-"""A condition of the 2x2 looks the same in every figure."""
+_PLACES = {"baseline": 0, "rules-only": 2, "memory-only": 1, "full": 3}
+"""Each condition of the 2x2 has one colour in every figure, told or acting."""
+FEWEST = 6
+"""Games that a task type must have to be drawn: with fewer, no difference between conditions can be significant."""
 
 _STYLE: Any = {
     "font.family": "sans-serif",
@@ -75,22 +79,28 @@ def _save(name: str, caption: str, figure: Figure) -> Picture:
     return Picture(name, caption, svg.getvalue(), png.getvalue())
 
 
-def _place(name: str, number: int) -> int:
-    """Which colour and hatch a condition has: its own if it is one of the four, else one that they do not use."""
-    return _PLACES.get(name, 4 + number % (len(COLOURS) - 4))
-
-
-def _bar_style(name: str, number: int) -> dict[str, Any]:
-    place = _place(name, number)
-    return {"color": COLOURS[place], "hatch": HATCHES[place], "edgecolor": "#222222", "linewidth": 0.7}
+def _bar_style(name: str, number: int = 0) -> dict[str, Any]:
+    """Style of a condition's bar: one colour for each of the four, hatched differently where knowledge acts."""
+    base, acting, _ = name.partition(ENFORCED)
+    place = _PLACES.get(base, 4 + number % (len(COLOURS) - 4))
+    hatch = HATCHES[(place + 4) % len(HATCHES) if acting else place]
+    return {"color": COLOURS[place], "hatch": hatch, "edgecolor": "#222222", "linewidth": 0.7}
 
 
 def _places(comparison: Comparison) -> dict[str, dict[str, Any]]:
-    others = [results.name for results in comparison if results.name not in _PLACES]
+    others = [results.name for results in comparison if results.name.partition(ENFORCED)[0] not in _PLACES]
     return {
         results.name: _bar_style(results.name, others.index(results.name) if results.name in others else 0)
         for results in comparison
     }
+
+
+def _way(results: Results) -> str:
+    """How knowledge reached the player: acting with the preset's name, told, or by plans."""
+    preset = results.name.partition(ENFORCED)[2]
+    if preset:
+        return f"acting ({preset})"
+    return "planner, no LLM" if results.model == "planner" else "told"
 
 
 _LONGEST = 40
@@ -133,48 +143,52 @@ def ablation_figure(comparisons: Sequence[Comparison]) -> Picture:
             axes = figure.add_subplot(1, len(every), place)
             _ablation_panel(axes, comparison, cells)
             panels.setdefault(comparison.scored, []).append(axes)
-        for scored, alike in panels.items():
-            _share_scale(alike, most=None if scored else 100)
+        for alike in panels.values():
+            _share_scale(alike)
         caption = "2×2 ablation of rules and memory; dotted: what both would reach if their gains added up"
         return _save("ablation", caption, figure)
 
 
 def _ablation_panel(axes: Any, comparison: Comparison, cells: Cells) -> None:
     value = _score if comparison.scored else _rate
-    a, b, c, d = cells
-    measured = {results.name: value(results) for results in (a, c, b, d)}
-    for number, results in enumerate((a, c, b, d)):
+    a, b, c, _ = cells
+    measured = {results.name: value(results) for results in cells}
+    for number, results in enumerate(cells):
         mean, low, high = measured[results.name]
-        axes.bar(number, mean, 0.68, **_bar_style(("baseline", "memory-only", "rules-only", "full")[number], 0))
+        style = _bar_style(f"{tuple(CONDITIONS)[number]}{ENFORCED if ENFORCED in results.name else ''}")
+        axes.bar(number, mean, 0.68, **style)
         _whisker(axes, [number], [mean], [low], [high])
         _label(axes, number, high, f"{mean:.1f}")
     expected = additive_expectation(measured[a.name][0], measured[b.name][0], measured[c.name][0])
     label = f"additive expectation, {expected:.1f}"
     axes.plot([-0.5, 3.5], [expected] * 2, color="#222222", linestyle=(0, (1, 1.6)), linewidth=1.3, label=label)
-    axes.legend(loc="upper left", frameon=False, fontsize=8, borderaxespad=0.2)
-    axes.set_xticks(range(4), [_broken(results.name) for results in (a, c, b, d)])
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), frameon=False, fontsize=8)
+    axes.set_xticks(range(4), [_broken(results.name.partition(ENFORCED)[0]) for results in cells])
     axes.set_ylabel("Average score (negatives as 0)" if comparison.scored else "Success (%)")
-    if comparison.title:
-        axes.set_title(_wrapped(comparison.title))
+    axes.set_title(_wrapped(f"{comparison.title}: {_way(a)}" if comparison.title else _way(a).capitalize()), pad=14)
     top = max([high for _, _, high in measured.values()] + [expected])
     bottom = min([low for _, low, _ in measured.values()] + [0])
-    axes.set_ylim(bottom, max(top * 1.24, 10))
+    axes.set_ylim(bottom, max(top * 1.1, 10) if comparison.scored else 100)
     _grid(axes)
 
 
-def _share_scale(panels: Sequence[Any], most: float | None) -> None:
-    """One scale for panels of the same measure, so that bars can be compared; no tick above the most there can be."""
+def _share_scale(panels: Sequence[Any]) -> None:
+    """One scale for panels of the same measure, so that bars can be compared."""
     bottom = min(axes.get_ylim()[0] for axes in panels)
     top = max(axes.get_ylim()[1] for axes in panels)
     for axes in panels:
         axes.set_ylim(bottom, top)
-        if most is not None:  # there is room for the legend above 100, but no such percentage
-            axes.set_yticks([tick for tick in axes.get_yticks() if bottom <= tick <= min(most, top)])
+
+
+def drawn_types(comparison: Comparison) -> tuple[str, ...]:
+    """Task types with enough games to be drawn."""
+    counts = Counter(comparison.tasks.values())
+    return tuple(kind for kind in comparison.types if counts[kind] >= FEWEST)
 
 
 def type_figure(comparison: Comparison) -> Picture:
-    """Success by task type, with Wilson intervals."""
-    types, styles = comparison.types, _places(comparison)
+    """Success by task type, for types with enough games, with Wilson intervals."""
+    types, styles = drawn_types(comparison), _places(comparison)
     width = 0.8 / max(1, len(comparison))
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(min(16.0, max(4.5, 0.55 + 0.32 * len(types) * max(3, len(comparison)))), 3.2))
@@ -193,7 +207,7 @@ def type_figure(comparison: Comparison) -> Picture:
         long = max(map(len, labels), default=0) > 14
         axes.set_xticks(range(len(types)), labels, rotation=40 if long else 0, ha="right" if long else "center")
         axes.set_ylabel("Success (%)")
-        axes.set_ylim(0, 104)
+        axes.set_ylim(0, 100)
         _grid(axes)
         figure.legend(loc="outside upper center", ncols=min(4, len(comparison)), frameon=False)
         return _save("types", "Success by task type; whiskers: 95 % Wilson intervals", figure)
@@ -220,7 +234,7 @@ def learning_figure(points: Sequence[LearningRound]) -> Picture:
         axes.set_xticks(range(len(points)), labels)
         axes.set_xlabel("Round, and entries in memory")
         axes.set_ylabel("Success (%)")
-        axes.set_ylim(0, 104)
+        axes.set_ylim(0, 100)
         _grid(axes)
         figure.legend(loc="outside upper center", ncols=min(4, len(names)), frameon=False)
         return _save("learning", "Learning curve; bands: 95 % Wilson intervals", figure)
@@ -286,6 +300,6 @@ def all_figures(comparison: Comparison) -> tuple[Picture, ...]:
     if points:
         pictures.append(learning_figure(points))
     pictures.append(conduct_figure(comparison))
-    if len(comparison.types) > 1:
+    if len(drawn_types(comparison)) > 1:
         pictures.append(type_figure(comparison))
     return tuple(pictures)

@@ -16,8 +16,8 @@ TYPE_LABELS: Mapping[str, str] = {
 
 CONDITION_LABELS: Mapping[str, str] = {
     "baseline": "Baseline",
-    "memory-only": "Memory-only",
     "rules-only": "Rules-only",
+    "memory-only": "Memory-only",
     "full": "Full RPMS",
 }
 ARBITRATION_LABELS: Mapping[str, str] = {

@@ -194,7 +194,7 @@ def _simplified(comparison: Comparison) -> str:
 
 def _in_paper_order(comparison: Comparison) -> list[list[Results]]:
     """The cells of each 2x2 as the paper lists them (A, C, B, D); every condition where there is none."""
-    return [[a, c, b, d] for a, b, c, d in comparison.ablations] or [list(comparison)]
+    return [[a, b, c, d] for a, b, c, d in comparison.ablations] or [list(comparison)]
 
 
 def _switches(results: Results) -> tuple[str, str, str]:

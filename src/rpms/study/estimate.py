@@ -43,6 +43,8 @@ class Estimate:
     """From episodes of this very run that are finished; otherwise from the first prompt and the paper's lengths."""
     shared: bool = False
     """The same run as another one of the study: costs nothing more."""
+    seconds: float | None = None
+    """Of waiting for one answer, in the episodes that are finished; None where none is."""
 
     @property
     def left(self) -> int:
@@ -101,11 +103,16 @@ class _Estimator:
         self.seen.add(key)
         done = finished(folder) if folder is not None else 0
         left = len(plan.tasks) - done
+        seconds = None
         if folder is not None and done:
-            usage = _times(RunFolder(folder).summary().usage, left / done)
+            run = RunFolder(folder)
+            usage = _times(run.summary().usage, left / done)
+            waits = [wait for timing in run.timings().values() for wait in timing.model_seconds]
+            seconds = sum(waits) / len(waits) if waits else None
         else:
             usage = _times(self._guess(plan), left)
-        return Estimate(case.name, model, len(plan.tasks), done, usage, measured=bool(done), shared=shared)
+        measured = bool(done)
+        return Estimate(case.name, model, len(plan.tasks), done, usage, measured, shared=shared, seconds=seconds)
 
     def _memory(self, case: Case, model: str) -> EpisodicMemory | None:
         """The memory of a case; None if it has yet to be learned."""

@@ -11,13 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from rpms.core.condition import LATER, named_condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.names import nearest
-from rpms.foreign.digits import whole_number
 from rpms.foreign.limits import LARGEST_STUDY, MOST_CELLS
-from rpms.foreign.shown import excerpt
 from rpms.play.settings import KNOBS, SettingError, Settings
+from rpms.play.tasks import TaskPart
 from rpms.store.files import read_text
 from rpms.store.yaml_files import YamlFile, YamlKind, plain, read_yaml
-from rpms.study.values import Case, Choice, Learning, Study, TaskPart
+from rpms.study.values import Case, Choice, Learning, Study
 
 STUDY = YamlKind("a study", LARGEST_STUDY, 32, "`title`, `world`, `conditions` and more; this file is none")
 
@@ -35,15 +34,12 @@ class _Choice(_Strict):
     @field_validator("part")
     @classmethod
     def _is_part(cls, value: str) -> str:
-        number, _, of = map(whole_number, value.partition("/"))
-        if not number or not of or number > of:
-            raise ValueError(f"{excerpt(value)!r}: write it like 1/2, the first of two parts")
+        TaskPart.read(value)
         return value
 
     def choice(self, settings: Settings) -> Choice:
-        number, _, of = self.part.partition("/")
         options = {name: str(value) for name, value in self.options.items()}
-        return Choice(settings.only(tasks=True), TaskPart(int(number), int(of)), options)
+        return Choice(settings.only(tasks=True), TaskPart.read(self.part), options)
 
 
 class _Learn(_Choice):
@@ -66,6 +62,7 @@ class _Case(_Strict):
 class _Study(_Choice):
     title: Name
     about: str = ""
+    players: dict[Name, str] = Field(default_factory=dict)
     world: Name
     engine: str = "native"
     models: list[Name] = Field(default_factory=list)
@@ -112,6 +109,7 @@ def read_study(file: Path) -> Study:
     return Study(
         title=form.title,
         about=" ".join(form.about.split()),
+        players={name: " ".join(text.split()) for name, text in form.players.items()},
         world=form.world,
         choice=form.choice(common),
         engine=form.engine,

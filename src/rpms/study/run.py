@@ -397,16 +397,18 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
     groups: dict[str, Group] = {}
     for cell in (result.cell for result in results):
         before = known[cell.model].runs if cell.model in known else {}
-        new = Group(model=cell.model, about=study.about, tables=study.tables, runs=before)
+        new = Group(model=cell.model, about=study.about_of(cell.model), tables=study.tables, runs=before)
         where = os.path.relpath(cell.folder, layout.out)
         groups.setdefault(cell.model, new).runs[cell.case.name] = Path(where).as_posix()
     names = [name for case in study.cases for name in names_of(case)]
     order = {name: place for place, name in enumerate(names)}
     for group in groups.values():
         group.runs = dict(sorted(group.runs.items(), key=lambda run: order.get(run[0], len(order))))
-    groups |= {model: group for model, group in known.items() if model not in groups}
+    others = {model: group for model, group in known.items() if model not in groups}
+    titles = dict.fromkeys(groups, study.title) | {m: g.title.removesuffix(f": {m}") for m, g in others.items()}
+    groups |= others
     for model, group in groups.items():
-        group.title = f"{study.title}: {model}" if len(groups) > 1 else study.title
+        group.title = f"{titles[model]}: {model}" if len(groups) > 1 else titles[model]
     index = StudyIndex(title=study.title, world=study.world, varies=_VARIES, groups=tuple(groups.values()))
     text = json.dumps(index.model_dump(exclude_defaults=True), indent=1, ensure_ascii=False)
     write_whole(layout.out / INDEX, f"{text}\n")

@@ -14,15 +14,8 @@ from rpms.core.errors import InputError
 from rpms.play.knob_values import worded
 from rpms.play.reading import CONTROLS
 from rpms.play.settings import NO_MEMORY, Settings
+from rpms.play.tasks import TaskPart
 from rpms.worlds.base import Setting, Task, World
-
-
-@dataclass(frozen=True)
-class TaskPart:
-    """One of several parts that a task list is dealt into like cards, so that each part has every type."""
-
-    number: int = 1
-    of: int = 1
 
 
 @dataclass(frozen=True)
@@ -31,7 +24,7 @@ class Choice:
 
     settings: Settings = field(default_factory=Settings)
     """Those that choose tasks: split, task, per_task, sample, limit, steps, simplifications."""
-    part: TaskPart = TaskPart()
+    part: TaskPart = field(default_factory=TaskPart)
     options: Mapping[str, str] = field(default_factory=dict)
     """The world's own options."""
 
@@ -45,9 +38,7 @@ class Choice:
 
     def tasks(self, world: World, base: Setting) -> Sequence[Task]:
         """The tasks, in the world's order; none at all is an InputError."""
-        found, _ = self.settings.tasks(
-            world, self._base(base), lambda tasks: tasks[self.part.number - 1 :: self.part.of]
-        )
+        found, _ = self.settings.tasks(world, self._base(base), self.part.of_list)
         if not found:
             raise InputError(f"{world.name}: no tasks to run in the split {self.split or world.splits[0]!r}")
         return tuple(found)
@@ -123,6 +114,8 @@ class Study:
     cases: tuple[Case, ...]
     about: str = ""
     """What the numbers mean and do not mean, for whoever reads them."""
+    players: Mapping[str, str] = field(default_factory=dict)
+    """By model: a remark that is true only where that model plays."""
     choice: Choice = Choice()
     engine: str = "native"
     models: tuple[str, ...] = ()
@@ -130,6 +123,10 @@ class Study:
     tables: tuple[str, ...] = ()
     """The report's tables that it is about, by name."""
     file: Path = Path()
+
+    def about_of(self, *models: str) -> str:
+        """The text for a report on these models: `about`, and the remarks on those among them."""
+        return " ".join(filter(None, (self.about, *(self.players.get(model, "") for model in models))))
 
     def under(self, given: Settings) -> Study:
         """The same study with settings that go before its own in every condition; what they change, its title says.
