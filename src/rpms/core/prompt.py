@@ -36,41 +36,21 @@ SHARED = frozenset({Part.INSTRUCTION, Part.EXAMPLE, Part.HISTORY, Part.OBSERVATI
 """What the baseline prompt consists of; every other block is injected knowledge."""
 
 
+def _parts(names: str) -> tuple[Part, ...]:
+    return tuple(Part[name] for name in names.upper().split())
+
+
 class Layout(Enum):
     """The order of the blocks. What stands before the example is the system's to say."""
 
-    PAPER = (
-        Part.INSTRUCTION,
-        Part.BELIEF,
-        Part.GOAL,
-        Part.UNIVERSAL,
-        Part.DOMAIN,
-        Part.ENVIRONMENT,
-        Part.SITUATION,
-        Part.MEMORY,
-        Part.CARRIED,
-        Part.EXAMPLE,
-        Part.HISTORY,
-        Part.OBSERVATION,
-        Part.NOTICE,
-        Part.MENU,
+    PAPER = _parts(
+        "instruction belief goal universal domain environment situation memory carried example history observation "
+        "notice menu"
     )
     """Appendix D: all knowledge is appended to the system prompt, in the order of its listing."""
-    CACHED = (
-        Part.INSTRUCTION,
-        Part.EXAMPLE,
-        Part.CARRIED,
-        Part.UNIVERSAL,
-        Part.ENVIRONMENT,
-        Part.DOMAIN,
-        Part.HISTORY,
-        Part.OBSERVATION,
-        Part.SITUATION,
-        Part.GOAL,
-        Part.BELIEF,
-        Part.MEMORY,
-        Part.NOTICE,
-        Part.MENU,
+    CACHED = _parts(
+        "instruction example carried universal environment domain history observation situation goal belief memory "
+        "notice menu"
     )
     """What never changes, then what only grows, then what changes at each step: a server can reuse the prefix."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,4 @@ class Usage:
     """The part of `prompt_tokens` stored for reuse, which Anthropic bills higher; 0 where a provider does not say."""
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.requests + other.requests,
-            self.seconds + other.seconds,
-            self.written_tokens + other.written_tokens,
-        )
+        return Usage(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))

@@ -178,18 +178,11 @@ class WorldVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
 
     def _infos(self, turns: Sequence[EnvTurn]) -> dict[str, Any]:
         """As Gymnasium batches infos: an array for each entry, and beside it one that says where it is told."""
-        columns: dict[str, list[Any]] = {
-            "task": [game.task.id for game in self.games if game.task],
-            "type": [game.task.type for game in self.games if game.task],
-            "score": [turn.score for turn in turns],
-            "won": [turn.won for turn in turns],
-            "steps": [game.steps for game in self.games],
-        }
-        if self._admissible:
-            columns["admissible_commands"] = [list(game.admissible()) for game in self.games]
+        each = [_info(game, turn, self._admissible) for game, turn in zip(self.games, turns, strict=True)]
         infos: dict[str, Any] = {}
-        for name, values in columns.items():
-            infos[name], infos[f"_{name}"] = _array(values), np.ones(self.num_envs, dtype=np.bool_)
+        for name in each[0]:
+            values = _array([info[name] for info in each])
+            infos[name], infos[f"_{name}"] = values, np.ones(self.num_envs, dtype=np.bool_)
         return infos
 
     def close_extras(self, **_: Any) -> None:

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from rpms.core.errors import InputError
@@ -70,23 +69,14 @@ class TaskEnvironment:
         return self._score
 
 
-def environment_factory(
-    world: str | World,
-    split: str | None = None,
-    *,
-    data: str | Path | None = None,
-    engine: str = "native",
-    options: Mapping[str, str] | None = None,
-    max_steps: int | None = None,
-) -> Callable[[], TaskEnvironment]:
-    """What TRL calls for each rollout that it plays at once; what is wrong with it is found now, not in mid-run."""
+def environment_factory(world: str | World, split: str | None = None, **settings: Any) -> Callable[[], TaskEnvironment]:
+    """What TRL calls for each rollout that it plays at once; what is wrong with it is found now, not in mid-run.
+
+    `settings` are those of `Episodes`: `data`, `engine`, `options`, `max_steps`.
+    """
     found = find_world(world) if isinstance(world, str) else world
-
-    def episodes() -> Episodes:
-        return Episodes(found, split, data=data, engine=engine, options=options, max_steps=max_steps)
-
-    episodes()
-    return lambda: TaskEnvironment(episodes())
+    Episodes(found, split, **settings)
+    return lambda: TaskEnvironment(Episodes(found, split, **settings))
 
 
 def prompts(

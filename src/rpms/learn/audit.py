@@ -111,14 +111,12 @@ class Account:
 
     def record(self) -> dict[str, Any]:
         """As JSON; null for what is not known."""
+        counts = {name: getattr(self, name) for name in ("shown", "hidden", "won_with", "lost_with")}
         return {
             "name": self.name,
             "kind": self.kind,
             "verdict": str(self.worth),
-            "shown": self.shown,
-            "hidden": self.hidden,
-            "won_with": self.won_with,
-            "lost_with": self.lost_with,
+            **counts,
             "effects": {str(outcome): _numbers(finding) for outcome, finding in self.findings.items()},
             "steps_at": {stage: _numbers(finding) for stage, finding in self.at.items()},
         }
@@ -141,15 +139,8 @@ def _agreed(signs: set[int]) -> int:
 
 
 def _numbers(finding: AuditFinding) -> dict[str, float | None]:
-    effect = finding.effect
-    found = {
-        "estimate": effect.estimate,
-        "low": effect.low,
-        "high": effect.high,
-        "p": effect.p,
-        "p_corrected": finding.adjusted,
-        "detectable": effect.detectable,
-    }
+    found = {name: getattr(finding.effect, name) for name in ("estimate", "low", "high", "p")}
+    found |= {"p_corrected": finding.adjusted, "detectable": finding.effect.detectable}
     return {name: value if math.isfinite(value) else None for name, value in found.items()}
 
 

@@ -55,7 +55,6 @@ class Provider:
     """What follows the slash; nothing where the provider's name is the whole name."""
     base_url: str | None = None
     """Where it is unless told otherwise; None for a provider that has no address, or none to guess."""
-    key_variable: str | None = None
     key_needed: bool = True
     extra: str | None = None
     builds: str = ""
@@ -75,85 +74,42 @@ class Provider:
     @property
     def base_url_variable(self) -> str | None:
         """The environment variable that moves it to another address."""
+        return self._variable("BASE_URL")
+
+    @property
+    def key_variable(self) -> str | None:
+        """The environment variable that holds the key."""
+        return self._variable("API_KEY")
+
+    def _variable(self, ending: str) -> str | None:
         remote = self.backend in {Backend.OPENAI, Backend.ANTHROPIC}
-        return self.name.upper().replace("-", "_") + "_BASE_URL" if remote else None
+        return f"{self.name.upper().replace('-', '_')}_{ending}" if remote else None
 
 
 PROVIDERS: dict[str, Provider] = {
     provider.name: provider
     for provider in (
-        Provider(
-            "openai",
-            "OpenAI",
-            base_url="https://api.openai.com/v1",
-            key_variable="OPENAI_API_KEY",
-            forms=OPENAI,
-        ),
+        Provider("openai", "OpenAI", base_url="https://api.openai.com/v1", forms=OPENAI),
         Provider(
             "anthropic",
             "Anthropic, with prompt caching",
             Backend.ANTHROPIC,
             base_url="https://api.anthropic.com",
-            key_variable="ANTHROPIC_API_KEY",
             extra="anthropic",
             package="anthropic",
         ),
+        Provider("deepinfra", "DeepInfra", base_url="https://api.deepinfra.com/v1/openai", forms=OPENAI),
+        Provider("openrouter", "OpenRouter", base_url="https://openrouter.ai/api/v1", forms=OPENAI),
+        Provider("together", "Together", base_url="https://api.together.xyz/v1", forms=OPENAI),
+        Provider("groq", "Groq", base_url="https://api.groq.com/openai/v1", forms=OPENAI),
+        Provider("vllm", "a vLLM server", base_url="http://localhost:8000/v1", key_needed=False, forms=VLLM),
+        Provider("ollama", "an Ollama server", base_url="http://localhost:11434/v1", key_needed=False, forms=OPENAI),
         Provider(
-            "deepinfra",
-            "DeepInfra",
-            base_url="https://api.deepinfra.com/v1/openai",
-            key_variable="DEEPINFRA_API_KEY",
-            forms=OPENAI,
-        ),
-        Provider(
-            "openrouter",
-            "OpenRouter",
-            base_url="https://openrouter.ai/api/v1",
-            key_variable="OPENROUTER_API_KEY",
-            forms=OPENAI,
-        ),
-        Provider(
-            "together",
-            "Together",
-            base_url="https://api.together.xyz/v1",
-            key_variable="TOGETHER_API_KEY",
-            forms=OPENAI,
-        ),
-        Provider(
-            "groq",
-            "Groq",
-            base_url="https://api.groq.com/openai/v1",
-            key_variable="GROQ_API_KEY",
-            forms=OPENAI,
-        ),
-        Provider(
-            "vllm",
-            "a vLLM server",
-            base_url="http://localhost:8000/v1",
-            key_variable="VLLM_API_KEY",
-            key_needed=False,
-            forms=VLLM,
-        ),
-        Provider(
-            "ollama",
-            "an Ollama server",
-            base_url="http://localhost:11434/v1",
-            key_variable="OLLAMA_API_KEY",
-            key_needed=False,
-            forms=OPENAI,
-        ),
-        Provider(
-            "llamacpp",
-            "a llama.cpp server",
-            base_url="http://localhost:8080/v1",
-            key_variable="LLAMACPP_API_KEY",
-            key_needed=False,
-            forms=LLAMACPP,
+            "llamacpp", "a llama.cpp server", base_url="http://localhost:8080/v1", key_needed=False, forms=LLAMACPP
         ),
         Provider(
             "openai-compatible",
             "any server that speaks OpenAI's chat protocol, at --base-url",
-            key_variable="OPENAI_COMPATIBLE_API_KEY",
             key_needed=False,
             forms=OPENAI,
         ),

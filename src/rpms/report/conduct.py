@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rpms.core.episode import Ending
 from rpms.report import published
@@ -84,62 +84,54 @@ def failure_table(comparison: Comparison, *, with_published: bool = False) -> Ta
 
 def action_table(comparison: Comparison, *, with_published: bool = False) -> Table:  # noqa: ARG001  one signature for all
     """What the paper argues with but does not tabulate: infeasible actions (P1), drift (P2), and what steps cost."""
-    measured = []
-    cached = any(row.cached_tokens for results in comparison for row in results)
+
+    def shown(columns: Mapping[str, str]) -> dict[str, str]:
+        """Columns without those that are all zeros and may then be left out."""
+        return {
+            name: heading
+            for name, heading in columns.items()
+            if name not in _IF_ANY or any(each.total(name) for each in comparison)
+        }
+
+    rates, tokens = shown(_RATES), shown(_TOKENS)
     timed = any(results.seconds_a_step is not None for results in comparison)
     priced = any(results.cost is not None for results in comparison)
-    asked_again = any(row.reasks for results in comparison for row in results)
-    replaced = any(row.replaced for results in comparison for row in results)
-    surprised = any(row.surprises for results in comparison for row in results)
+    measured = []
     for results in comparison:
-        steps = sum(row.steps for row in results)
-        counted = [
-            sum(getattr(row, name) for row in results)
-            for name in ("infeasible", "foreseeable", "repeated_failures", "contradictions")
-        ]
-        tokens = [
-            sum(getattr(row, name) for row in results)
-            for name in ("prompt_tokens", "cached_tokens", "completion_tokens")
-            if cached or name != "cached_tokens"
-        ]
-        if asked_again:
-            counted.append(sum(row.reasks for row in results))
-        if replaced:
-            counted.append(sum(row.replaced for row in results))
-        if surprised:
-            counted.append(sum(row.surprises for row in results))
+        steps = results.total("steps")
+        counts = [results.total(name) for name in tokens]
         measured.append(
             line(
                 condition_label(results.name),
                 str(steps),
-                *(f"{100 * count / steps:.1f}" if steps else DASH for count in counted),
-                *(f"{count / steps:.0f}" if steps and count else DASH for count in tokens),
+                *(f"{100 * results.total(name) / steps:.1f}" if steps else DASH for name in rates),
+                *(f"{count / steps:.0f}" if steps and count else DASH for count in counts),
                 *((_digits(results.seconds_a_step),) if timed else ()),
                 *((_digits(results.cost), _cost_a_win(results)) if priced else ()),
             )
         )
-    headings = (
-        *("Infeasible", "Foreseeable", "Repeated", "Contradictions"),
-        *(("Re-asks",) if asked_again else ()),
-        *(("Replaced",) if replaced else ()),
-        *(("Surprises",) if surprised else ()),
-    )
+    costs = (*(("Seconds",) if timed else ()), *(("Cost ($)", "$ a solved task") if priced else ()))
     return Table(
         "actions",
         f"Infeasible actions, state drift (each per 100 steps) and tokens{' and seconds' if timed else ''} a step"
         f"{'; cost in US dollars' if priced else ''}.",
-        (
-            *("Condition", "Steps", *headings, "Prompt tok."),
-            *(("Cached tok.",) if cached else ()),
-            "Answer tok.",
-            *(("Seconds",) if timed else ()),
-            *(("Cost ($)", "$ a solved task") if priced else ()),
-        ),
+        ("Condition", "Steps", *rates.values(), *tokens.values(), *costs),
         groups(measured),
         (*((_SECONDS,) if timed else ()), *omissions(comparison)),
     )
 
 
+_RATES = {
+    "infeasible": "Infeasible",
+    "foreseeable": "Foreseeable",
+    "repeated_failures": "Repeated",
+    "contradictions": "Contradictions",
+    "reasks": "Re-asks",
+    "replaced": "Replaced",
+    "surprises": "Surprises",
+}
+_TOKENS = {"prompt_tokens": "Prompt tok.", "cached_tokens": "Cached tok.", "completion_tokens": "Answer tok."}
+_IF_ANY = ("reasks", "replaced", "surprises", "cached_tokens")
 _SECONDS = "Seconds are those of the clock: episodes played at once wait for each other, and other machines differ."
 
 

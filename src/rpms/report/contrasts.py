@@ -124,7 +124,7 @@ def omissions(comparison: Comparison) -> tuple[str, ...]:
 def _controls(comparison: Comparison) -> Iterator[str]:
     """For each condition with menus: how much there was to choose, and what others win from the same menus."""
     for results in comparison:
-        menus, sole, led = (sum(getattr(row, name) for row in results) for name in ("menus", "sole", "led"))
+        menus, sole, led = (results.total(name) for name in ("menus", "sole", "led"))
         if not menus:
             continue
         others = [f"{name} {each.won}" for name, each in results.controls.items()]
@@ -164,9 +164,10 @@ def _notes(results: Results) -> Iterator[_Note]:
     if results.damaged:
         count = _counted(len(results.damaged), "damaged file")
         yield _Note(name, count, "skipped", _listed(list(results.damaged)))
-    if replaced := sum(row.replaced for row in results):
-        steps = sum(row.steps for row in results)
-        yield _Note(name, f"{replaced} of {steps}", "actions were not the model's own (`replace` or `unstick`)")
+    if replaced := results.total("replaced"):
+        yield _Note(
+            name, f"{replaced} of {results.total('steps')}", "actions were not the model's own (`replace` or `unstick`)"
+        )
     for words in lack_of_room(results):
         count, _, rest = words.partition(" prompts ")
         yield _Note(name, count, f"prompts {rest}")

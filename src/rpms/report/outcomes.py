@@ -111,6 +111,10 @@ class Results:
     def won(self) -> int:
         return sum(row.won for row in self)
 
+    def total(self, name: str) -> int:
+        """The sum of a number of all rows."""
+        return sum(getattr(row, name) for row in self)
+
     @property
     def played(self) -> tuple[Row, ...]:
         return tuple(row for row in self if not row.missing)
@@ -157,10 +161,8 @@ class Results:
         """US dollars for all its episodes at the price kept with the run; None if it keeps none."""
         if not self.price:
             return None
-        prompt, cached, written, completion = (
-            sum(getattr(row, f"{name}_tokens") for row in self)
-            for name in ("prompt", "cached", "written", "completion")
-        )
+        names = ("prompt", "cached", "written", "completion")
+        prompt, cached, written, completion = (self.total(f"{name}_tokens") for name in names)
         usual = self.price["prompt"]
         dollars = max(prompt - cached - written, 0) * usual + completion * self.price["completion"]
         dollars += cached * self.price.get("cached", usual) + written * self.price.get("written", usual)

@@ -231,18 +231,19 @@ def _localities(sights: Iterable[Sights]) -> dict[str, tuple[tuple[str, int, int
     }
 
 
-def table_atom(table: KindTable, parameters: tuple[str, ...]) -> Atom:
+def _table_atom(table: KindTable, parameters: tuple[str, ...]) -> Atom:
     """The fact that a table of kinds tells."""
     return Atom(table.name, tuple(parameters[slot] for slot in table.slots))
 
 
 def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
     """An action as the manual has it. Guessing: it needs what explains refusals, whether that is certain or not."""
-    told = [Clause((Literal(table_atom(table, action.parameters), kinds=table.kinds),)) for table in action.tables]
+    told = [Clause((Literal(_table_atom(table, action.parameters), kinds=table.kinds),)) for table in action.tables]
     necessary = [action.bind(fact.clause) for fact in action.labelled(Label.NECESSARY)]
     if guessing:
         pairs = [action.bind(fact.clause) for fact in action.needs if len(fact.clause.literals) > 1 and not fact.note]
         necessary = [*(action.bind(Clause((literal,))) for literal in action.explaining), *pairs]
+    often = f"It ended the task for good {action.losses} times of {action.successes}."
     return ActionSchema(
         action.name,
         (action.syntax,),
@@ -252,11 +253,12 @@ def schema_of(action: ActionModel, *, guessing: bool = False) -> ActionSchema:
             Revelation(action.bind(fact.clause).literals[0].atom, (action.bind(fact.given),) if fact.given else ())
             for fact in action.observes
         ),
-        plan=() if guessing else tuple(plan_of(action)),
+        plan=() if guessing else tuple(_plan_of(action)),
+        warnings=(often,) if action.losses and action.ruinous is None else (),
     )
 
 
-def plan_of(action: ActionModel) -> list[Clause]:
+def _plan_of(action: ActionModel) -> list[Clause]:
     """What a plan sees to beyond what is known to be needed: the rest of the safe bound.
 
     What the action itself reveals is not found out before it.
@@ -286,7 +288,7 @@ def processes_of(action: ActionModel) -> list[ActionSchema]:
     ]
 
 
-def prohibitions_of(learned: Learned) -> list[Rule]:
+def _prohibitions_of(learned: Learned) -> list[Rule]:
     """What ended tasks for good, as rules that forbid it."""
     rules = []
     for number, action in enumerate((each for each in learned.actions if each.ruinous is not None), 1):
@@ -305,9 +307,15 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
     predicates = dict(learned.predicates)
     for action in learned.actions:
         for table in action.tables:
-            predicates[table.name] = Predicate(table.name, table_atom(table, action.parameters).args)
+            args = _table_atom(table, action.parameters).args
+            names = " and ".join(f"<{name}>" for name in args)
+            no = f"{action.name} never worked with {'' if table.of_names else 'such as '}{names}"
+            predicates[table.name] = Predicate(table.name, args, f"{action.name} works with {names}", no)
     for scored in learned.tables:
-        predicates[scored.name] = Predicate(scored.name, scored.args)
+        names = " with ".join(f"<{name}>" for name in scored.args)
+        predicates[scored.name] = Predicate(
+            scored.name, scored.args, f"{names} was seen to score", f"{names} was not seen to score"
+        )
     procedures = [
         Purpose(goal.type, goal.fields, tuple(goal.steps()), frozenset({goal.type}), staged=True)
         for goal in learned.goals
@@ -335,5 +343,5 @@ def manual_from(learned: Learned, *, guessing: bool = False) -> RuleManual:
     )
     actions = tuple(schema_of(action, guessing=guessing) for action in learned.actions)
     return RuleManual(
-        tuple(prohibitions_of(learned)), actions, predicates, learned.world, (*procedures, *purposes), lore
+        tuple(_prohibitions_of(learned)), actions, predicates, learned.world, (*procedures, *purposes), lore
     )

@@ -176,52 +176,47 @@ def processes(linked: Linked, base: Book, action: ActionModel, names: Names) -> 
         yield from _giving(linked, base, action, names)
 
 
+def _at_places(book: Book, names: Names, count: int) -> tuple[tuple[str, ...], Circumstance, list[Induced]] | None:
+    """What an action's slots are called, what it needs, and what it does to the last of some places: the last slots."""
+    parameters, places = book.called(names), [str(slot) for slot in range(len(book.slots))][-count:]
+    told = condition(view(book, book.attempts, lambda attempt: not attempt.refused), frozenset(places))
+    if parameters is None or told is None:
+        return None
+    told = _standing(told, book, places[0])
+    outcomes = Outcomes(book, frozenset(literal.atom for literal in told.literals))
+    effects = [fact for fact in outcomes.certain() if places[-1] in fact.clause.literals[0].atom.args]
+    return parameters, told, effects
+
+
 def _leading(linked: Linked, name: str, names: Names) -> Iterator[Process]:
     """Where an action leads, and what one sees there."""
     book = linked.far
-    parameters = book.called(names)
-    if parameters is None:
+    if (found := _at_places(book, names, 2)) is None:
         return
-    here, there = str(len(book.slots) - 2), str(len(book.slots) - 1)
-    told = condition(view(book, book.attempts, lambda attempt: not attempt.refused), frozenset({here, there}))
-    if told is None:
-        return
-    told = _standing(told, book, here)
-    outcomes = Outcomes(book, frozenset(literal.atom for literal in told.literals))
-    effects = [fact for fact in outcomes.certain() if there in fact.clause.literals[0].atom.args]
+    parameters, told, effects = found
     where = [fact for fact in effects if _exclusive(fact, book) and not fact.clause.literals[0].negated]
     other = [fact for fact in effects if not _exclusive(fact, book)]
     if where:
         yield process_of(f"{name}_there", linked.template, parameters, told, where)
     if other:
         yield process_of(f"{name}_there_first", linked.template, parameters, told, other)
-    yield from _showing(f"{name}_there", linked.template, parameters, told, book, there)
+    yield from _showing(f"{name}_there", linked.template, parameters, told, book)
 
 
 def _staying(linked: Linked, name: str, names: Names) -> Iterator[Process]:
     """What an action does to, or shows of, the place of the agent."""
     book = linked.near
-    parameters = book.called(names)
-    if parameters is None:
+    if (found := _at_places(book, names, 1)) is None:
         return
-    here = str(len(book.slots) - 1)
-    told = condition(view(book, book.attempts, lambda attempt: not attempt.refused), frozenset({here}))
-    if told is None:
-        return
-    told = _standing(told, book, here)
-    outcomes = Outcomes(book, frozenset(literal.atom for literal in told.literals))
-    effects = [
-        fact for fact in outcomes.certain() if here in fact.clause.literals[0].atom.args and not _exclusive(fact, book)
-    ]
-    if effects:
+    parameters, told, effects = found
+    if effects := [fact for fact in effects if not _exclusive(fact, book)]:
         yield process_of(f"{name}_here", linked.template, parameters, told, effects)
-    yield from _showing(f"{name}_here", linked.template, parameters, told, book, here)
+    yield from _showing(f"{name}_here", linked.template, parameters, told, book)
 
 
-def _showing(
-    name: str, template: str, parameters: Sequence[str], told: Circumstance, book: Book, place: str
-) -> Iterator[Process]:
-    """What becomes known of all that is in a place, often enough to try it, and what held where it did."""
+def _showing(name: str, template: str, parameters: Sequence[str], told: Circumstance, book: Book) -> Iterator[Process]:
+    """What becomes known of all in the last slot's place, often enough to try it, and what held where it did."""
+    place = str(len(book.slots) - 1)
     for bit, atom in enumerate(book.revelations):
         if place not in atom.args or len(atom.args) > 2 or book.vocabulary.predicates[atom.predicate].exclusive:
             continue  # which way leads where is not looked for: plans would take all ways that nobody knows

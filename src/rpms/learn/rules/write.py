@@ -12,11 +12,11 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from rpms.core.facts import Atom, Clause, Literal, Truth
-from rpms.core.rules import ActionSchema, Predicate
-from rpms.learn.rules.conclude import Learned, plan_of, processes_of, prohibitions_of, table_atom
+from rpms.core.rules import ActionSchema, Predicate, Purpose, RuleManual
+from rpms.learn.rules.conclude import Learned, manual_from, processes_of
 from rpms.learn.rules.goals import GoalModel, literal_in
 from rpms.learn.rules.model import ActionModel, Induced, KindTable
-from rpms.learn.rules.scores import ADVANCED, ScoreTable
+from rpms.learn.rules.scores import ScoreTable
 from rpms.learn.rules.thresholds import LIMITS
 from rpms.store.evidence import Claim, Label
 
@@ -27,35 +27,31 @@ _PLACES_SAID = 6
 
 def manual_tree(learned: Learned) -> dict[str, Any]:
     """The manual as a tree of plain values."""
+    manual = manual_from(learned)
+    lore, purposes = manual.lore, manual.purposes
     tree: dict[str, Any] = {
-        "world": learned.world,
+        "world": manual.world,
         "alone": True,
-        "predicates": {**_vocabulary(learned), **_told_of_kinds(learned), **_told_of_scores(learned)},
+        "predicates": {name: _declared(each, name in lore.kinds) for name, each in manual.predicates.items()},
         "facts": {
-            table.name: {place: list(names) for place, names in table.listed.items()} for table in learned.tables
+            name: {place: sorted(names) for place, names in listed.items()} for name, listed in lore.facts.items()
         },
-        "kinds": {table.name: _kinds(table) for action in learned.actions for table in action.tables},
-        "goals": {goal.type: _goal(goal) for goal in learned.goals},
-        "procedures": {
-            **{goal.type: _procedure(goal) for goal in learned.goals if goal.staged},
-            **{type_: {"goals": [type_], "steps": [{"advance": [ADVANCED.predicate]}]} for type_ in learned.scoring},
+        "kinds": {name: {"yes": _listed(each.yes), "no": _listed(each.no)} for name, each in lore.kinds.items()},
+        "goals": {
+            each.name: {"over": dict(each.over), "holds": [str(step.until[0]) for step in each.steps]}
+            for each in purposes
+            if not each.staged
         },
-        "environment": {action.name: _entry(action) for action in learned.actions},
-        "processes": {
-            **{
-                process.name: {
-                    "command": process.syntax[0],
-                    "needs": [_quoted(action.parameters, clause) for clause in process.preconditions],
-                    "effects": [_quoted(action.parameters, Clause((literal,))) for literal in process.effects],
-                }
-                for action in learned.actions
-                for process in processes_of(action)
-            },
-            **{process.schema.name: _process(process.schema) for process in learned.processes},
-        },
-        "localities": {kind: [place for place, _, _ in rows] for kind, rows in learned.localities.items()},
-        "domain": _rules(learned),
+        "procedures": {each.name: _procedure(each) for each in purposes if each.staged},
+        "environment": {action.name: _action(action) for action in manual.actions},
+        "processes": {process.name: _process(process) for process in lore.processes},
+        "localities": {kind: list(places) for kind, places in lore.localities.items()},
+        "domain": _rules(learned, manual),
     }
+    return _filled(tree)
+
+
+def _filled(tree: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in tree.items() if value}
 
 
@@ -91,44 +87,9 @@ def _styled(value: Any, depth: int = 0) -> Any:
     return value
 
 
-def _vocabulary(learned: Learned) -> dict[str, Any]:
-    """The facts that the belief answers, as its world declares them."""
-    return {name: _declared(each) for name, each in learned.predicates.items()}
-
-
-def _declared(predicate: Predicate) -> dict[str, Any]:
-    told = {"args": list(predicate.args), "yes": predicate.yes, "no": predicate.no, "exclusive": predicate.exclusive}
-    return {key: value for key, value in told.items() if value}
-
-
-def _told_of_kinds(learned: Learned) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for action in learned.actions:
-        for table in action.tables:
-            args = list(table_atom(table, action.parameters).args)
-            names = " and ".join(f"<{name}>" for name in args)
-            found[table.name] = {
-                "args": args,
-                "yes": f"{action.name} works with {names}",
-                "no": f"{action.name} never worked with {'' if table.of_names else 'such as '}{names}",
-                "lasting": True,
-            }
-    return found
-
-
-def _told_of_scores(learned: Learned) -> dict[str, Any]:
-    return {
-        table.name: {
-            "args": list(table.args),
-            "yes": " with ".join(f"<{name}>" for name in table.args) + " was seen to score",
-            "no": " with ".join(f"<{name}>" for name in table.args) + " was not seen to score",
-        }
-        for table in learned.tables
-    }
-
-
-def _kinds(table: KindTable) -> dict[str, Any]:
-    return {"yes": _listed(table.worked), "no": _listed(table.refused)}
+def _declared(predicate: Predicate, lasting: bool) -> dict[str, Any]:
+    told = {name: getattr(predicate, name) for name in ("yes", "no", "exclusive")}
+    return _filled({"args": list(predicate.args), **told, "lasting": lasting})
 
 
 def _listed(kinds: Iterable[tuple[str, ...]]) -> Any:
@@ -141,31 +102,33 @@ def _listed(kinds: Iterable[tuple[str, ...]]) -> Any:
     return found
 
 
-def _goal(goal: GoalModel) -> dict[str, Any]:
-    return {"over": dict(goal.over), "holds": [str(fact.clause) for fact in goal.holds]}
+def _procedure(purpose: Purpose) -> dict[str, Any]:
+    steps = [{step.name: [str(clause) for clause in step.until]} for step in purpose.steps]
+    return _filled({"goals": sorted(purpose.goals), "over": dict(purpose.over), "steps": steps})
 
 
-def _procedure(goal: GoalModel) -> dict[str, Any]:
-    steps = [{step.name: [str(clause) for clause in step.until]} for step in goal.steps()]
-    return {"goals": [goal.type], "over": goal.fields, "steps": steps}
+def _action(schema: ActionSchema) -> dict[str, Any]:
+    needs, plan = (_each(schema, clauses) for clauses in (schema.preconditions, schema.plan))
+    head = {"syntax": schema.syntax[0], "preconditions": needs, "plan": plan}
+    return _filled({**head, **_outcome(schema), "critical": " ".join(schema.warnings)})
 
 
 def _process(schema: ActionSchema) -> dict[str, Any]:
-    names = schema.variables
-    entry: dict[str, Any] = {
-        "command": schema.syntax[0],
-        "needs": [_quoted(names, clause) for clause in schema.preconditions],
-        "effects": [_quoted(names, Clause((literal,))) for literal in schema.effects],
-        "observes": [
-            _quoted(names, Clause((Literal(seen.atom),)))
-            + "".join(f" if {_quoted(names, clause)}" for clause in seen.given)
-            for seen in schema.observes
-        ],
-    }
-    if schema.steps != 1:
-        entry["steps"] = schema.steps
-    entry["once"] = list(schema.once)
-    return {key: value for key, value in entry.items() if value}
+    head = {"command": schema.syntax[0], "needs": _each(schema, schema.preconditions), **_outcome(schema)}
+    return _filled({**head, "steps": schema.steps if schema.steps != 1 else 0, "once": list(schema.once)})
+
+
+def _outcome(schema: ActionSchema) -> dict[str, list[str]]:
+    observes = [
+        _quoted(schema.variables, Clause((Literal(seen.atom),)))
+        + "".join(f" if {text}" for text in _each(schema, seen.given))
+        for seen in schema.observes
+    ]
+    return {"effects": _each(schema, (Clause((literal,)) for literal in schema.effects)), "observes": observes}
+
+
+def _each(schema: ActionSchema, clauses: Iterable[Clause]) -> list[str]:
+    return [_quoted(schema.variables, clause) for clause in clauses]
 
 
 def _quoted(parameters: Sequence[str], clause: Clause) -> str:
@@ -174,57 +137,36 @@ def _quoted(parameters: Sequence[str], clause: Clause) -> str:
     return str(clause.bind({name: quoted for name, quoted in names.items() if name != "_"}))
 
 
-def _entry(action: ActionModel) -> dict[str, Any]:
-    bound = action.bind
-    told = [str(table_atom(table, action.parameters)) for table in action.tables]
-    entry = {
-        "syntax": action.syntax,
-        "preconditions": [
-            *(_quoted(action.parameters, bound(fact.clause)) for fact in action.labelled(Label.NECESSARY)),
-            *told,
-        ],
-        "plan": [_quoted(action.parameters, clause) for clause in plan_of(action)],
-        "effects": [_quoted(action.parameters, bound(fact.clause)) for fact in action.effects],
-        "observes": [observed(action, fact) for fact in action.observes],
-    }
-    if action.losses and action.ruinous is None:
-        entry["critical"] = f"It ended the task for good {action.losses} times of {action.successes}."
-    return {key: value for key, value in entry.items() if value}
-
-
 def observed(action: ActionModel, fact: Induced) -> str:
     """What an action reveals, as a manual writes it."""
     given = f" if {_quoted(action.parameters, action.bind(fact.given))}" if fact.given else ""
     return _quoted(action.parameters, action.bind(fact.clause)) + given
 
 
-def _rules(learned: Learned) -> dict[str, Any]:
+def _rules(learned: Learned, manual: RuleManual) -> dict[str, Any]:
     """Tier 2: what goals want and where things are, as sentences made of the facts."""
-    goals = {}
-    for number, goal in enumerate(learned.goals, 1):
-        id_ = f"D-GOAL-{number:03}"
-        goals[id_] = {"text": goal_sentence(goal, learned), "goals": [goal.type]}
-    places = {}
-    for number, (kind, rows) in enumerate(learned.localities.items(), 1):
-        id_ = f"D-LOC-{number:03}"
-        places[id_] = {
-            "text": place_sentence(kind, [place for place, _, _ in rows]),
+    goals = {
+        f"D-GOAL-{number:03}": {"text": goal_sentence(goal, learned), "goals": [goal.type]}
+        for number, goal in enumerate(learned.goals, 1)
+    }
+    places = {
+        f"D-LOC-{number:03}": {
+            "text": place_sentence(kind, found),
             "category": kind,
             "objects": [kind],
-            "places": [place for place, _, _ in rows],
+            "places": list(found),
         }
-    actions = {action.name: action for action in learned.actions}
+        for number, (kind, found) in enumerate(manual.lore.localities.items(), 1)
+    }
+    actions = {action.name: action for action in manual.actions}
     ruin = {
         rule.id: {
             "text": rule.text,
-            "forbids": [
-                {"action": ban.action, "when": [_quoted(actions[ban.action].parameters, clause) for clause in ban.when]}
-                for ban in rule.forbids
-            ],
+            "forbids": [{"action": ban.action, "when": _each(actions[ban.action], ban.when)} for ban in rule.forbids],
         }
-        for rule in prohibitions_of(learned)
+        for rule in manual.rules
     }
-    return {key: value for key, value in (("ruin", ruin), ("goals", goals), ("places", places)) if value}
+    return _filled({"ruin": ruin, "goals": goals, "places": places})
 
 
 _TWO_ARTICLES = re.compile(r"\b(?:an?|the) (?=(?:the|another) )", re.IGNORECASE)
