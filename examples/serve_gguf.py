@@ -1,4 +1,4 @@
-"""Serve a GGUF file on this machine's CPU, without a compiler: `pip install xllamacpp`, then `python serve_gguf.py FILE`.
+"""Serve a GGUF file on a CPU, without a compiler: `pip install xllamacpp`, then `python serve_gguf.py FILE`.
 
 RPMS reaches it as `--model llamacpp/NAME`, whatever the name.
 """
