@@ -27,7 +27,7 @@ class Known(NamedTuple):
     function: str = ""
     """The function that it is; none for a group of commands."""
     group: str = "app"
-    """What the module calls the group."""
+    """Name of the group in the module."""
 
 
 COMMANDS = {

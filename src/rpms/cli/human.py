@@ -29,7 +29,7 @@ HINT = (
 )
 UNCERTAIN = "Uncertain, since something they need is not known:"
 _TRIED, _LISTED = 20_000, 200
-"""How many commands are judged at most, and how many of the possible ones are offered."""
+"""Limits on the commands judged, and on the possible ones offered."""
 
 
 class Left(Exception):
@@ -37,7 +37,7 @@ class Left(Exception):
 
 
 class Possible(NamedTuple):
-    """What the manual does not know to fail in a situation, as the world wants it written."""
+    """Commands that the manual does not know to fail in a situation, in the world's own form."""
 
     likely: list[str]
     """Nothing known speaks against these."""
@@ -72,7 +72,7 @@ class HumanModel:
         self._console, self._world = console, world
         self._last: Decision | None = None
         self.observation: Callable[[], str] = lambda: ""
-        """What the world said last; whoever plays sets it."""
+        """The world's last text; whoever plays sets it."""
 
     def answer(self, request: Request) -> Answer:
         decision = request.decision

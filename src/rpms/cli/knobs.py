@@ -52,7 +52,7 @@ _METAVARS: Mapping[Any, str] = {
     list[str]: "TEXT",
     bool: "",  # a flag has no value
 }
-"""How a value is called where an option does not say it: simpler than the names of types."""
+"""Names of values where an option gives none: simpler than the names of types."""
 
 
 def with_settings(*, without: Collection[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -24,11 +24,11 @@ from rpms.store.runs import RunFolder
 from rpms.worlds.registry import find_world
 
 USUAL_MASK = 0.2
-"""How many memories an audit hides where nothing else is said: little enough that a round still plays as usual."""
+"""Share of memories that an audit hides by default: small, so that a round still plays as usual."""
 
 
 def _words_lessons(lessons: str, model: str) -> bool:
-    """Whether the model words lessons; one that reads no text is refused."""
+    """True if the model words lessons; one that reads no text is refused."""
     if lessons not in ("seen", "model"):
         raise InputError(f"--lessons {lessons!r}: choose seen or model")
     if lessons == "model" and parse_model_name(model).provider.backend in (Backend.PLANNER, *FROM_MENU):

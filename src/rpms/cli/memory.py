@@ -28,7 +28,7 @@ _MOST_ROWS = 6
 
 
 def _freeze_of(file: Path) -> str:
-    """What the freeze says of a memory, for commands that only look into it."""
+    """State of a memory's freeze, for commands that only look into it."""
     try:
         digest = check_frozen(file)
     except InputError:

@@ -162,7 +162,7 @@ def _attempt(
 
 
 def _with_or_without_memory(settings: Settings, world: World) -> tuple[Settings, str]:
-    """Where no condition was asked for and there is no memory, look on without one, with a note that says so."""
+    """Play without memory, with a note, if no condition was asked for and there is none."""
     if settings.condition is not None or settings.memory is not None or not settings.condition_value().memory:
         return settings, ""
     try:
@@ -184,7 +184,7 @@ def _show_rules(console: Console, active: ActiveRules, *, whole: bool) -> None:
 
 
 def _show_command(console: Console, step: Step) -> None:
-    """What became of a person's command, who has seen the rest."""
+    """Result of a person's command; the person has seen the rest."""
     if step.command and step.command != step.action:
         console.print(Text(f"  as {step.command}{': ' + step.replaced if step.replaced else ''}", style="dim"))
     if (line := infeasible_line(step)) is not None:

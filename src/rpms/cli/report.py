@@ -23,7 +23,7 @@ _TAKES = "a report is made of folders of `rpms run`, a study's folder, or the lo
 
 
 def needs_extra(load: Callable[[], Any]) -> Any:
-    """What needs the extra, or a line that says so."""
+    """Import the modules that need the extra, or raise a line that says so."""
     try:
         return load()
     except ModuleNotFoundError as error:

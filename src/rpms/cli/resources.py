@@ -1,4 +1,4 @@
-"""What a command plays with: options that `run`, `learn` and `study run` share, each given to them in one value."""
+"""Options that `run`, `learn` and `study run` share, given to each as one value."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from rpms.play.settings import Settings
 
 @dataclass(frozen=True)
 class Resources:
-    """Where games and models are, what plays the episodes, and how much all of it may take.
+    """Places of games and models, the player of episodes, and limits on all of it.
 
     Each field is an option of the same name. None of them decides how an episode goes.
     """
@@ -90,11 +90,11 @@ class Resources:
             named.check()
 
     def price_of(self, model: str) -> Price | None:
-        """What was given, or else what is known of the model."""
+        """The given price, else the known one of the model."""
         return parse_price(self.price) if self.price else price_of(model)
 
     def meter(self, prices: Mapping[str, Price | None]) -> Meter | None:
-        """What counts against the limits; `prices` by model, of which a limit on cost needs each."""
+        """Meter of the limits; `prices` by model: a limit on cost needs each."""
         seconds = parse_duration(self.max_time) if self.max_time is not None else None
         limits = Limits(self.max_cost, self.max_requests, seconds)
         if limits == Limits():

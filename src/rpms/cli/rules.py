@@ -91,7 +91,7 @@ def _goal(manual: RuleManual, parsed: Goal | None, given: str | None) -> Goal | 
 
 
 def _wants(purpose: Purpose) -> str:
-    """What goals of a type want, as facts."""
+    """Facts that goals of a type want."""
     over = ", ".join(
         [f"{name} is the {field}" for name, field in purpose.over.items()]
         + [f"{name} is each of the {field}" for name, field in purpose.each.items()]
@@ -105,7 +105,7 @@ def _wants(purpose: Purpose) -> str:
 
 
 def _beyond(lore: Lore) -> dict[str, list[str]]:
-    """What plans know beyond actions and goals, by the key it stands under in a manual."""
+    """Knowledge for plans beyond actions and goals, by its key in a manual."""
     return {
         "processes": [schema_lines(process) + _notes(process) for process in lore.processes],
         "facts": [
@@ -134,7 +134,7 @@ def _rows(title: str, table: frozenset[tuple[str, ...]]) -> list[str]:
 
 
 def _notes(item: Rule | ActionSchema) -> str:
-    """What is known of a rule or an action beyond what a prompt shows of it."""
+    """Notes on a rule or an action that a prompt does not show."""
     if isinstance(item, ActionSchema):
         notes = {"Gives": item.effects, "Reveals": item.observes, "Plans first see to": item.plan}
         lines = [f"\n    {name}: {'; '.join(map(str, facts))}" for name, facts in notes.items() if facts]

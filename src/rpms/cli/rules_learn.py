@@ -108,7 +108,7 @@ def learn(
 
 
 def _report(result: RulesLearned, out: Path) -> list[str]:
-    """What was learned, and what stays open, in lines."""
+    """Lines that tell what was learned and what stays open."""
     learned, evidence = result.learned, result.evidence
     goals = len(learned.goals) + len(learned.scoring)
     found = f"{len(learned.actions)} actions, {goals} goal types, {len(learned.localities)} kinds with places"

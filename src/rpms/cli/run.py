@@ -166,7 +166,7 @@ _NO_PART_OF_A_NAME = (
 
 
 def default_folder(world: str, split: str, model: str, settings: Settings) -> Path:
-    """Where a run goes that was given no folder: the same command finds it again.
+    """Default folder of a run: the same command finds it again.
 
     >>> given = Settings.read({"preset": "strict", "enforce": "menu=8", "theta": 0.6})
     >>> default_folder("alfworld", "train", "openai/gpt-4o", given).name
@@ -230,13 +230,13 @@ def by_game(summary: RunSummary) -> list[str]:
 
 
 def infeasible(summary: RunSummary) -> list[str]:
-    """How many actions the world refused, and how many of these the manual could have foretold; nothing for none."""
+    """Count of refused actions, and of those the manual could have foretold; empty for none."""
     count, foreseeable = summary.infeasible, sum(row.foreseeable for row in summary.rows)
     return [f"infeasible: {count:,} of {summary.steps:,} actions, {foreseeable:,} of them foreseeable"] if count else []
 
 
 def interventions(summary: RunSummary) -> list[str]:
-    """How often the guard had the model asked again, and what was not its own."""
+    """Count of re-asks by the guard, and of actions that were not the model's own."""
     lines = []
     if reasks := sum(row.reasks for row in summary.rows):
         lines.append(f"re-asks: {reasks:,} ({reasks / max(1, summary.steps):.2f} a step)")
@@ -246,7 +246,7 @@ def interventions(summary: RunSummary) -> list[str]:
 
 
 def lack_of_room(summary: RunSummary) -> list[str]:
-    """What prompts left out because the model's context window has no room for it; nothing where all fitted."""
+    """Blocks left out of prompts for lack of context; empty if all fitted."""
     lines = []
     if crowded := sum(row.crowded for row in summary.rows):
         lines.append(
@@ -259,7 +259,7 @@ def lack_of_room(summary: RunSummary) -> list[str]:
 
 
 def spending_lines(spent: Spending) -> list[str]:
-    """What a run has taken, in words; nothing for one without an LLM."""
+    """Tokens, cost and time of a run in words; empty without an LLM."""
     usage = spent.usage
     if not usage.prompt_tokens and not usage.completion_tokens:
         return []

@@ -1,4 +1,4 @@
-"""Where everything that is printed passes: what files, models and servers wrote cannot command a terminal."""
+"""Everything printed passes here: text of files, models and servers cannot command a terminal."""
 
 from __future__ import annotations
 

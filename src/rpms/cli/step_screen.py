@@ -29,7 +29,7 @@ class ScreenPart:
     least: int = 1
     """To how few lines of the screen it may be folded."""
     each: int | None = None
-    """How many lines of the screen one of its lines takes at most."""
+    """Most lines of the screen that one of its lines takes."""
 
 
 def show_step(console: Console, step: Step, *, prompt: bool, told: str, verbose: bool) -> None:
@@ -49,7 +49,7 @@ def show_step(console: Console, step: Step, *, prompt: bool, told: str, verbose:
 
 
 def _readings(step: Step) -> Iterator[str]:
-    """What a request is read as, and why another reading is taken."""
+    """Reading of a request, and the reason for another one."""
     if step.readings is None:
         return
     if step.readings.why:
@@ -62,7 +62,7 @@ _READINGS_SHOWN = 3
 
 
 def said(observation: str) -> Text:
-    """What the world said."""
+    """The world's text."""
     return Text(observation.strip("\n").expandtabs(4))
 
 
@@ -108,7 +108,7 @@ def _memory(candidate: Candidate) -> Text:
 
 
 def rejected(decision: Decision) -> str:
-    """How many memories came to mind and are not shown, by what kept them out; nothing where there are none."""
+    """Count of recalled memories that are not shown, by reason; empty for none."""
     fates = Counter(each.verdict.fate for each in decision.candidates if not each.verdict.fate.shown)
     total = fates.total() + decision.unlisted
     if not total:

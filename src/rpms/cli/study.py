@@ -43,7 +43,7 @@ app = typer.Typer(help="Run, list and check studies: one YAML file for each tabl
 _SHOWN_ALREADY = ("main", "ablation", "scores", "efficiency")
 """Tables of the paper whose numbers the table of results has, too: only their notes are printed beside it."""
 _WIDTH = 120
-"""How wide tables are at least where no terminal is narrower: as `rpms table` prints them, no number cut off."""
+"""Least width of tables off a terminal: as `rpms table` prints them, no number cut off."""
 
 WorldFolder = Annotated[
     str | None, typer.Option(help="The study's world by its folder, where it is not installed; its code runs.")

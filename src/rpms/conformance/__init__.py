@@ -1,4 +1,4 @@
-"""Whether a world keeps what every world must: `rpms worlds check`, and the same for a world's own tests."""
+"""Properties that every world must have: `rpms worlds check`, and the same for a world's own tests."""
 
 from rpms.conformance.check import PROPERTIES, Finding, Status, check_world
 

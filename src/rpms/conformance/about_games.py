@@ -85,7 +85,7 @@ def refusals(subject: Subject) -> str:
 
 
 def _asks(before: Moment, after: Moment) -> bool:
-    """Whether a command is answered with a question: nothing is possible now but answers, which its text lists.
+    """True if a command is answered with a question: only answers are possible now, which its text lists.
 
     That is no refusal, though nothing was done, and whatever is said next may end it.
     """
@@ -94,7 +94,7 @@ def _asks(before: Moment, after: Moment) -> bool:
 
 
 def _lists_by_chance(subject: Subject, walk: Walk, number: int) -> bool:
-    """Whether the game, asked twice at a moment of a walk, lists different commands: by other names, say."""
+    """True if the game, asked twice at a moment of a walk, lists different commands."""
     game = subject.world.open(walk.task, subject.setting)
     try:
         game.reset()

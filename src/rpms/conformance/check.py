@@ -16,7 +16,7 @@ from rpms.worlds.base import Setting, World, lacking
 
 
 class Status(StrEnum):
-    """What came of checking a property."""
+    """Result of checking a property."""
 
     OK = "ok"
     FAILED = "failed"
@@ -29,10 +29,10 @@ class Finding:
 
     name: str
     claim: str
-    """What the property says, in a sentence."""
+    """The property's claim, in a sentence."""
     status: Status
     detail: str
-    """Why it failed or was skipped; of what is ok, what it was seen on."""
+    """Reason for a failure or a skip; for a success, the evidence."""
 
 
 Check = Callable[[Subject], str]
@@ -77,7 +77,7 @@ def _try(check: Check, subject: Subject) -> Finding:
 
 
 def _told(error: Exception) -> str:
-    """What a failure says; of an unexpected exception, the innermost place it came from."""
+    """Text of a failure; for an unexpected exception, the innermost place it came from."""
     if isinstance(error, Failed | RPMSError):
         return str(error)
     frames = traceback.extract_tb(error.__traceback__)
@@ -104,4 +104,4 @@ PROPERTIES: tuple[Check, ...] = (
     about_playing.planner,
     about_manuals.plans,
 )
-"""What is tried, in this order. A property goes by its function's name and claims what the docstring says."""
+"""Properties in the order of trial, by their functions' names; the docstring is the claim."""

@@ -1,4 +1,4 @@
-"""How a property says that it does not hold, or that it cannot be tried."""
+"""Exceptions by which a property fails or cannot be tried."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Moment:
     """A game and a belief of it, after one observation."""
 
     action: str | None
-    """What led here; None at the start."""
+    """The command that led here; None at the start."""
     outcome: Outcome
     admissible: tuple[str, ...]
     belief: Belief
@@ -88,7 +88,7 @@ class Subject:
     seed: int = 0
     _rng: Random = field(init=False)
     _part: str = field(init=False, default="games")
-    """What is being asked of the world, by the property that answers for it."""
+    """The world under check, asked by the property that answers for it."""
 
     def __post_init__(self) -> None:
         self._rng = Random(self.seed)  # noqa: S311  dice, not secrets
@@ -102,7 +102,7 @@ class Subject:
 
     @cached_property
     def knowledge(self) -> Knowledge:
-        """What the world knows; Broken where its manual cannot be read, which is one failure and not one of each."""
+        """The world's knowledge; Broken if its manual cannot be read, which is one failure for all."""
         try:
             return knowledge_of(self.world)
         except Exception as error:
@@ -132,7 +132,7 @@ class Subject:
         return self._walked
 
     def rules(self, goal: Goal) -> ActiveRules:
-        """What the manual says for a goal."""
+        """The manual's rules for a goal."""
         return self.manual.active(goal.type, goal.object)
 
     def needs(self) -> dict[str, list[str]]:
@@ -166,7 +166,7 @@ class Subject:
             game.close()
 
     def answers(self, walk: Walk, number: int, *commands: str) -> list[Outcome]:
-        """What the game answers to each of some commands at a moment of a walk: lists of commands can be wrong."""
+        """The game's answers to some commands at a moment of a walk: lists of commands can be wrong."""
         before = [earlier.action or "" for earlier in walk.moments[1 : number + 1]]
         return [self.play(walk.task, [*before, command])[-1] for command in commands]
 
@@ -201,7 +201,7 @@ class Subject:
             game.close()
 
     def _planned(self, goal: Goal, prior: Belief, moment: Moment) -> str:
-        """What the planner would do; nothing where it cannot say, which is for its own property to judge."""
+        """The planner's choice; nothing if it has none, which its own property judges."""
         try:
             decision = decide(self._mind, goal, prior, moment.action, moment.outcome.observation, ())
             return follow_plan(decision)[1]
@@ -312,7 +312,7 @@ def _said(belief: Belief, atom: Atom) -> str:
 
 
 def truth_of(belief: Belief, atom: Atom) -> Truth:
-    """What a belief says of a fact; a TypeError where it is none of the three values."""
+    """Truth of a fact in a belief; a TypeError for none of the three values."""
     value = belief.truth(atom)
     if not isinstance(value, Truth):
         raise TypeError(f"truth({atom}) is {value!r}, not a Truth")

@@ -36,7 +36,7 @@ class Admission:
     hosts: frozenset[str] = _LOOPBACK
     """The names by which the server is addressed, and of the pages that may ask it."""
     token: str = field(default="", repr=False)
-    """What a client must send; nothing where only this machine can reach the server."""
+    """Token that a client must send; empty if only this machine can reach the server."""
 
     def refusal(self, headers: Mapping[str, str]) -> tuple[int, str] | None:
         """Status and reason, if a request is not to be answered."""

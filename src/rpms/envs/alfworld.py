@@ -41,7 +41,7 @@ _STEPS = {"dqn": "rl", "dagger": "dagger"}
 """The section of a configuration that holds the number of steps of an episode, by the training method."""
 
 _SEED = 1234
-"""What the original deals its games with, until `seed` is called."""
+"""Seed of the original's shuffle, until `seed` is called."""
 
 Observations = tuple[str, ...]
 Infos = dict[str, list[Any]]
@@ -214,4 +214,4 @@ _KINDS: Sequence[tuple[type, str, Callable[[Any], bool]]] = (
     (str, "a text", lambda value: isinstance(value, str)),
     (list, "a list of whole numbers", lambda value: isinstance(value, list | tuple) and all(map(is_whole, value))),
 )
-"""What an entry may be, by the kind of the usual one."""
+"""Allowed types of an entry, by the type of its default."""

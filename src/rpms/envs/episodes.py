@@ -23,11 +23,11 @@ _LONGEST_ID = 200
 
 
 class EnvTurn(NamedTuple):
-    """What a command, or the start of a task, led to."""
+    """Result of a command, or of the start of a task."""
 
     observation: str
     reward: float
-    """What the score rose by; a fall is negative. The rewards of an episode add up to its score."""
+    """Rise of the score; a fall is negative. The rewards of an episode add up to its score."""
     score: float
     """On the world's own scale: 0 or 1 in ALFWorld, -100 to 100 in ScienceWorld."""
     won: bool
@@ -135,7 +135,7 @@ class Episodes:
         return self._last
 
     def admissible(self) -> tuple[str, ...]:
-        """What the simulator would accept now, sorted. ScienceWorld takes 20 times as long for it as for a step."""
+        """Commands that the simulator accepts now, sorted. In ScienceWorld this takes as long as 20 steps."""
         if self._game is None:
             raise InputError("nothing is admissible before reset: reset the environment first")
         return self._game.admissible()
@@ -154,7 +154,7 @@ class Episodes:
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is a number that counts something; True and False are none."""
+    """True for a number that counts something; True and False are none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

@@ -41,7 +41,7 @@ except ImportError:
 LONGEST_COMMAND = 1_000
 
 _TITLES = {"alfworld": "ALFWorld", "scienceworld": "ScienceWorld", "textworld-express": "TextWorldExpress"}
-"""How those worlds write themselves whose entry point does not tell."""
+"""Spelling of worlds whose entry point does not tell it."""
 
 _Arrays = tuple[tuple[str, ...], Any, Any, Any, dict[str, Any]]
 
@@ -96,7 +96,7 @@ class WorldEnv(gymnasium.Env[str, str]):
         return turn.observation, turn.reward, turn.terminated, turn.truncated, info
 
     def admissible_commands(self) -> tuple[str, ...]:
-        """What the simulator would accept now, for those who ask seldom: `env.unwrapped.admissible_commands()`."""
+        """Commands accepted now, for those who ask seldom: `env.unwrapped.admissible_commands()`."""
         return self.episodes.admissible()
 
     def close(self) -> None:

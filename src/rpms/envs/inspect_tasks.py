@@ -50,7 +50,7 @@ except ImportError:
     raise ImportError("rpms.envs.inspect_tasks needs Inspect: pip install 'rpms[inspect]'") from None
 
 _OUTCOME = "rpms"
-"""Where a sample keeps how its episode ended."""
+"""Key of a sample's store that holds its episode's ending."""
 
 
 class _Refused(InputError, PrerequisiteError):
@@ -201,7 +201,7 @@ class _Asked:
 
 @scorer(metrics=[accuracy(), stderr()])
 def done() -> Scorer:
-    """Whether the task was done; an episode that the model or the world broke off was not."""
+    """True if the task was done; an episode that the model or the world broke off was not."""
 
     async def judge(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         outcome = state.metadata.get(_OUTCOME, {})

@@ -52,7 +52,7 @@ class Command(Action):  # type: ignore[misc]  # OpenEnv has no types of its own
 
 
 class Observed(Observation):  # type: ignore[misc]
-    """What a command led to. `reward` is what the score rose by; `done` is the end, won, lost or out of steps."""
+    """Result of a command. `reward` is the rise of the score; `done` is the end, won, lost or out of steps."""
 
     text: str
     task: str
@@ -61,11 +61,11 @@ class Observed(Observation):  # type: ignore[misc]
     truncated: bool
     steps: int
     admissible_commands: list[str] | None = None
-    """Where reset asked for them."""
+    """Listed if reset asked for them."""
 
 
 class EpisodeState(State):  # type: ignore[misc]
-    """What a session plays."""
+    """State of a session."""
 
     world: str = ""
     split: str = ""
@@ -75,7 +75,7 @@ class EpisodeState(State):  # type: ignore[misc]
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What a server offers. A client names a world of these, never a folder or a file."""
+    """Worlds that a server offers. A client names one of these, never a folder or a file."""
 
     worlds: tuple[World, ...]
     data: Path | None = None
@@ -251,7 +251,7 @@ class _WhereNobodyListens:
 
 
 def make_server(app: FastAPI, log_level: str = "warning") -> uvicorn.Server:
-    """What serves the application; a connection that no longer answers pings is closed within a minute."""
+    """Server of the application; it closes a connection that does not answer pings within a minute."""
     config = uvicorn.Config(
         app, log_level=log_level, ws_max_size=LARGEST_MESSAGE, ws_ping_interval=20, ws_ping_timeout=20
     )

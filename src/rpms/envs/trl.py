@@ -28,7 +28,7 @@ from rpms.worlds.base import World
 from rpms.worlds.registry import find_world
 
 _WRITTEN = re.compile(BOTH.replace(" ", r"\s+") + r" ([^,\n]+), in this form:\nThought:.*\nAction: *(.*)\n")
-"""How a world's instruction asks for a written answer."""
+"""Phrases by which a world's instruction asks for a written answer."""
 
 
 class TaskEnvironment:
@@ -70,7 +70,7 @@ class TaskEnvironment:
 
 
 def environment_factory(world: str | World, split: str | None = None, **settings: Any) -> Callable[[], TaskEnvironment]:
-    """What TRL calls for each rollout that it plays at once; what is wrong with it is found now, not in mid-run.
+    """Make the factory that TRL calls for each rollout; mistakes are found now, not in mid-run.
 
     `settings` are those of `Episodes`: `data`, `engine`, `options`, `max_steps`.
     """

@@ -54,7 +54,7 @@ def open_regular(file: str | Path, flags: int = os.O_RDONLY, mode: int = 0o666) 
 
 
 def is_there(file: Path) -> bool:
-    """Whether anything has this name, readable or not; what cannot be asked about is a FileError."""
+    """True if anything has this name, readable or not; a name that cannot be asked about is a FileError."""
     try:
         os.lstat(file)
     except (FileNotFoundError, NotADirectoryError):
@@ -65,7 +65,7 @@ def is_there(file: Path) -> bool:
 
 
 def unreadable(file: str | Path, error: Exception) -> FileError:
-    """Why a file cannot be read, in one line."""
+    """Reason why a file cannot be read, in one line."""
     if isinstance(error, OSError):
         return FileError(file, None, f"cannot be read: {error.strerror or error}")
     return FileError(file, None, "cannot be read: no file has such a name")
@@ -114,7 +114,7 @@ def _chunks(file: str | Path, *, packed: bool) -> Iterator[bytes]:
 
 
 def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """What xz packed, a bounded piece at a time; EOFError where it is cut off."""
+    """Unpacked xz data, a bounded piece at a time; EOFError if it is cut off."""
     decoder = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
     for chunk in chunks:
         data = chunk

@@ -108,7 +108,7 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 def first_mistake(error: ValidationError) -> str:
-    """What a form does not allow, and where, in one line."""
+    """The first breach of a form, and its place, in one line."""
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     place = ".".join(map(str, first["loc"])) or "the whole"
     return excerpt(f"{place}: {first['msg'].removeprefix('Value error, ')}")

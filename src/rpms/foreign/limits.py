@@ -45,7 +45,7 @@ MOST_TRANSCRIPT_LINES: Final = 200_000
 MOST_TRANSCRIPT_LINE: Final = 8 * MEGABYTE
 """Of one playthrough; a recorded one has about a hundred thousand."""
 XZ_MEMORY: Final = 96 * MEGABYTE
-"""What unpacking may take: `xz -9` needs 65 MB, and a header can claim 4 GB."""
+"""Memory for unpacking: `xz -9` needs 65 MB, and a header can claim 4 GB."""
 
 LONGEST_OBSERVATION: Final = 100_000
 """Characters that a world says at once; the longest here have some thousands, and every prompt repeats them."""

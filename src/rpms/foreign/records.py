@@ -10,7 +10,7 @@ from typing import Any
 Entry = dict[str, Any]
 """A question and its answer: `model`, `decoding`, `messages`, perhaps some of `BOUNDS`; `parts` and `answer`."""
 BOUNDS = ("choices", "templates", "tools", "begun")
-"""What a question holds its answer to, if anything; `begun` where choices are weighed."""
+"""Constraint on an answer, if any; `begun` where choices are weighed."""
 _NOT_ASKED = ("parts", "answer")
 
 

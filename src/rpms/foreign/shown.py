@@ -17,12 +17,12 @@ _VARIANTS: Final = range(0xFE00, 0xFE10)
 
 
 _LONG_WORD: Final = re.compile(r"(\S{200})\S{200,}(\S{40})")
-"""What is longer than any path or name is shown by its beginning and end, so that the rest of a message is seen."""
+"""Longest text shown whole; a longer one is shown by its beginning and end."""
 _LOOKED_AT: Final = 200_000
 
 
 def unseen(char: str) -> bool:
-    """Whether a character is drawn as nothing, or does something to what is around it."""
+    """True for a character that is invisible or changes what is around it."""
     return unicodedata.category(char) in _UNSEEN or char in _FILLERS or ord(char) in _VARIANTS
 
 

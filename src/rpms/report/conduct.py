@@ -61,7 +61,7 @@ _FAILURE_LABELS = {
 
 
 def failure_table(comparison: Comparison, *, with_published: bool = False) -> Table:
-    """How failed episodes ended: the paper's Table 7, with every ending there is."""
+    """Endings of failed episodes: the paper's Table 7, with every ending there is."""
     counts = {
         ending: [sum(row.ending == ending for row in results) for results in comparison] for ending in _FAILURE_LABELS
     }
@@ -83,7 +83,7 @@ def failure_table(comparison: Comparison, *, with_published: bool = False) -> Ta
 
 
 def action_table(comparison: Comparison, *, with_published: bool = False) -> Table:  # noqa: ARG001  one signature for all
-    """What the paper argues with but does not tabulate: infeasible actions (P1), drift (P2), and what steps cost."""
+    """Infeasible actions (P1), drift (P2) and the cost of steps: argued in the paper, not tabulated there."""
 
     def shown(columns: Mapping[str, str]) -> dict[str, str]:
         """Columns without those that are all zeros and may then be left out."""

@@ -1,4 +1,4 @@
-"""Which conditions are compared with which, and what the tests say of each pair."""
+"""Pairs of conditions that are compared, and their tests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Contrast:
     adjusted: float = 1.0
     """The exact p-value after Holm's correction over all contrasts of the comparison."""
     warning: str = ""
-    """Why it shows nothing, and what it would take."""
+    """Reason why it shows nothing, and what it would take."""
     provisional: bool = False
     """A condition is still being played: only what both have played is in it."""
 
@@ -104,7 +104,7 @@ def interaction_of(cells: Cells, *, by_score: bool = False) -> Interval:
 
 
 class _Note(NamedTuple):
-    """What is to be known of one condition. Notes with the same words are one note."""
+    """Notes on one condition. Notes with the same words are one note."""
 
     name: str
     how_many: str
@@ -177,7 +177,7 @@ def _notes(results: Results) -> Iterator[_Note]:
 
 
 def lack_of_room(rows: Iterable[Row]) -> tuple[str, ...]:
-    """What prompts left out because the model's context window had no room, in words."""
+    """Blocks left out of prompts for lack of context, in words."""
     each = tuple(rows)
     steps, shortened, crowded = (sum(getattr(row, name) for row in each) for name in ("steps", "shortened", "crowded"))
     words = {
@@ -192,7 +192,7 @@ def _counted(count: int, what: str) -> str:
 
 
 _NAMED = 5
-"""How many tasks a note names; pages list them all."""
+"""Most tasks that a note names; pages list them all."""
 
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:

@@ -26,7 +26,7 @@ MARK = "export.json"
 """Says what an export holds, and that its folder may be replaced by a newer one."""
 _VERSION = 1
 _KEYS = {"run": str, "condition": str, "model": str, "world": str, "split": str, "seed": int, "epoch": int, "task": str}
-"""What every line begins with."""
+"""First columns of every line."""
 TABLES: Mapping[str, Mapping[str, type]] = {
     "episodes": {
         **_KEYS,
@@ -76,7 +76,7 @@ class Exported:
 
     folder: Path
     files: Mapping[str, int]
-    """How many lines each file has, by its name."""
+    """Lines of each file, by its name."""
     notes: tuple[str, ...]
     """Runs that are not finished, and episodes that could not be read."""
 
@@ -184,7 +184,7 @@ def _sum(values: Sequence[Any]) -> Any:
 
 
 def _spent(step: StepRecord, timing: Timing | None, place: int, price: Price | None) -> Line:
-    """What a step took, as far as the run's timings tell."""
+    """Time and requests of a step, as far as the run's timings tell."""
     if timing is None or place >= min(len(timing.requests), len(timing.model_seconds)):
         return {"requests": None, "model_seconds": None, "cost": None}
     requests = timing.requests[place]

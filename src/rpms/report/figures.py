@@ -22,7 +22,7 @@ from rpms.report.statistics import additive_expectation, paired_bootstrap, ratio
 COLOURS = ("#999999", "#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#0072B2", "#D55E00")
 """Okabe and Ito's, which the colour-blind can tell apart."""
 HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo", "--")
-"""What tells bars apart in a grey print."""
+"""Hatches, by which bars differ in a grey print."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
 _PLACES = {"baseline": 0, "rules-only": 2, "memory-only": 1, "full": 3}
 """Each condition of the 2x2 has one colour in every figure, told or acting."""
@@ -96,7 +96,7 @@ def _places(comparison: Comparison) -> dict[str, dict[str, Any]]:
 
 
 def _way(results: Results) -> str:
-    """How knowledge reached the player: acting with the preset's name, told, or by plans."""
+    """Way in which knowledge reached the player: acting with the preset's name, told, or by plans."""
     preset = results.name.partition(ENFORCED)[2]
     if preset:
         return f"acting ({preset})"

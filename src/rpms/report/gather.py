@@ -26,7 +26,7 @@ from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 from rpms.store.study_index import INDEX, read_study_index
 
 VARIES = ("condition", "memory", "retrieval", "agent", "reader")
-"""What conditions of one comparison may differ in; everything else of their protocols must be the same."""
+"""Fields in which conditions of one comparison may differ; the rest of their protocols must be the same."""
 UNKNOWN_TYPE = "unknown"
 """The type of a task that nobody has played: a protocol names tasks, episodes tell their types."""
 
@@ -62,7 +62,7 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Gath
 
 
 _OF_A_MODEL = ("model", "context", "decoding")
-"""What may differ from model to model in one report."""
+"""Fields that may differ from model to model in one report."""
 
 
 def _by_model(runs: Sequence[RunFolder], varies: Sequence[str]) -> list[Gathered]:
@@ -183,7 +183,7 @@ def _agreement(folder: Path, rows: Mapping[str, Row]) -> Agreement | None:
 
 
 def _price(run: RunFolder) -> Price | None:
-    """What a run's tokens cost; None if that is not known, or its file cannot be read."""
+    """Price of a run's tokens; None if that is not known, or its file cannot be read."""
     try:
         return run.price()
     except FileError:
@@ -205,7 +205,7 @@ def _stray(run: RunFolder, known: set[str]) -> tuple[str, ...]:
 
 
 def _problem(file: Path) -> str:
-    """What is wrong with an episode file; nothing if it can be read."""
+    """Fault of an episode file; empty if it can be read."""
     try:
         read_row(file)
     except FileError as error:
@@ -214,7 +214,7 @@ def _problem(file: Path) -> str:
 
 
 def is_going(folder: Path) -> bool:
-    """Whether a process is writing to a run folder, as far as its lock tells.
+    """True if a process is writing to a run folder, as far as its lock tells.
 
     Only looks: whoever reads a run must not keep another from going on with it. A holder on another machine is taken
     at its word.
@@ -274,7 +274,7 @@ def _study(file: Path, varies: Sequence[str]) -> list[Gathered]:
 
 
 def _names(runs: Sequence[RunFolder]) -> list[str]:
-    """What to call run folders: by their conditions where that tells them apart, else by their folders."""
+    """Names of run folders: their conditions if these differ, else their folders."""
     names = [_condition_name(run) for run in runs]
     unsure = {name for name in names if names.count(name) > 1 or not name}
     names = [run.folder.resolve().name if name in unsure else name for name, run in zip(names, runs, strict=True)]
@@ -310,7 +310,7 @@ def _switched_name(run: RunFolder) -> str:
 
 
 def _enforced(switches: object) -> str:
-    """What is enforced: nothing beyond the paper, all of it, or single parts."""
+    """Enforced parts in words: none beyond the paper, all, or single ones."""
     if not isinstance(switches, Mapping):
         return ""
     parts = {name: value for name, value in switches.items() if value != getattr(PAPER, name, None)}

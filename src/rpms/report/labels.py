@@ -1,4 +1,4 @@
-"""What tables and figures call task types and conditions."""
+"""Labels of task types and conditions in tables and figures."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from rpms.report.table import DASH, Table, TableCell, groups, line
 from rpms.store.swap import folder_beside
 
 _TERMS = ("world", "engine", "edition", "options", "split", "step_budget", "tasks_hash")
-"""What runs of one ranking have in common. Model, agent, condition, memory and decoding are what is ranked."""
+"""Fields that runs of one ranking share. Model, agent, condition, memory and decoding are ranked."""
 _USUAL_AGENT = "react"
 
 

@@ -76,7 +76,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Results:
-    """What one condition did on its tasks."""
+    """Results of one condition on its tasks."""
 
     name: str
     rows: Mapping[str, Row]
@@ -93,10 +93,10 @@ class Results:
     memory_entries: int | None = None
     model: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """How long each episode took, by task, as far as the run kept it: from opening the game to closing it."""
+    """Seconds of each episode, by task, as far as the run kept them: from opening the game to closing it."""
     price: Price | None = None
     folder: str = ""
-    """Where it was read from, for messages: a label does not always tell which folder is meant."""
+    """Folder it was read from, for messages: a label does not always tell."""
     controls: Mapping[str, Results] = field(default_factory=dict)
     """The same menus chosen from at random, and by their best entry; none where there is no menu."""
     agreement: Agreement | None = None
@@ -192,7 +192,7 @@ class Comparison:
     conditions: Mapping[str, Results]
     title: str = ""
     about: str = ""
-    """What the numbers mean and do not mean, as the study's author put it."""
+    """Remarks on the numbers by the study's author."""
     tables: tuple[str, ...] = ()
     """The tables that the study is about: a report shows them first."""
     model: str = ""
@@ -221,12 +221,12 @@ class Comparison:
 
     @property
     def scored(self) -> bool:
-        """Whether the world's own score says more than won or lost, as ScienceWorld's 0 to 100 does."""
+        """True if the world's own score says more than won or lost, as ScienceWorld's 0 to 100 does."""
         return any(row.score not in (0, 1) for results in self for row in results)
 
     @property
     def once(self) -> bool:
-        """Whether each task was attempted once in each condition."""
+        """True if each task was attempted once in each condition."""
         return not any(results.best_of for results in self)
 
     @property
@@ -297,7 +297,7 @@ def comparable(comparison: Comparison) -> Iterator[list[Results]]:
 
 
 def _is_soft(results: Results) -> bool:
-    """Whether it is the full system with soft-only arbitration."""
+    """True for the full system with soft-only arbitration."""
     on = all(results.switches.get(name) for name in ("rules", "memory", "state_filter"))
     return on and results.switches.get("arbitration") == Arbitration.SOFT
 
@@ -307,7 +307,7 @@ def _memory(results: Results) -> object:
 
 
 def _is_cell(results: Results, name: str) -> bool:
-    """Whether a condition is one of the four cells: by its switches where they are known, else by its name."""
+    """True for one of the four cells: by its switches if they are known, else by its name."""
     cell = CONDITIONS[name]
     switches = results.switches
     if not switches:

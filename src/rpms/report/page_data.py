@@ -1,4 +1,4 @@
-"""What the pages load: small script files that hand over JSON, since a page opened from disk may not fetch.
+"""Data of the pages: small script files that hand over JSON, since a page opened from disk may not fetch.
 
 Every file is one call with one string in it, all ASCII and without `<`, so that nothing that a game or a model said can
 end the string, the script or the line; the page reads it with JSON.parse.
@@ -33,7 +33,7 @@ def script(slot: str, value: object) -> str:
 
 
 def episode_path(condition: int, task: int) -> str:
-    """Where an episode's file is; the page knows it by the same two numbers."""
+    """File of an episode; the page knows it by the same two numbers."""
     return f"data/{condition}/{task // BUCKET}/{task}.js"
 
 
@@ -46,7 +46,7 @@ class TaskIndex:
     """Of the tasks that somebody has played."""
 
     def meta(self, title: str) -> dict[str, Any]:
-        """What every page loads first."""
+        """Script that every page loads first."""
         comparison = self.comparison
         return {
             "title": title,
@@ -157,7 +157,7 @@ def _texts(block: Block) -> Sequence[str]:
 
 
 def _done(step: StepRecord) -> Iterator[tuple[str, Any]]:
-    """What the model answered and what came of it, by the names that the step has for it."""
+    """The model's answer and its result, by the step's names for them."""
     for each in fields(Happening):
         if each.name not in ("number", "observation", "usage"):
             value = getattr(step, each.name)

@@ -42,7 +42,7 @@ class Report:
     folder: Path
     episodes: int
     notes: tuple[str, ...]
-    """What a reader must know of the numbers: partial runs, crashes, damaged files."""
+    """Warnings about the numbers: partial runs, crashes, damaged files."""
 
     @property
     def page(self) -> Path:
@@ -298,7 +298,7 @@ def _cards(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _shared(comparison: Comparison) -> dict[str, Any]:
-    """What the protocols of all conditions say alike."""
+    """Settings that the protocols of all conditions share."""
     first, *others = [results.protocol for results in comparison]
     return {
         name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)

@@ -44,7 +44,7 @@ SETTINGS: Mapping[str, str] = {
     "alfworld": "Llama 3.1 8B where no model is named, 134 unseen games, one attempt each",
     "scienceworld": "GPT-4, 241 episodes of 26 tasks",
 }
-"""What the paper's own numbers were measured on, world by world."""
+"""Tasks and models of the paper's own numbers, by world."""
 TASKS = 134
 WON: Mapping[str, int] = {"baseline": 48, "memory-only": 55, "rules-only": 68, "full": 80}
 """The 2x2 on ALFWorld with Llama 3.1 8B, of 134."""

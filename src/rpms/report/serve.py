@@ -18,7 +18,7 @@ class _Handler(SimpleHTTPRequestHandler):
     """Gives out the files of one folder, and nothing else: no listings, nothing that a link leads out to."""
 
     local: bool
-    """Whether only this machine may ask; then a page of another site must not ask in its name."""
+    """True if only this machine may ask; then a page of another site must not ask in its name."""
 
     def send_head(self) -> Any:
         host = self.headers.get("Host", "").rpartition(":")[0] or self.headers.get("Host", "")
@@ -61,7 +61,7 @@ def make_server(folder: Path, host: str, port: int) -> ThreadingHTTPServer:
 
 
 def is_local(host: str) -> bool:
-    """Whether an address can be reached from this machine alone."""
+    """True for an address that only this machine can reach."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

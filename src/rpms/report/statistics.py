@@ -1,4 +1,4 @@
-"""How sure a result is: intervals, paired tests, and what it would take to know more.
+"""Certainty of a result: intervals, paired tests, and the evidence that more certainty would take.
 
 Everything is paired by task and takes plain sequences in one order of tasks. A rate or a difference of rates is a
 fraction, not a percentage.
@@ -85,12 +85,12 @@ def mcnemar_of(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
 
 
 def least_discordant(alpha: float = ALPHA) -> int:
-    """How many discordant pairs it takes before an exact test can reach alpha at all, were they all one way."""
+    """Fewest discordant pairs with which an exact test can reach alpha at all, were they all one way."""
     return math.ceil(1 - math.log2(alpha))
 
 
 def pairs_for_power(gained: int, lost: int, alpha: float = ALPHA, power: float = POWER) -> int | None:
-    """How many discordant pairs a split like this one would need to be significant; None for an even split.
+    """Discordant pairs that a split like this one would need to be significant; None for an even split.
 
     By the normal approximation to the sign test, which is within a few pairs of the exact count, and never less than
     an exact test needs at the least. Pairs, not tasks: at the present rate of discordance.
@@ -201,7 +201,7 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def power_warning(test: McNemar, alpha: float = ALPHA) -> str:
-    """Why a comparison could not have shown anything, or would need more to do so; nothing if it showed something."""
+    """Reason why a comparison shows nothing, with the evidence it would need; empty if it shows something."""
     if test.exact <= alpha:
         return ""
     least = least_discordant(alpha)

@@ -19,7 +19,7 @@ DASH = "—"
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """What a cell says, and whether it is the best of its kind."""
+    """Text of a cell, and a mark for the best of its kind."""
 
     text: str
     strong: bool = False
@@ -44,7 +44,7 @@ class Table:
     groups: tuple[tuple[TableLine, ...], ...]
     notes: tuple[str, ...] = ()
     words: int = 1
-    """How many columns at the left hold words; the others hold numbers and are aligned to the right."""
+    """Number of columns at the left that hold words; numbers in the others are aligned to the right."""
 
     @property
     def lines(self) -> tuple[TableLine, ...]:
@@ -90,7 +90,7 @@ def terminal(table: Table, width: int | None = None) -> str:
 
 
 _WORD_WIDTH = 16
-"""How far a column of words is not folded, however narrow the terminal."""
+"""Width up to which a column of words is not folded, however narrow the terminal."""
 
 
 _GAP = 2
@@ -98,7 +98,7 @@ _GAP = 2
 
 
 def _least(table: Table, place: int) -> int:
-    """How narrow a column may become: a number is whole, and so is each word of its heading."""
+    """Least width of a column: a number is whole, and so is each word of its heading."""
     longest = max((len(_marked(entry)[place].text) for entry in table.lines), default=0)
     if place < table.words:
         return min(longest, _WORD_WIDTH)

@@ -1,4 +1,4 @@
-"""What became of memories over whole runs: verdicts by kind and reason; each entry with the steps that showed it."""
+"""Fates of memories over whole runs: verdicts by kind and reason; each entry with the steps that showed it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def why(candidate: CandidateRecord) -> str:
 
 
 def verdict_table(comparison: Comparison, *, with_published: bool = False) -> Table:  # noqa: ARG001  one signature for all
-    """What became of all that came to mind, by kind and reason: one count a step, in each condition."""
+    """Fates of all recalled memories, by kind and reason: one count a step, in each condition."""
     counted = {results.name: _counted(results) for results in comparison}
     steps = {name: found.pop(_STEPS, 0) for name, found in counted.items()}
     keys = sorted({key for found in counted.values() for key in found}, key=lambda key: _order(key, counted))

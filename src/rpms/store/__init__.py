@@ -1,1 +1,1 @@
-"""Where values meet disk."""
+"""File formats: the only place where values meet disk."""

@@ -95,7 +95,7 @@ class FolderOfAnswers:
                 yield entry
 
     def __len__(self) -> int:
-        """How many files there are, damaged ones included."""
+        """Number of files, damaged ones included."""
         return sum(1 for _ in self._folder.glob(_FILES))
 
     def _path(self, key: str) -> Path:

@@ -18,9 +18,9 @@ from rpms.store.yaml_files import YamlFile
 Value = TypeVar("Value")
 
 _CONSTANT_PLACES = {("kind", 1), ("goal_state", 0), ("goal_type", 0)}
-"""Where the goal's predicates take a plain word that names no parameter."""
+"""Goal predicates that take a plain word which names no parameter."""
 AS_PARAMETER, AS_VARIABLE = "parameter of this action", "variable of its `over`"
-"""What the arguments of a condition are, in messages."""
+"""Words for the arguments of a condition, in messages."""
 
 
 def bare_words(text: str) -> Iterator[str]:

@@ -11,11 +11,11 @@ from rpms.foreign.shown import excerpt
 _LONGEST_COMPARED = 200
 """Characters of a command in which its nearest neighbour is looked for; finding it takes the square of that."""
 WAIT = "wait"
-"""What lets time pass. A process may name it without an action for it: it needs and does nothing by itself."""
+"""Command that lets time pass. A process may name it without an action: it needs and does nothing by itself."""
 
 
 def unknown_command(command: str, actions: Collection[ActionSchema]) -> str:
-    """What is wrong with the command of a process: that no action writes it, and which one is nearest.
+    """Fault of a process's command: no action writes it; the nearest one is named.
 
     `wait` needs no action, nor does a command that is all parameter (`<choice>`): what the game itself offers.
     """

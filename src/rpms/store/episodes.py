@@ -65,7 +65,7 @@ class EpisodeRow:
     """Tokens alone; requests and seconds are what timings tell."""
     error: str = ""
     reasks: int = 0
-    """How often the guard had the model asked again."""
+    """Re-asks by the guard."""
     replaced: int = 0
     """Actions that were not the model's own."""
     shortened: int = 0
@@ -73,7 +73,7 @@ class EpisodeRow:
     crowded: int = 0
     """Steps whose prompt left out knowledge for want of room."""
     trial: int = 0
-    """Which attempt at the task it was."""
+    """Number of the attempt at the task."""
     menus: int = 0
     """Steps with a menu."""
     sole: int = 0
@@ -81,7 +81,7 @@ class EpisodeRow:
     led: int = 0
     """Steps in which the menu's best entry was taken."""
     surprises: int = 0
-    """Where what happened differs from what the manual foretold."""
+    """Differences between what happened and what the manual foretold."""
 
     @property
     def won(self) -> bool:
@@ -134,7 +134,7 @@ class CandidateRecord:
 
 @dataclass(frozen=True, slots=True)
 class BeliefRecord:
-    """What was believed when a step was decided."""
+    """The belief at a step's decision."""
 
     location: str | None = None
     holding: tuple[str, ...] = ()
@@ -162,7 +162,7 @@ class StepRecord(Happening):
     candidates: tuple[CandidateRecord, ...] = ()
     unlisted: int = 0
     extras: Mapping[str, Any] = field(default_factory=dict)
-    """What features beyond the paper recorded, by their names."""
+    """Records of features beyond the paper, by name."""
     left_out: tuple[str, ...] = ()
     """The active rules and schemas that the prompt does not show at this sub-goal."""
 

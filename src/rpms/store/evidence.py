@@ -1,4 +1,4 @@
-"""What speaks for each line of a learned manual, in a file beside it: `manual.yaml` has `manual.evidence.jsonl`.
+"""Evidence for each line of a learned manual, in a file beside it: `manual.yaml` has `manual.evidence.jsonl`.
 
 The first line is the header, every other line a claim. A claim that stands in the manual has the place where it stands,
 and every claim has steps of episodes that speak for it. The episodes of an exploration are kept in
@@ -26,7 +26,7 @@ GUARD = "guard"
 
 
 class Label(StrEnum):
-    """How sure a claim is."""
+    """Certainty of a claim."""
 
     NECESSARY = "necessary"
     """A precondition: an action was refused with this false and all else that it may need true. The guard uses it."""
@@ -58,7 +58,7 @@ class Witness(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """What speaks for something that was learned, and against it."""
+    """Evidence for and against something learned."""
 
     label: Label = Label.SEEN
     confirmed: int = 0
@@ -74,7 +74,7 @@ class Support:
     counterexamples: tuple[Witness, ...] = ()
     """Some of the steps that speak against it."""
     note: str = ""
-    """What else there is to say, in words."""
+    """Further remarks, in words."""
 
     def claim(self, at: tuple[str, ...], key: str, text: str) -> Claim:
         """The line of a manual for which this speaks."""
@@ -88,18 +88,18 @@ class Claim(Support):
     at: tuple[str, ...]
     """The mapping where it stands, or would: `("environment", "heat")`, `("kinds", "heat_place")`."""
     key: str
-    """What of it: `syntax`, `preconditions`, `plan`, `effects`, `observes`, `holds`, `yes`, `no`, `places`, `steps`."""
+    """Its key: `syntax`, `preconditions`, `plan`, `effects`, `observes`, `holds`, `yes`, `no`, `places`, `steps`."""
     text: str
     """As the manual writes it: `holding(object)`."""
 
     @property
     def place(self) -> str:
-        """Where it stands in one text: `environment/heat/preconditions/holding(object)`. Unique in its file."""
+        """Its place in one text: `environment/heat/preconditions/holding(object)`. Unique in its file."""
         return "/".join((*self.at, self.key, self.text))
 
     @property
     def stands(self) -> bool:
-        """Whether it is a line of the manual. One of tools is for a guard alone, and holds only what is certain."""
+        """True for a line of the manual. One of tools is for a guard alone, and holds only what is certain."""
         if self.label is Label.POSSIBLE:
             return self.at[:1] != ("tools",)
         return self.label in (Label.NECESSARY, Label.SEEN)
@@ -112,7 +112,7 @@ class Claim(Support):
 
 
 def about(at: tuple[str, ...], key: str, text: str) -> tuple[str, ...]:
-    """Which line is spoken of. A condition passes from `plan` to `preconditions` and back, as evidence comes in."""
+    """Identity of a line. A condition passes from `plan` to `preconditions` and back, as evidence comes in."""
     need = at[:1] == ("environment",) and key in ("preconditions", "plan")
     return (*at, "needs" if need else key, *sorted(text.split(" or ")))
 
@@ -134,7 +134,7 @@ class Evidence:
     written: str = ""
     """The manual's text as it was written: what differs from it in the manual by now, a person has changed."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """What else decides the result, such as the seed."""
+    """Further settings that decide the result, such as the seed."""
     replaced: str = ""
     """The text of a manual that is being replaced, and what of it was written so: see `store.learned_manuals`."""
     replaced_written: str = ""
@@ -145,7 +145,7 @@ class Evidence:
 
 
 def counts_of(claim: Claim) -> str:
-    """What speaks for a claim and against it, in words."""
+    """Evidence for and against a claim, in words."""
     told = [(claim.confirmed, "steps for it"), (claim.against, "against it"), (claim.unknown, "where it was unknown")]
     if claim.key in ("preconditions", "plan", "needs"):
         told[:2] = [
@@ -160,7 +160,7 @@ def counts_of(claim: Claim) -> str:
 
 
 def evidence_file(manual: Path) -> Path:
-    """Where the evidence of a manual is."""
+    """File of a manual's evidence."""
     return manual.with_suffix("").with_name(manual.with_suffix("").name + SUFFIX)
 
 

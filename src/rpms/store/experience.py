@@ -1,4 +1,4 @@
-"""What ExpeL plays with: insights that a model drew from recorded runs, and the trajectories that succeeded.
+"""Material of ExpeL: insights that a model drew from recorded runs, and the trajectories that succeeded.
 
 One JSON object a line, a header first and a checksum last. A model wrote the insights and a world the trajectories:
 both are bounded texts for a prompt, and nothing else.
@@ -44,7 +44,7 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class Experience:
-    """What recorded runs taught."""
+    """Lessons of recorded runs."""
 
     world: str
     insights: tuple[Insight, ...] = ()

@@ -107,7 +107,7 @@ def read_text(file: Path, largest: int = LARGEST_MEMORY) -> str:
 
 
 SEAL = '{"type": "seal", "sha256": "'
-"""How the last line of a sealed text begins."""
+"""Beginning of the last line of a sealed text."""
 
 
 def sealed(text: str) -> str:
@@ -116,7 +116,7 @@ def sealed(text: str) -> str:
 
 
 def read_sealed(file: Path, largest: int = LARGEST_MEMORY) -> str:
-    """What was sealed, without its seal; a file that was cut off or changed since is a FileError."""
+    """Sealed text without its seal; a file that was cut off or changed since is a FileError."""
     try:
         whole = foreign.read_bytes(file, largest).decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:

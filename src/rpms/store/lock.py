@@ -20,7 +20,7 @@ from rpms.foreign.shown import excerpt
 
 LOCK = "lock"
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
-"""What a system or a file system without locks answers, such as NFS without its lock service."""
+"""Errors of a system or a file system without locks, such as NFS without its lock service."""
 _POLL = 0.005
 """Seconds between attempts: whoever is waited for holds a lock for less."""
 

@@ -8,7 +8,7 @@ from rpms.store.sections import Strict, listed
 
 
 class ForbidsForm(Strict):
-    """What a rule forbids, and when."""
+    """A prohibition of a rule, and its conditions."""
 
     action: str
     when: list[str] = Field(default_factory=list)
@@ -43,7 +43,7 @@ class ActionForm(Strict):
 
 
 class ProcessForm(Strict):
-    """What time does."""
+    """An effect of time."""
 
     command: str
     needs: list[str] = Field(default_factory=list)

@@ -42,7 +42,7 @@ class Heading(BaseModel):
     """The day."""
     about: Text = ""
     bounds: tuple[Text, ...] = ()
-    """What actions were held to, somewhere in the record."""
+    """Constraints on actions anywhere in the record."""
     answers: Count
     sha256: Text
 

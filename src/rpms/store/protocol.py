@@ -50,7 +50,7 @@ class Protocol:
         return json.dumps(self._json(), indent=1) + "\n"
 
     def differences(self, now: Protocol) -> tuple[str, ...]:
-        """What is otherwise in another protocol, each as `field: was → is`: first the tasks, hashes last."""
+        """Differences from another protocol, each as `field: was → is`: first the tasks, hashes last."""
         was, is_ = _flat(self.settings), _flat(now.settings)
         names = [*was, *(name for name in is_ if name not in was)]
         other = [name for name in names if _written(was, name) != _written(is_, name)]

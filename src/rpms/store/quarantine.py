@@ -44,12 +44,12 @@ class _Line(BaseModel):
 
 
 def quarantine_file(memory: Path) -> Path:
-    """Where the entries that left a memory are kept: `memory.quarantine.jsonl` beside `memory.jsonl`."""
+    """File of the entries that left a memory: `memory.quarantine.jsonl` beside `memory.jsonl`."""
     return memory.with_name(f"{memory.stem}.quarantine{memory.suffix}")
 
 
 def read_quarantine(memory: Path, world: str = "") -> tuple[Quarantined, ...]:
-    """What was set aside of a memory, none where there is no such file; the first mistake in it is a FileError."""
+    """Entries set aside from a memory, none without such a file; the first mistake in it is a FileError."""
     file = quarantine_file(memory)
     return parse_quarantine(file, read_text(file), world) if is_there(file) else ()
 

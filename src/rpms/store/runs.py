@@ -32,12 +32,12 @@ from rpms.store.protocol import Protocol, read_protocol
 
 PROTOCOL, EPISODES, TIMINGS, PRICE = "protocol.json", "episodes", "timings.jsonl", "price.json"
 EPOCHS = "epochs"
-"""Where a run's folder keeps further runs of the same tasks; see `rpms.play.epochs`."""
+"""Folder of further runs of the same tasks; see `rpms.play.epochs`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What differs from one time to the next."""
+    """Measurements that differ from one time to the next."""
 
     task: str
     seconds: float
@@ -99,7 +99,7 @@ class RunFolder:
 
     @property
     def begun(self) -> bool:
-        """Whether there is a run here at all."""
+        """True if there is a run here at all."""
         return is_there(self.folder / PROTOCOL)
 
     @cached_property
@@ -113,11 +113,11 @@ class RunFolder:
         return read_protocol(self.folder / PROTOCOL)
 
     def file(self, task: str) -> Path:
-        """Where a task's episode is, or will be."""
+        """File of a task's episode, present or to come."""
         return self.folder / EPISODES / f"{file_name(task)}.gz"
 
     def has_beside(self, task: str, folders: Iterable[str]) -> bool:
-        """Whether all that was to be kept beside an episode is there and sound."""
+        """True if all that was to be kept beside an episode is there and sound."""
         try:
             for folder in folders:
                 self.beside(task, folder)
@@ -126,7 +126,7 @@ class RunFolder:
         return True
 
     def damaged_beside(self, task: str, folders: Iterable[str]) -> Iterator[FileError]:
-        """What is there and cannot be used of what was kept beside an episode."""
+        """Unusable texts kept beside an episode."""
         for folder in folders:
             try:
                 self.beside(task, folder)
@@ -135,7 +135,7 @@ class RunFolder:
                     yield error
 
     def beside(self, task: str, folder: str) -> str:
-        """What was kept beside an episode; what is missing, cut off or changed is a FileError."""
+        """A text kept beside an episode; a missing, cut or changed one is a FileError."""
         return read_sealed(self.folder / folder / file_name(task))
 
     def rows(self) -> Iterator[EpisodeRow]:

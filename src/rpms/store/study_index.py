@@ -35,7 +35,7 @@ class StudyIndex(BaseModel):
     world: Text = ""
     tables: tuple[Text, ...] = ()
     varies: tuple[Text, ...] = ()
-    """What its conditions may differ in, beside what any may."""
+    """Fields in which its conditions may differ, beside those in which any may."""
     groups: tuple[Group, ...] = ()
     runs: dict[Text, Text] = {}
     """Of a study with one comparison, in place of groups."""

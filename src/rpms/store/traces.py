@@ -25,7 +25,7 @@ from rpms.store.lock import hold
 
 SUFFIX = ".episodes.jsonl"
 _SEAL = ', "seal": "'
-"""What stands before the checksum, the last field of a line."""
+"""Text before the checksum, the last field of a line."""
 
 
 class Spoken(NamedTuple):
@@ -36,7 +36,7 @@ class Spoken(NamedTuple):
     score: float = 0.0
     won: bool = False
     lost: bool = False
-    """Whether the task was over for good after it, and not won."""
+    """True if the task was over for good after it, and not won."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Trace:
 
 
 def traces_file(manual: Path) -> Path:
-    """Where the episodes of a manual's exploration are."""
+    """File of the episodes of a manual's exploration."""
     return manual.with_suffix("").with_name(manual.with_suffix("").name + SUFFIX)
 
 

@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class YamlKind:
-    """What a file is to be, and what it cannot be."""
+    """A kind of file: its name, limits and form."""
 
     article: str
     """As messages name it: `a study`."""
@@ -30,7 +30,7 @@ class YamlKind:
     deepest: int
     """Brackets within brackets."""
     form: str
-    """What it has at its top."""
+    """Its keys at the top, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class YamlFile:
         return FileError(self.name, self.line(path), problem)
 
     def parsed(self, path: Sequence[object], parse: Callable[[str], _T], text: str) -> _T:
-        """What a parser makes of a text at a place; its ValueError is a mistake there."""
+        """Parse a text at a place; the parser's ValueError is a mistake there."""
         try:
             return parse(text)
         except ValueError as error:
@@ -93,7 +93,7 @@ def read_yaml(name: str, text: str, kind: YamlKind) -> YamlFile:
 
 
 _LIBRARY_FAULTS = (AttributeError, AssertionError, KeyError, IndexError, NotImplementedError, TypeError)
-"""What the YAML library raises, beside its own errors, at texts that are no YAML."""
+"""Exceptions of the YAML library, beside its own errors, at texts that are no YAML."""
 
 
 def _first_line(problem: object) -> str:

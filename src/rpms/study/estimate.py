@@ -1,4 +1,4 @@
-"""What a study would cost, before it is run."""
+"""Cost of a study, estimated before it is run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FALLBACK = 1_500
 
 @dataclass(frozen=True)
 class Estimate:
-    """What one run would take from here on."""
+    """Tokens and episodes that one run still takes."""
 
     what: str
     model: str

@@ -43,7 +43,7 @@ from rpms.study.values import Case, Learning, Study
 from rpms.worlds.base import Setting, World
 
 _VARIES = ("manual", "prompts", "decoding", "context")
-"""What conditions of a study may differ in beside their switches and memories: whoever wrote it meant them to."""
+"""Fields in which conditions of a study may differ beside switches and memories: its author meant them to."""
 _HASH = 12
 """Hexadecimal digits of a protocol's hash in a folder's name."""
 
@@ -62,7 +62,7 @@ Gather = Callable[[Sequence[Path], RunPlan], Experience]
 
 @dataclass(frozen=True)
 class Means:
-    """What a study is run with, beside what its file says."""
+    """Means of running a study, beside its file."""
 
     world: World
     setting: Setting
@@ -81,7 +81,7 @@ class Means:
     meter: Meter | None = None
     """Counts against the limits of this call, over all its runs."""
     epochs: int = 1
-    """How often each run is played; the table of its results is of the first time."""
+    """Times that each run is played; the table shows the first."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Result:
 
 @dataclass(frozen=True)
 class StudyLayout:
-    """Where a study puts things."""
+    """Folders of a study."""
 
     out: Path
     pool: Path
@@ -121,7 +121,7 @@ class StudyLayout:
         return self.pool / "learned" / f"{slug(model)}-{digest[:_HASH]}" / "memory.jsonl"
 
     def begun(self, model: str) -> bool:
-        """Whether a model has played or learned here before."""
+        """True if a model has played or learned here before."""
         return any(any((self.pool / kind).glob(f"{slug(model)}-*")) for kind in ("runs", "learned"))
 
     def run_folder(self, plan: RunPlan) -> Path:
@@ -198,7 +198,7 @@ def method_of(case: Case, world: World) -> Method:
 
 
 def names_of(case: Case) -> tuple[str, ...]:
-    """What tables call the runs of a condition: the first trial and the best of all are two."""
+    """Names of a condition's runs in tables: the first trial and the best of all are two."""
     usual = METHODS[case.settings.agent or REACT]
     if not usual.question:
         return (case.name,)
@@ -334,7 +334,7 @@ def _experienced(plan: RunPlan, study: Study, case: Case, means: Means, layout: 
 
 
 def learns(case: Case) -> bool:
-    """Whether it plays with what the study learned."""
+    """True if it plays with what the study learned."""
     return case.condition.memory and case.settings.memory is None
 
 
@@ -415,7 +415,7 @@ def write_index(study: Study, results: Sequence[Result], layout: StudyLayout) ->
 
 
 def read_index(layout: StudyLayout) -> dict[str, Group]:
-    """What `study.json` says of each model, without run folders that are gone."""
+    """Groups of `study.json` by model, without run folders that are gone."""
     file = layout.out / INDEX
     if not is_there(file):
         return {}

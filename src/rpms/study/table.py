@@ -98,7 +98,7 @@ _CELLS = {_WON: _won, _WAY: _way, _SCORES: _scores, _MENUS: _controls}
 
 
 def estimates_table(estimates: Sequence[Estimate], prices: dict[str, Price | None]) -> RenderableType:
-    """What is still to be played, in episodes, tokens and US dollars; a line with the sum."""
+    """Table of the episodes, tokens and US dollars still to come, with a sum."""
     table = Table(box=None, pad_edge=False)
     one = len({each.model for each in estimates}) == 1
     for heading in ("run", "to play", "tokens read", "written", "US$", "by"):

@@ -1,4 +1,4 @@
-"""What a study is, as values."""
+"""A study, as values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rpms.worlds.base import Setting, Task, World
 
 @dataclass(frozen=True)
 class Choice:
-    """Which tasks of a world are meant."""
+    """A choice of a world's tasks."""
 
     settings: Settings = field(default_factory=Settings)
     """Those that choose tasks: split, task, per_task, sample, limit, steps, simplifications."""
@@ -33,7 +33,7 @@ class Choice:
         return self.settings.split
 
     def setting(self, world: World, base: Setting) -> Setting:
-        """How these games are to be had."""
+        """The world's setting for these games."""
         return self.settings.setting(world, self._base(base))
 
     def tasks(self, world: World, base: Setting) -> Sequence[Task]:
@@ -107,13 +107,13 @@ def normal(condition: Condition) -> Condition:
 
 @dataclass(frozen=True)
 class Study:
-    """What is compared: one world, its tasks, models, and conditions."""
+    """A comparison: one world, its tasks, models, and conditions."""
 
     title: str
     world: str
     cases: tuple[Case, ...]
     about: str = ""
-    """What the numbers mean and do not mean, for whoever reads them."""
+    """Remarks on the numbers for whoever reads them."""
     players: Mapping[str, str] = field(default_factory=dict)
     """By model: a remark that is true only where that model plays."""
     choice: Choice = Choice()

@@ -13,7 +13,8 @@
 
   function table(heads, rows) {
     const head = heads.map(([name, kind]) => el("th", { scope: "col", class: kind || null }, name));
-    return el("div", { class: "scroll" }, el("table", { class: "candidates" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
+    for (const row of rows) [...row.children].forEach((cell, n) => cell.setAttribute("data-label", heads[n][0]));
+    return el("div", { class: "scroll" }, el("table", { class: "candidates stacked" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows)));
   }
 
   function overview() {
