@@ -186,7 +186,7 @@ class Agent:
 
     @property
     def _name(self) -> str:
-        """What the episode goes by to the model."""
+        """Name of the episode for the model."""
         return f"agent-{self._episodes}"
 
     def _stating_the_task(self, observation: str, goal: Goal) -> str:

@@ -1,4 +1,4 @@
-"""What Inspect finds under the name `rpms`: it imports this module when a configuration names something of it."""
+"""Registry that Inspect finds under the name `rpms`: it imports this module when a configuration names it."""
 
 from rpms.envs.inspect_tasks import done, player, score, world
 from rpms.guard.inspect import Notices, guard

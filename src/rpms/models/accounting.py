@@ -1,4 +1,4 @@
-"""What an answer cost, from a list of prices or from the user's own."""
+"""Cost of an answer, from a list of prices or from the user's own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MILLION = 1_000_000
 
 
 def _anthropic(prompt: float, completion: float) -> Price:
-    """What is kept costs a tenth. Storing for five minutes costs a quarter more than reading, whatever the model."""
+    """Anthropic's price: cached tokens cost a tenth, storing them for five minutes a quarter more than reading."""
     return Price(prompt, completion, cached=round(prompt * 0.1, 4), written=round(prompt * 1.25, 4))
 
 

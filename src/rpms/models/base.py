@@ -21,7 +21,7 @@ Scalar = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How a model writes its answer. The defaults are the paper's: greedy, short, no observations of its own."""
+    """Decoding of an answer. The defaults are the paper's: greedy, short, no observations of its own."""
 
     max_tokens: int = 256
     """New tokens at most; a world sets its own default (256 in ALFWorld, 512 in ScienceWorld)."""
@@ -29,7 +29,7 @@ class Decoding:
     top_p: float = 1.0
     seed: int | None = None
     stop: tuple[str, ...] = ("\nObs:", "\nObservation:")
-    """Where to stop, so that a model cannot write the world's answer itself."""
+    """Texts to stop at, so that a model cannot write the world's answer itself."""
     extra: tuple[tuple[str, Scalar], ...] = ()
     """A provider's other parameters by name (`top_k`, `reasoning_effort`), sent as given and part of the record."""
 
@@ -47,25 +47,25 @@ class Request:
     choices: tuple[str, ...] = ()
     """The actions to choose from, where the action is to be held to them while it is written; none: any."""
     templates: tuple[str, ...] = ()
-    """Where there are no choices: the ways to write an action, such as `go to <place>`, one of which it is held to."""
+    """Templates of an action, such as `go to <place>`, one of which it is held to if there are no choices."""
     tools: tuple[Tool, ...] = ()
     """The tools to answer with a call of, where calls are the server's own; the answer's text says which it was."""
     weigh: bool = False
-    """Whether the answer is how likely each choice is, with nothing written before it."""
+    """True if the answer is the likelihood of each choice, with nothing written before it."""
     begun: str = ""
-    """Where choices are weighed: the beginning of the answer, which each of them would go on."""
+    """Beginning of the answer that each weighed choice would go on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a model wrote, unparsed: it is data and is never evaluated."""
+    """A model's text, unparsed: it is data and is never evaluated."""
 
     text: str
     usage: Usage = field(default_factory=Usage)
     finish: str = "stop"
-    """Why it ended: `stop`, `length`, or the provider's own word."""
+    """Reason for its end: `stop`, `length`, or the provider's own word."""
     notes: tuple[str, ...] = ()
-    """What was not as asked: parameters a model does not take, history dropped to fit its context window."""
+    """Departures from the request: parameters a model does not take, history dropped to fit its context window."""
     weights: tuple[float, ...] = ()
     """Logarithms of the choices' probabilities, where they were to be weighed."""
 
@@ -97,12 +97,12 @@ class Model(Protocol):
 
 
 def can_constrain(model: Model) -> bool:
-    """Whether a model can hold its action to a request's choices. One that does not say so cannot."""
+    """True if a model can hold its action to a request's choices. One that does not say so cannot."""
     return bool(getattr(model, "constrains", False))
 
 
 def can_call_tools(model: Model) -> bool:
-    """Whether a model can answer with calls of a request's tools. One that does not say so cannot."""
+    """True if a model can answer with calls of a request's tools. One that does not say so cannot."""
     return bool(getattr(model, "calls_tools", False))
 
 

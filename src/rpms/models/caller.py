@@ -27,7 +27,7 @@ _LOG = logging.getLogger("rpms")
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[T]):
-    """What an endpoint returned, and what it took."""
+    """An endpoint's response with its usage."""
 
     value: T
     requests: int
@@ -68,7 +68,7 @@ class Caller:
         self._adapted: dict[str, str | None] = {}
         self._answers = 0
         self._at_last_wait: int | None = None
-        """How many answers there were when it was last waited for."""
+        """Number of answers at the last wait."""
         self._quiet_until = 0.0
 
     def ask(self, send: Callable[[dict[str, Any]], T], arguments: Mapping[str, Any]) -> Reply[T]:
@@ -140,7 +140,7 @@ class Caller:
             return None, failure
 
     def _error(self, failure: Failure) -> Exception:
-        """What to raise. A refusal before any answer is no matter of one prompt: it stops the run, not an episode."""
+        """Exception to raise. A refusal before any answer concerns no single prompt: it stops the run."""
         if failure.reaction in {Reaction.REFUSED, Reaction.PARAMETER} and not self._answers:
             return ModelUnavailable(f"{self.endpoint.shown}: {failure.what}")
         return error_for(failure, self.endpoint)

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """What decides, beside its name, how a model is reached."""
+    """Options, beside its name, by which a model is reached."""
 
     base_url: str | None = None
-    """Where the server is; the provider's own address and its environment variable give way to it."""
+    """Address of the server; the provider's own and its environment variable give way to it."""
     patience: Patience = field(default_factory=Patience)
     batch: int = 256
     """`hf/`: prompts computed together at most; the device's memory may allow fewer."""

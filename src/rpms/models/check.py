@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What one request showed."""
+    """Findings of one request."""
 
     model: str
     answer: Answer
@@ -26,7 +26,7 @@ class Check:
 
     @property
     def format(self) -> str:
-        """Whether the answer had the form asked for, in words."""
+        """Form of the answer, in words."""
         if self.parsed.action is None:
             return "no action found"
         return "as asked" if not self.parsed.repairs else "understood after repair: " + ", ".join(self.parsed.repairs)

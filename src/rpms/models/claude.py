@@ -153,7 +153,7 @@ def _pieces(text: str, ends: AbstractSet[int] = frozenset(), marks: AbstractSet[
 
 
 def _cuts(prompt: Prompt, content: str) -> tuple[list[int], set[int]]:
-    """Where the first message is cut into blocks, and after which of these cuts a mark stands."""
+    """Cuts of the first message into blocks, and the cuts that are marked."""
     ends: list[int] = []
     marks: set[int] = set()
     at = 0

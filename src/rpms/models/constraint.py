@@ -25,7 +25,7 @@ THOUGHT_TOKENS = 100
 ACTION_TOKENS = 48
 """New tokens that are kept free for the action and its label."""
 NOT_HELD = "the action was not held to the choices"
-"""How the note of an answer begins whose backend turned out not to hold it to the choices it was sent."""
+"""Beginning of the note on an answer whose backend did not hold it to the choices."""
 
 Shape = tuple[str, ...]
 """An action as its fixed pieces, of which a choice has one: between each two stands a parameter, any text on a line."""
@@ -61,7 +61,7 @@ def shapes_of(choices: Iterable[str], templates: Iterable[str] = ()) -> tuple[Sh
 
 
 def fits(text: str, shape: Shape) -> bool:
-    """Whether a text is an action of this shape, with something in place of each parameter."""
+    """True for an action of this shape, with something in place of each parameter."""
     first, *others = shape
     if not others:
         return text == first
@@ -78,7 +78,7 @@ def fits(text: str, shape: Shape) -> bool:
 
 
 def begins(text: str, shape: Shape) -> bool:
-    """Whether a text can become an action of this shape. In a parameter, anything on the line can."""
+    """True if a text can become an action of this shape. In a parameter, anything on the line can."""
     first = shape[0]
     if len(text) <= len(first):
         return first.startswith(text)
@@ -129,7 +129,7 @@ def schema(shapes: tuple[Shape, ...]) -> Fields:
 
 
 def held(text: str, shapes: tuple[Shape, ...]) -> bool:
-    """Whether an answer's action is one of these. Choices are compared as `parse_answer` reads both."""
+    """True if an answer's action is one of these. Choices are compared as `parse_answer` reads both."""
     action, line = parse_answer(text).action, text.partition(ACTION)[2].strip()
     if any(fits(line, shape) for shape in shapes):
         return True
@@ -137,7 +137,7 @@ def held(text: str, shapes: tuple[Shape, ...]) -> bool:
 
 
 def _open(shapes: Iterable[Shape]) -> bool:
-    """Whether any has a parameter."""
+    """True if any has a parameter."""
     return any(len(shape) > 1 for shape in shapes)
 
 

@@ -1,4 +1,4 @@
-"""What a failed request means, read from the exceptions of either SDK: both name and shape theirs alike."""
+"""Meanings of failed requests, read from the exceptions of either SDK: both name and shape theirs alike."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _ELSEWHERE = range(300, 400)
 
 
 class Reaction(Enum):
-    """What to do about a failure."""
+    """Reactions to a failure."""
 
     WAIT = auto()
     UNAVAILABLE = auto()
@@ -181,13 +181,13 @@ def _parameter(error: Exception, text: str, parameters: Sequence[str]) -> str:
 
 
 def _place(parameter: str, text: str) -> int:
-    """Where a text names a parameter, with blanks for its underscores or not; below 0 where it does not."""
+    """Position at which a text names a parameter, with blanks for its underscores or not; below 0 for none."""
     found = re.search(rf"(?<![\w]){re.escape(parameter).replace('_', '[_ ]')}(?![\w])", text)
     return found.start() if found else -1
 
 
 def error_for(failure: Failure, endpoint: Endpoint) -> Exception:
-    """What a failure means for a caller: TryAgain, ModelUnavailable, ContextOverflow or ModelError."""
+    """Translate a failure for a caller: TryAgain, ModelUnavailable, ContextOverflow or ModelError."""
     if failure.reaction is Reaction.WAIT:
         return TryAgain(failure.what, failure.after, ModelError if failure.of_answer else ModelUnavailable)
     if failure.reaction is Reaction.UNAVAILABLE:

@@ -152,7 +152,7 @@ class GGUFModel:
         self._current = episode
 
     def _computed_prefix(self, tokens: Sequence[int]) -> int:
-        """How many of these tokens the context holds already; the last one is always computed again."""
+        """Number of these tokens that the context holds already; the last one is always computed again."""
         held = [int(token) for token in self._llama.input_ids[: self._llama.n_tokens]]
         same = 0
         for ours, theirs in zip(tokens[:-1], held, strict=False):

@@ -1,4 +1,4 @@
-"""What to do when a prompt does not fit a model's context window."""
+"""Shortening of a prompt that does not fit a model's context window."""
 
 from __future__ import annotations
 

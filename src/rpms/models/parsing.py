@@ -15,13 +15,13 @@ MOST_WORDS = 14
 
 @dataclass(frozen=True, slots=True)
 class ParsedAnswer:
-    """What an answer says."""
+    """Content of an answer."""
 
     thought: str
     action: str | None
     """The command as the model wrote it, without decoration; None where there is none."""
     repairs: tuple[str, ...] = ()
-    """How the answer departed from `Thought: … Action: …`, in fixed words, for statistics."""
+    """Departures of the answer from `Thought: … Action: …`, in fixed words, for statistics."""
 
 
 # Every pattern is anchored or a plain alternation, with bounded repeats: time grows with the length and no faster.
@@ -91,7 +91,7 @@ def parse_answer(text: str) -> ParsedAnswer:
 
 
 def action_is_complete(text: str) -> bool:
-    """Whether nothing that follows could change the action: a line `Action: …` is there and a new line has begun.
+    """True if nothing that follows could change the action: a line `Action: …` is there and a new line has begun.
 
     Reasoning that is not closed yet may still quote an action, so it is never complete.
     """

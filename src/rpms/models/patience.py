@@ -1,4 +1,4 @@
-"""How long to go on asking an endpoint that does not answer."""
+"""Patience with an endpoint that does not answer."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class TryAgain(Exception):
         self.after = after
         """Seconds the server asked to wait."""
         self.lasting = lasting
-        """What it means when it does not pass: mostly that no request can succeed."""
+        """Exception if it does not pass: mostly that no request can succeed."""
 
 
 @dataclass(frozen=True, slots=True)

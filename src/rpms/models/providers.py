@@ -18,7 +18,7 @@ from rpms.models.secrets import check_base_url, is_loopback, shown_url
 
 
 class Backend(Enum):
-    """How a provider is spoken to."""
+    """Protocols by which providers are asked."""
 
     OPENAI = auto()
     ANTHROPIC = auto()
@@ -38,10 +38,10 @@ class Backend(Enum):
 BUILDS_LLAMA = " (compiles llama.cpp: it takes some minutes and needs a C++ compiler)"
 ENTRY_POINTS = "rpms.models"
 IN_PROCESS = frozenset({Backend.GGUF, Backend.HF})
-"""What loads weights, which takes long."""
+"""Backends that load weights, which takes long."""
 FROM_MENU = frozenset({Backend.MENU_RANDOM, Backend.MENU_FIRST, Backend.MENU_BEST})
 NO_LLM = frozenset({Backend.PLANNER, Backend.SCRIPTED, Backend.REPLAY, Backend.HUMAN}) | FROM_MENU
-"""What reads no tokens and costs nothing."""
+"""Backends that read no tokens and cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +52,17 @@ class Provider:
     what: str
     backend: Backend = Backend.OPENAI
     rest: str = "MODEL"
-    """What follows the slash; nothing where the provider's name is the whole name."""
+    """Text after the slash; empty if the provider's name is the whole name."""
     base_url: str | None = None
-    """Where it is unless told otherwise; None for a provider that has no address, or none to guess."""
+    """Default address; None for a provider that has no address, or none to guess."""
     key_needed: bool = True
     extra: str | None = None
     builds: str = ""
-    """What installing the extra does that takes long, in words."""
+    """Long work that installing the extra does, in words."""
     package: str | None = None
     """The module that the extra brings."""
     forms: tuple[ConstraintForm, ...] = ()
-    """How the action can be held to choices, tried in this order."""
+    """Ways to hold the action to choices, tried in this order."""
     rest_optional: bool = False
 
     @property
@@ -148,17 +148,17 @@ class ModelName:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a provider could be asked now."""
+    """True if a provider could be asked now."""
 
     provider: Provider
     ready: bool
     """Nothing is known to be missing. A key is not tried out, and a server elsewhere is not called."""
     why: str
-    """What is missing, or what is there."""
+    """Missing or present things, in words."""
 
 
 def chooses_from_menu(text: str) -> bool:
-    """Whether a name is that of a model which chooses from a step's menu, and can do nothing without one."""
+    """True for the name of a model that chooses from a step's menu, and can do nothing without one."""
     provider = PROVIDERS.get(text.strip().partition("/")[0].lower())
     return provider is not None and provider.backend in FROM_MENU
 
@@ -196,7 +196,7 @@ def base_url_of(provider: Provider, given: str | None = None) -> str | None:
 
 
 def missing_extra(provider: Provider) -> str:
-    """What is to be installed, in words; nothing where all is here."""
+    """Packages to install, in words; empty if all is here."""
     if not provider.package or importlib.util.find_spec(provider.package) is not None:
         return ""
     return f"needs pip install 'rpms[{provider.extra}]'{provider.builds}"

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class AnswerStore(Protocol):
-    """Where recorded answers are kept. Safe to use from several threads."""
+    """A store of recorded answers. Safe to use from several threads."""
 
     @property
     def place(self) -> str:
-        """Where it is, for texts that a person reads."""
+        """Its place, for texts that a person reads."""
         ...
 
     def get(self, key: str) -> Entry | None:
@@ -43,7 +43,7 @@ class AnswerStore(Protocol):
 
 
 def question(request: Request, model: str) -> dict[str, Any]:
-    """What the hash of a question is taken of: all that decides its answer, and nothing else."""
+    """Fields of a question that its hash is taken of: all that decides its answer, and nothing else."""
     decoding = asdict(request.decoding)
     decoding["stop"] = list(request.decoding.stop)
     decoding["extra"] = dict(sorted(request.decoding.extra))
@@ -134,12 +134,12 @@ class ReplayModel:
 
     @property
     def constrains(self) -> bool:
-        """Whether the recorded model's answers were held to anything: what was asked then must be asked now."""
+        """True if the recorded model's answers were held to anything: what was asked then must be asked now."""
         return bool(self._bounds & {"choices", "templates"})
 
     @property
     def calls_tools(self) -> bool:
-        """Whether the recorded model's answers were calls of tools."""
+        """True if the recorded model's answers were calls of tools."""
         return "tools" in self._bounds
 
     @property
@@ -208,7 +208,7 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _differences(entry: Entry, asked: dict[str, Any]) -> str:
-    """What sets two questions with the same prompt apart."""
+    """Differences between two questions with the same prompt."""
     found = []
     if entry.get("model") != asked["model"]:
         found.append(f"it was recorded with the model {entry.get('model')}, not {asked['model']}")

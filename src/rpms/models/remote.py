@@ -35,7 +35,7 @@ ADAPTABLE: dict[str, str | None] = {
     "max_tokens": "max_completion_tokens",
     **dict.fromkeys(("temperature", "top_p", "seed", "stop", "tool_choice", "tools", *CARRIERS)),
 }
-"""What is left out, or renamed, where a model refuses it. Stop sequences are also applied to the answer itself."""
+"""Parameters left out, or renamed, where a model refuses them. Stop sequences are also applied to the answer."""
 
 MOST_STOPS = 4
 """OpenAI's limit on stop sequences in one request."""

@@ -30,18 +30,18 @@ _KEY_SHAPE = re.compile(
 )
 _SHORTEST_SECRET = 6
 _WORD = re.compile(r"[A-Za-z]{0,15}|[0-9]{0,15}")
-"""What a variable named like a secret may hold without being one, as MAX_TOKENS does."""
+"""Values that a variable named like a secret may hold without being one, as MAX_TOKENS does."""
 _LONGEST_EXCERPT = 240
 _REMOVED = "[key]"
 
 
 def requests_forbidden() -> bool:
-    """Whether the switch is on."""
+    """True if the switch is on."""
     return os.environ.get(FORBID_VARIABLE, "") not in {"", "0"}
 
 
 def is_loopback(url: str) -> bool:
-    """Whether a URL names this very machine."""
+    """True if a URL names this very machine."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -93,7 +93,7 @@ def known_secrets() -> tuple[str, ...]:
 
 
 def url_secrets(url: str) -> tuple[str, ...]:
-    """What a URL holds that is secret: its password, as it is written, meant and sent, and keys in its query."""
+    """Secrets of a URL: its password, as it is written, meant and sent, and keys in its query."""
     parts = urlsplit(url)
     user, sign, password = parts.netloc.rpartition("@")[0].partition(":")
     found = [value for name, value in parse_qsl(parts.query) if _SECRET_NAME.search(name.upper())]

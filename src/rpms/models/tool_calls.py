@@ -21,7 +21,7 @@ NO_CALL = "answered without a tool call"
 
 
 def tool_fields(tools: Sequence[Tool]) -> dict[str, Any]:
-    """What a request offers. A call is required: in a world of tools there is nothing else to do."""
+    """Tools as a request offers them. A call is required: in a world of tools there is nothing else to do."""
     offered = [
         {
             "type": "function",

@@ -1,4 +1,4 @@
-"""How many tokens a model's context window holds: given, asked of its server, known by its name, or assumed."""
+"""Size of a model's context window: given, asked of its server, known by its name, or assumed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rpms.models.secrets import check_allowed, check_base_url
 from rpms.models.wire import fetch
 
 ASSUMED: Final = 8_192
-"""Where nothing is known: the smallest window of the models in use."""
+"""Assumed window: the smallest of the models in use."""
 _TIMEOUT_S: Final = 5.0
 _KNOWN: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), tokens)
@@ -44,7 +44,7 @@ _KNOWN: Final = tuple(
 )
 """By a part of the name, the first that fits. Servers of one's own are asked first: they may be started with less."""
 _FIELDS: Final = ("max_model_len", "context_length", "context_window", "n_ctx", "max_context_length")
-"""What servers call it: vLLM, OpenRouter and Together, Groq, llama.cpp, LM Studio."""
+"""Servers' names for it: vLLM, OpenRouter and Together, Groq, llama.cpp, LM Studio."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +54,11 @@ class Window:
     tokens: int
     """0 for what reads no tokens: no limit."""
     source: str
-    """How it is known: `given`, `asked`, `known`, `assumed`, or `none` for what is no LLM."""
+    """Source of the number: `given`, `asked`, `known`, `assumed`, or `none` for what is no LLM."""
 
     @property
     def note(self) -> str:
-        """What a user should be told; nothing where it is certain enough."""
+        """Note for the user; empty if it is certain enough."""
         if self.source != "assumed":
             return ""
         return f"the model's context window is not known, and taken to be {self.tokens:,} tokens: give --context"
@@ -83,7 +83,7 @@ def context_window(model: str, given: int | None = None, base_url: str | None = 
 
 
 def _in_folder(folder: Path) -> int:
-    """What a folder of weights says of them; 0 where it does not."""
+    """Window by the configuration of a folder of weights; 0 if it does not tell."""
     try:
         config = loads(read_text(folder / "config.json", LARGEST_TABLE))
         return count(config.get("max_position_embeddings"))
@@ -92,7 +92,7 @@ def _in_folder(folder: Path) -> int:
 
 
 def _asked(name: ModelName, base_url: str | None) -> int:
-    """What the model's server says; 0 where it says nothing, or cannot be asked now."""
+    """Window by the model's server; 0 if it says nothing, or cannot be asked now."""
     base = (base_url_of(name.provider, base_url) or "").rstrip("/")
     listed = _get(f"{base}/models", name)
     entries = listed.get("data") if isinstance(listed, Mapping) else listed

@@ -25,7 +25,7 @@ from rpms.foreign.limits import MOST_HEAD, MOST_RECEIVED, MOST_UNPACKED
 from rpms.models.secrets import FORBID_VARIABLE, is_loopback, requests_forbidden
 
 _LIBRARIES = ("httpx2", "httpx")
-"""What the SDKs speak HTTP with: the first since openai 3 and anthropic 2, the second before."""
+"""HTTP libraries of the SDKs: the first since openai 3 and anthropic 2, the second before."""
 _KEPT_HEADERS = ("content-type", "retry-after")
 _OK = range(200, 300)
 
@@ -39,7 +39,7 @@ class NotAllowed(Exception):
 
 
 class _Allowance(threading.local):
-    """What the request of this thread may still take. One thread makes one request at a time."""
+    """Seconds left to the request of this thread. One thread makes one request at a time."""
 
     deadline = float("inf")
     left = 0

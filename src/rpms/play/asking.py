@@ -26,7 +26,7 @@ NO_ACTION = Refusal("there was no action in your answer; write one after `Action
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of asking at one step."""
+    """Result of asking at one step."""
 
     text: str
     """The model's last answer, to the letter."""
@@ -34,13 +34,13 @@ class Asked:
     command: Command
     usage: Usage
     refusal: Refusal | None
-    """Why the command that is given to the world is known to fail, if it is."""
+    """Reason why the command given to the world is known to fail, if it is."""
     refused: tuple[tuple[str, str], ...] = ()
     forbidden: tuple[tuple[str, str], ...] = ()
     """Each command of the model's that a rule certainly forbids, with that rule's id."""
     replaced: str = ""
     notes: tuple[str, ...] = ()
-    """What the model's side had to do to get an answer, such as shorten the history."""
+    """Measures on the model's side to get an answer, such as shortening the history."""
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,11 @@ class Asker:
         )
 
     def _blocks(self, decision: Decision) -> bool:
-        """Whether the guard holds back what it objects to: it knows what the condition's rules say, or nothing."""
+        """True if the guard holds back what it objects to: it knows what the condition's rules say, or nothing."""
         return self.enforcement.guard is GuardMode.BLOCK and bool(decision.rules.environment)
 
     def _caution(self, command: str, decision: Decision) -> Refusal | None:
-        """What a critical failure says to an action, of which it is asked about once: memory's own guard."""
+        """Objection of a critical failure to an action, raised once: memory's own guard."""
         if not self.enforcement.adapt or self.enforcement.guard is not GuardMode.BLOCK:
             return None
         sound = [each for each in decision.candidates if each.verdict.fate.shown or each.verdict.fate is Fate.CROWDED]

@@ -18,7 +18,7 @@ from rpms.play.step import Player
 from rpms.worlds.base import REQUEST, Game, Outcome, Task, World, act, start
 
 NO_ACTION = "Nothing happens. Your answer had no action; write one after `Action:`."
-"""What a model is told when its answer names no action."""
+"""Observation for a model whose answer names no action."""
 
 
 @dataclass
@@ -36,12 +36,12 @@ class Play:
     """End after so many failures of the same command in a row; 0 for never, which is the paper's protocol."""
     episode_id: str = ""
     seed: int = 0
-    """What hidden memories are drawn with, together with the task."""
+    """Seed that draws hidden memories, together with the task."""
     method: Method = METHODS[REACT]
     reads: Reads | None = None
     """Who reads a goal in a person's words; the model that plays where nobody is named."""
     brought: Reflection = NOTHING
-    """What is carried from earlier attempts; what asking for it took is counted with the first step."""
+    """Texts carried from earlier attempts; the cost of asking for them is counted with the first step."""
     repair: Repair = Repair.FORM
     calls: Calls = Calls.TEXT
     ending: Ending | None = None
@@ -78,7 +78,7 @@ class Play:
 
     @property
     def told(self) -> str:
-        """What the player is told now: the observation, and why the last command failed where the guard advises."""
+        """Text for the player now: the observation, and why the last command failed where the guard advises."""
         return self._course.told(self._outcome.observation)
 
     def step(self) -> None:

@@ -54,7 +54,7 @@ def run_epochs(
 
 @dataclass(frozen=True)
 class Agreement:
-    """How epochs agree, over the tasks that were played in all of them."""
+    """Agreement of epochs, over the tasks that were played in all of them."""
 
     wins: tuple[int, ...]
     """Of each such task, in how many epochs it was won."""
@@ -83,7 +83,7 @@ class Agreement:
 
     @property
     def flip_rate(self) -> float:
-        """How likely two epochs of a task end differently, one won and one not."""
+        """Probability that two epochs of a task end differently, one won and one not."""
         pairs = comb(self.epochs, 2) * self.tasks
         return sum(won * (self.epochs - won) for won in self.wins) / pairs if pairs else 0.0
 
@@ -114,5 +114,5 @@ def agreement(epochs: Sequence[Mapping[str, bool]]) -> Agreement | None:
 
 
 def won_by_task(folder: RunFolder) -> dict[str, bool]:
-    """Which of its finished episodes a run has won."""
+    """Wins among the finished episodes of a run, by task."""
     return {row.task: row.won for row in folder.rows()}

@@ -1,4 +1,4 @@
-"""How values of knobs are read, as a command line, a YAML file or Python gives them.
+"""Readers of knob values, as a command line, a YAML file or Python gives them.
 
 A reader takes any value; a ValueError says what to write instead.
 """
@@ -76,7 +76,7 @@ def whole(least: int, most: int = 10_000_000) -> Read:
 
 
 def _typed(kind: Any, words: str) -> Read:
-    """What pydantic takes for a type, whether written as text or given as it is; a truth value is no number."""
+    """Read what pydantic takes for a type, written as text or given as it is; a truth value is no number."""
     adapter = TypeAdapter[Any](kind)
 
     def read(value: Any) -> Any:

@@ -94,7 +94,7 @@ class Meter:
             self._changed.notify_all()
 
     def reached(self) -> LimitReached | None:
-        """What to raise, where a limit is reached."""
+        """Exception to raise at a limit."""
         with self._changed:
             return self._error() if self._reached() else None
 

@@ -22,7 +22,7 @@ from rpms.worlds.base import World
 
 REACT = "react"
 BOTH = "a short thought and one"
-"""How a world's instruction says what an answer is made of."""
+"""Phrases by which a world's instruction says what an answer is made of."""
 _REFLECT = (
     "You will read an attempt at a task in a text world that did not succeed. Find where it went wrong: what was "
     "looked for in the wrong place, left out, or repeated in vain. Then write a short plan, in two to four sentences "
@@ -40,17 +40,17 @@ _CAUSES = (
 
 @dataclass(frozen=True)
 class Method:
-    """How an agent plays beside what RPMS adds; plain data, which goes to wherever episodes are played."""
+    """An agent's way of playing beside what RPMS adds; plain data, which goes to wherever episodes are played."""
 
     name: str
     trials: int = 1
     """Attempts at a task at most, the first included; by default as many as in the method's paper."""
     thinks: bool = True
-    """Whether a thought is asked for, and shown in the history."""
+    """True if a thought is asked for, and shown in the history."""
     labels: tuple[str, ...] = ()
     """Lines that the model writes before its thought, by their labels."""
     question: str = ""
-    """What the model is asked after an attempt that failed; nothing where nothing is carried to the next one."""
+    """Question after a failed attempt; empty if nothing is carried to the next one."""
     kept: int = 0
     """Of the texts that it wrote after attempts, how many of the last a prompt shows; 0: each replaces the one before.
     """
@@ -95,7 +95,7 @@ class Method:
         return thought, "\n".join((*labelled.values(), *((f"Thought: {rest}",) if rest else ())))
 
     def opening(self, goal: Goal, task: str) -> tuple[str, ...]:
-        """What is brought along to every episode: insights, and trajectories of the tasks most like this one."""
+        """Texts brought along to every episode: insights, and trajectories of the tasks most like this one."""
         if self.experience is None:
             return ()
         insights = tuple(f"  - {insight.text}" for insight in self.experience.insights)
@@ -112,7 +112,7 @@ class Method:
         return self
 
     def settings(self) -> dict[str, object]:
-        """What a protocol says of it. The number of trials decides no result of any one of them."""
+        """Entry in a protocol. The number of trials decides no result of any one of them."""
         insights = {"insights": self.experience.hash} if self.experience is not None else {}
         return {"name": self.name, **insights}
 

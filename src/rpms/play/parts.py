@@ -57,7 +57,7 @@ def name_of(part: str | Part) -> str:
 
 
 def identity(part: Part) -> dict[str, str]:
-    """What a protocol records of a part: its name, its package's version, and a hash of its module's source."""
+    """Entry of a part in a protocol: its name, its package's version, and a hash of its module's source."""
     owner = part if inspect.isroutine(part) or inspect.isclass(part) else type(part)
     module = inspect.getmodule(owner)
     name = f"{owner.__module__}:{getattr(owner, '__qualname__', type(part).__name__)}"

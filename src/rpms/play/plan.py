@@ -1,4 +1,4 @@
-"""What a run is to do, and the protocol that says so."""
+"""A run's plan, and the protocol that records it."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ class RunPlan:
     sources: Sources = field(default_factory=Sources)
     stuck_after: int = 0
     seed: int = 0
-    """What the task list was drawn with, where it was drawn, and what memories are hidden with."""
+    """Seed that drew the task list, where it was drawn, and that hides memories."""
     epoch: int = 1
-    """Which time these tasks are played; see `rpms.play.epochs`."""
+    """Number of the time that these tasks are played; see `rpms.play.epochs`."""
     keep: Mapping[str, Keep] = field(default_factory=dict)
-    """What else to keep of each episode, by the name of the folder in the run's folder."""
+    """Further texts to keep of each episode, by the name of the folder in the run's folder."""
     harvest: str = ""
     """By which rules memories are made of its episodes, where they are."""
     method: Method = METHODS[REACT]
@@ -69,7 +69,7 @@ class RunPlan:
     """Who reads goals in people's words: a control's name, or a model's; the model that plays by default."""
     open_reader: OpenModel | None = None
     trial: int = 0
-    """Which attempt at its tasks this is; see `rpms.play.trials`."""
+    """Number of the attempt at its tasks; see `rpms.play.trials`."""
     earlier: Mapping[str, Earlier] = field(default_factory=dict)
     """By task: the attempt before, from which the model is to carry something to this one."""
     earlier_hash: str = ""
@@ -138,11 +138,11 @@ class RunPlan:
         return Protocol(tuple(task.id for task in self.tasks), settings)
 
     def knowledge(self) -> Knowledge:
-        """What the world knows, of the sources of this plan."""
+        """The world's knowledge, from the sources of this plan."""
         return knowledge_of(self.world, self.sources, self.decoding.max_tokens, self.method)
 
     def _edition(self) -> dict[str, str]:
-        """What the world says of the games themselves, beyond their names: a dialect, a hash of their files."""
+        """The world's facts about the games themselves, beyond their names: a dialect, a hash of their files."""
         return dict(self.world.edition(self.tasks, self.setting))
 
 

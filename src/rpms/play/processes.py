@@ -65,7 +65,7 @@ class InProcesses:
 
 
 def _backend(model: str) -> Backend | None:
-    """What a model of this name is; None for one that only Python code knows."""
+    """Kind of a model by its name; None for one that only Python code knows."""
     try:
         return parse_model_name(model).provider.backend
     except InputError:
@@ -86,7 +86,7 @@ class _Ask:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What became of a question: an answer, or what the model raised."""
+    """Result of a question: an answer, or the model's exception."""
 
     number: int
     answer: Answer | None
@@ -162,7 +162,7 @@ class Processes:
                     child.send(task)
 
     def _messages(self, timeout: float | None) -> Iterator[tuple[_Child, Any]]:
-        """What processes have sent: finished episodes and what they raised; questions are passed on to the model."""
+        """Messages of processes: finished episodes and exceptions; questions are passed on to the model."""
         by_pipe = {child.pipe: child for child in self._children}
         for pipe in wait(list(by_pipe), timeout):
             child = by_pipe[pipe]  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""What a person sees of a run: a live display on a terminal, plain lines elsewhere."""
+"""Progress of a run on screen: a live display on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class Display(Listener):
 
 
 def progress(console: Console, price: Price | None = None) -> Listener:
-    """What suits a console: the live display on a terminal, plain lines elsewhere."""
+    """Listener for a console: the live display on a terminal, plain lines elsewhere."""
     if console.is_terminal:
         return Display(console, price)
     return Lines(lambda text: console.print(text, markup=False, highlight=False, soft_wrap=True), price)

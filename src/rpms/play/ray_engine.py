@@ -163,7 +163,7 @@ class _Refused:
 
 
 class _Open:
-    """What this process has open: one run's plan and model, however many episodes of it are played here."""
+    """State of this process: one run's plan and model, however many episodes of it are played here."""
 
     ticket: str = ""
     seat: Seat | None = None

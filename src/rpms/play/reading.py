@@ -59,7 +59,7 @@ class Reads:
 
     @property
     def source(self) -> Source:
-        """What is chosen by name, else the model where it is a language model, else the words alone."""
+        """Reader by name, else the model if it is a language model, else the words alone."""
         if self.control:
             return Source(self.control)
         return Source.MODEL if self.model is not None and can_read(self.model) else Source.WORDS
@@ -138,7 +138,7 @@ def goal_in_words(world: World, told: str, types: Sequence[str], request: str) -
 
 
 def doubt_in(decision: Decision) -> str:
-    """Why a reading seems wrong at a step; nothing while it may be right."""
+    """Reason why a reading seems wrong at a step; empty while it may be right."""
     if decision.progress.sub_goal == "done":
         return "all that it wants holds, and the game goes on"
     if decision.plan.cost == inf or decision.plan.opened:

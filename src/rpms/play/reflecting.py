@@ -33,7 +33,7 @@ class Earlier:
 
     turns: tuple[Turn, ...]
     last: str
-    """What the world said at the end."""
+    """The world's last text."""
     ending: str
     carried: tuple[str, ...] = ()
 
@@ -46,12 +46,12 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """What is carried to the next attempt, and what asking for it took."""
+    """Texts carried to the next attempt, with the cost of asking for them."""
 
     carried: tuple[str, ...]
     usage: Usage
     note: str
-    """What was done, for the record of the episode."""
+    """Notes for the record of the episode."""
 
 
 NOTHING = Reflection((), Usage(), "")
@@ -90,7 +90,7 @@ def question(method: Method, earlier: Earlier, limit: int = 0) -> Prompt:
 
 
 def _items(method: Method, text: str) -> tuple[str, ...]:
-    """What a model wrote, bounded: as one item, or the lines of it that have the method's form."""
+    """A model's text, bounded: as one item, or the lines of it that have the method's form."""
     text = re.split(r"</think(?:ing)?>", text[:LONGEST_TEXT])[-1]  # what was reasoned before is no part of it
     if not method.form:
         item = one_line(text, LONGEST_ITEM).strip()
@@ -101,7 +101,7 @@ def _items(method: Method, text: str) -> tuple[str, ...]:
 
 
 def carried_text(carried: Iterable[str]) -> str:
-    """What is kept beside an episode."""
+    """Text kept beside an episode."""
     return json.dumps(list(carried)) + "\n"
 
 
@@ -109,7 +109,7 @@ _TEXTS: TypeAdapter[tuple[str, ...]] = TypeAdapter(tuple[Text, ...])
 
 
 def read_carried(text: str, where: str) -> tuple[str, ...]:
-    """What was kept beside an episode, read back."""
+    """Read back the text kept beside an episode."""
     try:
         return _TEXTS.validate_python(loads(text))
     except (NotJson, ValidationError):

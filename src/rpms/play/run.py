@@ -140,7 +140,7 @@ class _Keeper:
         self._listener.finished(done.row, done.usages, self._folder.run.file(done.row.task))
 
     def keep_rest(self, late: Sequence[Finished]) -> None:
-        """What was finished when the run was stopped, the episode that was just being written included."""
+        """Episodes finished when the run was stopped, the one being written included."""
         for done in ([self._at] if self._at is not None else []) + list(late):
             self.keep(done)
 

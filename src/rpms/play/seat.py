@@ -1,4 +1,4 @@
-"""Where episodes are played one after the other: a model, a mind, and one game at a time."""
+"""A seat plays episodes one after the other: a model, a mind, and one game at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rpms.store.runs import Timing
 from rpms.worlds.base import Task
 
 LOSSES = 4
-"""How often an episode may be lost with its node or process before it counts as one in which the world broke down."""
+"""Losses of an episode with its node or process after which it counts as a world error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Finished:
     timing: Timing
     beside: tuple[tuple[str, str], ...]
     usages: tuple[Usage, ...]
-    """What each step cost, for a listener that adds up prices."""
+    """Cost of each step, for a listener that adds up prices."""
 
 
 def finish(plan: RunPlan, episode: Episode, seconds: float, carried: tuple[str, ...] = ()) -> Finished:
@@ -97,7 +97,7 @@ class Seat:
         return finish(plan, episode, time.perf_counter() - start, brought.carried)
 
     def _name(self, task: Task) -> str:
-        """What an episode goes by to the model."""
+        """Name of an episode for the model."""
         return f"{task.id} trial {self._plan.trial}" if self._plan.trial else task.id
 
     def _episode(self, task: Task, brought: Reflection, stop: Callable[[], bool]) -> Episode | None:

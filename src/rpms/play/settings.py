@@ -32,7 +32,7 @@ from rpms.store.prompts import Prompts, read_prompts
 from rpms.worlds.base import Setting, Task, World
 
 TRAIN = "train"
-"""What worlds call the split to learn from."""
+"""Worlds' name of the split to learn from."""
 NO_MEMORY, EMBEDDED_MEMORY = "none", "embedded"
 BY_GOAL, FOR_ANY = "goal", "any"
 REFUSE, ALLOW = "refuse", "allow"
@@ -224,7 +224,7 @@ class Settings:
 
     @property
     def given(self) -> dict[str, Any]:
-        """What is given, by name."""
+        """Given settings, by name."""
         return {name: value for name in KNOBS if (value := getattr(self, name)) is not None}
 
     def over(self, other: Settings) -> Settings:
@@ -240,12 +240,12 @@ class Settings:
 
     @property
     def of_preset(self) -> Settings:
-        """What their preset says."""
+        """Values of their preset."""
         return PRESETS[self.preset or "paper"]
 
     @property
     def condition_name(self) -> str:
-        """What of RPMS is on; nothing where another method is chosen and nothing else is said."""
+        """Condition name; `baseline` if another method is chosen and nothing else is said."""
         return self.condition or ("full" if self.agent in (None, REACT) else "baseline")
 
     def method(self, world: World) -> Method:
@@ -312,7 +312,7 @@ class Settings:
         return self.harvest or self.of_preset.harvest or AS_PAPER
 
     def decoding(self, world: World) -> Decoding:
-        """How the model writes."""
+        """Decoding of the model."""
         seed = self.seed or 0
         return Decoding(
             max_tokens=self.max_tokens or world.max_tokens,
@@ -334,7 +334,7 @@ class Settings:
         )
 
     def setting(self, world: World, base: Setting) -> Setting:
-        """How games are to be had."""
+        """Setting of the games."""
         if self.simplifications is None:
             return base
         if "simplifications" not in world.options:
@@ -401,4 +401,4 @@ PRESETS: Mapping[str, Settings] = {
         repair=Repair.BELIEF,
     ),
 }
-"""What a preset says beside the enforcement of its name."""
+"""Settings of a preset beside the enforcement of its name."""

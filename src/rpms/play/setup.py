@@ -26,7 +26,7 @@ def manual_of(world: World, choice: ManualChoice = _COMPLETE.manual) -> RuleManu
 def knowledge_of(
     world: World, sources: Sources = _COMPLETE, answer: int = 0, method: Method = METHODS[REACT]
 ) -> Knowledge:
-    """What a world knows, ready for a condition to choose from. `answer`: tokens of the context window it needs."""
+    """A world's knowledge, ready for a condition to choose from. `answer`: tokens of the context window it needs."""
     told, planned_with = (sources.manual.texts(world, planning=planning) for planning in (False, True))
     return Knowledge(
         update=world.update,
@@ -42,12 +42,12 @@ def knowledge_of(
 
 
 def can_play(enforcement: Enforcement, model: str) -> bool:
-    """Whether a model of that name can do anything: what chooses from a menu needs one."""
+    """True if a model of that name can do anything: what chooses from a menu needs one."""
     return enforcement.menu > 0 or not chooses_from_menu(model)
 
 
 def weakness_of_guard(manual: RuleManual) -> str:
-    """What the guard cannot do for want of preconditions, in words; nothing where it can do its work."""
+    """Gaps of the guard for want of preconditions, in words; empty if it can do its work."""
     if not manual.actions:
         return "the guard is inert, except for answers without an action: its manual has no actions"
     if not any(action.preconditions for action in manual.actions):
@@ -56,7 +56,7 @@ def weakness_of_guard(manual: RuleManual) -> str:
 
 
 def idle_parts(world: World, *enforcements: Enforcement) -> tuple[str, ...]:
-    """What is switched on and can do nothing, or less than it says, in words for its user."""
+    """Parts that are on and can do nothing, or less than they say, in words for their user."""
     manual = cache(partial(manual_of, world))  # read once, where anything asks for it
     return tuple(dict.fromkeys(words for each in enforcements for words in _idle_parts(world, each, manual)))
 

@@ -1,4 +1,4 @@
-"""What of a world's knowledge a run is given: which manual, which texts, how it recalls, and how much room there is."""
+"""Share of a world's knowledge that a run is given: manual, texts, recall, and room in the prompt."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def universal_tier() -> ManualText:
 
 @dataclass(frozen=True)
 class ManualChoice:
-    """Which manual: a world's at the paper's scale, its complete one, or a file of one's own laid over that."""
+    """Choice of manual: a world's at the paper's scale, its complete one, or a file of one's own laid over that."""
 
     name: str = PAPER_MANUAL
     """`paper`, `complete`, or the file's name."""
@@ -127,7 +127,7 @@ class Sources:
 
 
 def retrieval_settings(recalling: Recalling, usual: Retrieval) -> dict[str, Any]:
-    """How memories are recalled, as a protocol records it."""
+    """Settings of recall, as a protocol records them."""
     retrieval = recalling.over(usual)
     similarity = retrieval.similarity
     named = {one.name: getattr(similarity, one.name) for one in fields(similarity) if one.type == "float"}

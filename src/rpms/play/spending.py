@@ -1,4 +1,4 @@
-"""What a run has taken and cost so far, from its folder alone, however often it was stopped and resumed."""
+"""Tokens and cost of a run so far, from its folder alone, however often it was stopped and resumed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def total_cost(usages: Iterable[Usage], price: Price | None) -> float | None:
 
 
 def usages_of(folder: RunFolder, rows: Iterable[EpisodeRow]) -> tuple[Usage, ...]:
-    """What finished episodes took, in pieces that were either paid for or not.
+    """Usage of finished episodes, in pieces that were either paid for or not.
 
     An episode without a timing, which only a change by hand can leave, counts as paid for.
     """

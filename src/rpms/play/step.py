@@ -31,13 +31,13 @@ class Course:
     command: str | None = None
     """The last command; None at the start."""
     advice: str = ""
-    """Why it failed, where the guard advises."""
+    """Reason for its failure, where the guard advises."""
     history: tuple[Turn, ...] = ()
     steps: tuple[Step, ...] = ()
     read: Understood | None = None
-    """What the goal was read as, where it was put in a person's words."""
+    """Reading of the goal, where it was put in a person's words."""
     trust: Trust = UNSHAKEN
-    """What the steps have shown of the manual."""
+    """Trust in the manual's lines after the steps so far."""
 
     def told(self, observation: str) -> str:
         """An observation as the player is told it: with why the last command failed, where the guard advises."""
@@ -50,14 +50,14 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What was chosen on an observation, before anybody knows what comes of it."""
+    """A choice on an observation, before its result is known."""
 
     decision: Decision
     asked: Asked
     observation: str
     told: str
     read: Understood | None = None
-    """What the goal is read as now."""
+    """Present reading of the goal."""
 
     @property
     def command(self) -> str:
@@ -74,9 +74,9 @@ class Player:
     decoding: Decoding
     method: Method = field(default_factory=lambda: METHODS[REACT])
     repair: Repair = Repair.FORM
-    """What is forgiven in an action."""
+    """Forgiven departures of an action."""
     calls: Calls = Calls.TEXT
-    """How tools are called."""
+    """Form of tool calls."""
     reads: Reads | None = None
     """Who reads requests; the model that plays where nobody is named."""
 

@@ -1,4 +1,4 @@
-"""Which tasks of a split are played."""
+"""Choice of a split's tasks."""
 
 from __future__ import annotations
 

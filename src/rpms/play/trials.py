@@ -32,7 +32,7 @@ from rpms.store.runs import EPISODES, PROTOCOL, RunFolder, RunSummary, Timing, o
 
 @dataclass(frozen=True)
 class Trials:
-    """What came of all attempts."""
+    """Results of all attempts."""
 
     folders: tuple[Path, ...]
     """By trial; fewer than were allowed where every task was won before."""
@@ -48,12 +48,12 @@ class Trials:
 
 
 def trial_folder(out: Path, number: int) -> Path:
-    """Where a trial is, from 0."""
+    """Folder of a trial, from 0."""
     return out / f"trial-{number}" if number else out
 
 
 def best_folder(out: Path, trials: int) -> Path:
-    """Where the best of so many trials is."""
+    """Folder of the best of so many trials."""
     return out / f"best-of-{trials}"
 
 

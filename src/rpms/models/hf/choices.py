@@ -1,4 +1,4 @@
-"""How likely each of a row's choices is as a whole, all of them in one computation."""
+"""Likelihood of each of a row's choices as a whole, all of them in one computation."""
 
 from __future__ import annotations
 

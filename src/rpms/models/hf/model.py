@@ -97,7 +97,7 @@ class HFModel:
 
     @property
     def batch_sizes(self) -> tuple[int, ...]:
-        """How many prompts were computed together, batch by batch."""
+        """Number of prompts computed together, batch by batch."""
         return self._batcher.sizes
 
     def answer(self, request: Request) -> Answer:

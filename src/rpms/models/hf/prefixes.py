@@ -1,4 +1,4 @@
-"""What was computed of earlier prompts, kept so that a prompt that begins like one of them computes only what is new.
+"""Computed states of earlier prompts, kept so that a prompt that begins like one computes only what is new.
 
 An agent asks step after step, and its prompts begin alike: instruction, example, rules and a history that grows. Their
 keys and values stay on the device, and each new prompt takes over the longest beginning that it shares with one of
@@ -48,7 +48,7 @@ class _Copy:
     length: int
     """Tokens of the prompt."""
     there: bool
-    """Whether the row has what is known already."""
+    """True if the row has what is known already."""
 
 
 class Prefixes:
@@ -70,7 +70,7 @@ class Prefixes:
         return len(self._rows)
 
     def fit(self, prompts: Sequence[Sequence[int]]) -> bool:
-        """Whether so many prompts can be kept at the same time."""
+        """True if so many prompts can be kept at the same time."""
         return sum(map(_capacity, map(len, prompts))) <= self._most
 
     def find(self, prompt: Sequence[int]) -> KnownPrefix:
@@ -166,7 +166,7 @@ class Prefixes:
 
 
 def sees_all(config: Any) -> bool:
-    """Whether a model's attention reaches back to the start, so that padding between tokens changes nothing."""
+    """True if a model's attention reaches back to the start, so that padding between tokens changes nothing."""
     text = config.get_text_config() if hasattr(config, "get_text_config") else config
     slides = getattr(text, "sliding_window", None) and getattr(text, "use_sliding_window", True)
     return not slides and not getattr(text, "attention_chunk_size", None)

@@ -1,4 +1,4 @@
-"""What one prompt of a batch writes, token by token: when it is finished, and what it may write next."""
+"""Rows of a batch: one prompt's text, token by token, its end, and the tokens it may write next."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Letters:
         self.label = self.encode(ACTION)
         self.line_end = self.encode("\n")[-1]
         self.line_ends = ends | {self.line_end}
-        """What may follow a complete action."""
+        """Texts that may follow a complete action."""
 
     def piece(self, token: int) -> str:
         """A token's text by itself, which for a part of a character is a replacement sign."""
@@ -54,9 +54,9 @@ class _Phase(Enum):
     CHOICE = auto()
     """Nothing by token: one of the choices follows as a whole."""
     LABEL = auto()
-    """What stands before an action, token by token."""
+    """Text before an action, token by token."""
     TEMPLATE = auto()
-    """What some template allows, to the end of the line."""
+    """Text that some template allows, to the end of the line."""
 
 
 class PromptRow:
@@ -89,7 +89,7 @@ class PromptRow:
         self._thought_left = 0
         self._begun = 0
         self.prompt = list(prompt)
-        """What is computed before the first token is chosen."""
+        """Tokens computed before the first one is chosen."""
         self._shapes = shapes
         self._label_at = 0
         self.weights: tuple[float, ...] = ()
@@ -125,12 +125,12 @@ class PromptRow:
 
     @property
     def waits(self) -> bool:
-        """Whether the thought is written and the action is to be chosen."""
+        """True if the thought is written and the action is to be chosen."""
         return self._phase is _Phase.CHOICE and not self.done
 
     @property
     def picks(self) -> bool:
-        """Whether the next token has to be one that `pick` takes."""
+        """True if the next token has to be one that `pick` takes."""
         return self._phase is _Phase.TEMPLATE and not self.done
 
     def pick(self, tokens: Iterable[int]) -> int:
@@ -158,7 +158,7 @@ class PromptRow:
         return any(fits(action.strip(), shape) for shape in self._shapes)
 
     def _viable(self, text: str, so_far: str) -> bool:
-        """Whether a text goes on as a template allows. Of a character, a part may be written yet."""
+        """True if a text goes on as a template allows. A character may be written in part yet."""
         grows = text != so_far or text.endswith("\ufffd")
         written = text[1:].rstrip("\ufffd")
         return grows and text[0] == " " and any(begins(written, shape) for shape in self._shapes)
@@ -232,7 +232,7 @@ class PromptRow:
 
 
 def _end_of_action(text: str) -> int | None:
-    """Where the line of a complete action ends."""
+    """End of a complete action's line."""
     at = text.find("\n")
     while at >= 0:
         if action_is_complete(text[: at + 1]):
