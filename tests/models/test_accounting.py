@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rpms.core.errors import InputError
-from rpms.models.accounting import PRICES, Price, cost, list_cost, parse_price, price_of
+from rpms.core.usage import Price
+from rpms.models.accounting import PRICES, cost, list_cost, parse_price, price_of
 from rpms.models.base import Usage
 from rpms.models.providers import PROVIDERS
 

@@ -9,8 +9,7 @@ import pytest
 
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Usage
-from rpms.models.accounting import Price
+from rpms.core.usage import Price, Usage
 from rpms.models.base import Answer
 from rpms.models.policy import follow_plan
 from rpms.models.recorded import RecordedModel

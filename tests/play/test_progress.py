@@ -13,8 +13,7 @@ from rich.console import Console
 from rpms.core.episode import Ending
 from rpms.core.proportion import wilson
 from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Usage
-from rpms.models.accounting import Price
+from rpms.core.usage import Price, Usage
 from rpms.models.policy import PolicyModel, follow_plan
 from rpms.play.plan import lend, plan_run
 from rpms.play.progress import Display, Lines, RunTally, progress

@@ -9,15 +9,14 @@ import pytest
 from rpms.cli.run import spending_lines
 from rpms.core.errors import FileError, ModelUnavailable
 from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Usage
-from rpms.models.accounting import Price
+from rpms.core.usage import Price, Usage
 from rpms.models.base import Answer
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.progress import Lines, RunTally
 from rpms.play.run import run
-from rpms.play.spending import price_kept, spending
+from rpms.play.spending import spending
 from rpms.store.runs import RunFolder
 from tests.play.corridor import world
 
@@ -84,9 +83,9 @@ def test_without_a_price_the_cost_is_unknown_and_without_tokens_there_is_nothing
 def test_the_price_is_kept_with_the_run_and_is_no_part_of_its_protocol(tmp_path):
     run(plan(), tmp_path, 1, price=PRICE)
     run(plan(), tmp_path, 1)
-    assert price_kept(RunFolder(tmp_path)) == PRICE
+    assert RunFolder(tmp_path).price() == PRICE
     run(plan(), tmp_path, 1, price=Price(1.0, 2.0))
-    assert price_kept(RunFolder(tmp_path)) == Price(1.0, 2.0)
+    assert RunFolder(tmp_path).price() == Price(1.0, 2.0)
     (tmp_path / "price.json").write_text('{"prompt": "much"}')
     with pytest.raises(FileError, match="not the price of a run"):
         spending(RunFolder(tmp_path))

@@ -16,15 +16,14 @@ from typer.testing import CliRunner
 from rpms.cli.app import app
 from rpms.core.errors import InputError
 from rpms.core.recall import EpisodicMemory
+from rpms.core.usage import Price
 from rpms.learn.freeze import read_frozen
 from rpms.learn.rounds import LearningPlan, learn
-from rpms.models.accounting import Price
 from rpms.models.policy import follow_plan
 from rpms.models.scripted import FunctionModel, ScriptedModel
 from rpms.play.plan import lend, plan_run
 from rpms.play.settings import Settings
 from rpms.play.sources import ManualChoice, Sources
-from rpms.play.spending import price_kept
 from rpms.store.memories import read_memory
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import estimate_study
@@ -118,7 +117,7 @@ def done(tmp_path_factory):
 
 
 def test_each_run_keeps_its_price(done):
-    assert {price_kept(RunFolder(result.cell.folder)) for result in done.results} == {PRICE}
+    assert {RunFolder(result.cell.folder).price() for result in done.results} == {PRICE}
 
 
 def test_conditions_that_are_the_same_share_a_run(done):

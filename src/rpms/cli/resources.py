@@ -13,7 +13,8 @@ import typer
 
 from rpms.cli import options
 from rpms.core.errors import InputError
-from rpms.models.accounting import Price, parse_price, price_of
+from rpms.core.usage import Price
+from rpms.models.accounting import parse_price, price_of
 from rpms.models.catalogue import ModelOptions
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.answering import NamedModel

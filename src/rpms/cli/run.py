@@ -30,7 +30,7 @@ from rpms.play.plan import RunPlan, plan_run
 from rpms.play.progress import progress
 from rpms.play.run import Interrupted, Listener
 from rpms.play.settings import Settings
-from rpms.play.spending import Spending, price_kept, spending
+from rpms.play.spending import Spending, spending
 from rpms.play.tasks import TaskPart
 from rpms.play.trials import Trials, run_trials
 from rpms.store.episodes import EpisodeRow
@@ -90,7 +90,7 @@ def run_split(
     plan = plan_run(found, model, opened, split=settings.split, tasks=tasks, setting=setting, **terms)
     split = settings.split or found.splits[0]
     out = out or default_folder(world, split if dealt.of == 1 else f"{split}-{part}", model, settings)
-    known = (None if resources.price else price_kept(RunFolder(out))) or resources.price_of(model)
+    known = (None if resources.price else RunFolder(out).price()) or resources.price_of(model)
     meter = resources.meter({model: known})
     resources.check(opened, begun=RunFolder(out).begun)
     options.note_knowledge(settings, found, model, resources.base_url)

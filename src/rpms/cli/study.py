@@ -17,10 +17,10 @@ from rpms.cli.knobs import with_settings
 from rpms.cli.resources import Resources, with_resources
 from rpms.cli.screen import complain, make_console, say
 from rpms.core.errors import InputError
+from rpms.core.usage import Price
 from rpms.learn.freeze import read_frozen
 from rpms.learn.insights import gather_experience
 from rpms.learn.rounds import LearningPlan, learn, learned
-from rpms.models.accounting import Price
 from rpms.models.windows import context_window
 from rpms.play.answering import NamedModel
 from rpms.play.plan import RunPlan

@@ -264,13 +264,14 @@ class Lore:
     """Actions against lines of the manual, at a price (`planning.trust`); only plans use them."""
 
 
+def _syntaxes(actions: Iterable[ActionSchema]) -> list[tuple[str, re.Pattern[str], ActionSchema]]:
+    """Every way to write some actions."""
+    return [(*way, schema) for schema in actions for way in zip(schema.syntax, schema.patterns, strict=True)]
+
+
 def overlapping(actions: Iterable[ActionSchema]) -> list[tuple[str, str]]:
     """Pairs of syntaxes of different actions: every command of the first fits the second too, and means the first."""
-    ways = [
-        (syntax, pattern, schema)
-        for schema in actions
-        for syntax, pattern in zip(schema.syntax, schema.patterns, strict=True)
-    ]
+    ways = _syntaxes(actions)
     return [
         (meant, other)
         for meant, _, schema in ways
@@ -310,15 +311,10 @@ class ActiveRules:
     ) -> ActiveRules:
         """A part of these rules, by a name under which it is remembered: one object for all steps that ask for it."""
         if name not in self._narrowed:
-            self._narrowed[name] = ActiveRules(
-                tuple(filter(rules, self.universal)),
-                tuple(filter(rules, self.domain)),
-                tuple(filter(schemas, self.environment)),
-                self.predicates,
-                self.purpose,
-                self.lore,
-                self.goals,
-            )
+            universal, domain = (tuple(filter(rules, tier)) for tier in (self.universal, self.domain))
+            shown = tuple(filter(schemas, self.environment))
+            rest = (self.predicates, self.purpose, self.lore, self.goals)
+            self._narrowed[name] = ActiveRules(universal, domain, shown, *rest)
         return self._narrowed[name]
 
     @cached_property
@@ -366,12 +362,8 @@ class ActiveRules:
     @cached_property
     def _ways(self) -> list[tuple[re.Pattern[str], ActionSchema]]:
         """Every way to write an action, the more specific first: `take <x> from <y>` before `take <x>`."""
-        ways = [
-            (syntax, pattern, schema)
-            for schema in self.environment
-            for syntax, pattern in zip(schema.syntax, schema.patterns, strict=True)
-        ]
-        return [(pattern, schema) for _, pattern, schema in sorted(ways, key=lambda way: -fixed_words(way[0]))]
+        ways = sorted(_syntaxes(self.environment), key=lambda way: -fixed_words(way[0]))
+        return [(pattern, schema) for _, pattern, schema in ways]
 
     def say(self, atom: Atom, value: Truth) -> str:
         """One fact in the manual's words."""

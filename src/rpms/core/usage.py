@@ -22,3 +22,19 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    prompt: float
+    completion: float
+    cached: float | None = None
+    """For prompt tokens the provider kept; None: as any other."""
+    written: float | None = None
+    """For prompt tokens the provider stores for reuse; None: as any other."""
+
+    def __post_init__(self) -> None:
+        if min(self.prompt, self.completion, self.cached or 0.0, self.written or 0.0) < 0:
+            raise ValueError("a price is not negative")

@@ -26,6 +26,7 @@ from rpms.core.errors import InputError
 from rpms.core.memory import Entry, Kind, Origin, merge
 from rpms.core.recall import EpisodicMemory
 from rpms.core.rules import RuleManual
+from rpms.core.usage import Price
 from rpms.foreign.files import read_bytes
 from rpms.foreign.limits import LARGEST_MEMORY
 from rpms.learn.audit import Audit, audit
@@ -33,7 +34,6 @@ from rpms.learn.freeze import check_frozen, freeze, freeze_file, read_frozen
 from rpms.learn.harvest import harvest_by
 from rpms.learn.lessons import LessonWriter
 from rpms.learn.quarantine import harmful, set_aside
-from rpms.models.accounting import Price
 from rpms.models.base import Model
 from rpms.play.limits import Meter
 from rpms.play.parts import Part, name_of

@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rpms.core.errors import InputError
-
-if TYPE_CHECKING:
-    from rpms.models.base import Usage
+from rpms.core.usage import Price, Usage
 
 _MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Price:
-    """US dollars for a million tokens."""
-
-    prompt: float
-    completion: float
-    cached: float | None = None
-    """For prompt tokens the provider kept; None: as any other."""
-    written: float | None = None
-    """For prompt tokens the provider stores for reuse; None: as any other."""
 
 
 def _anthropic(prompt: float, completion: float) -> Price:

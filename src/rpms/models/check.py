@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rpms.core.prompt import Budget, Layout, Part, build, make_block
-from rpms.models.accounting import Price, cost, price_of
+from rpms.core.usage import Price
+from rpms.models.accounting import cost, price_of
 from rpms.models.base import Answer, Decoding, Model, Request
 from rpms.models.parsing import ParsedAnswer, parse_answer
 

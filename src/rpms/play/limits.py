@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rpms.core.errors import InputError, RPMSError
-from rpms.core.usage import Usage
-from rpms.models.accounting import Price, cost
+from rpms.core.usage import Price, Usage
+from rpms.models.accounting import cost
 from rpms.models.base import Answer, Model, Request, WrappedModel
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}

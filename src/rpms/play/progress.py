@@ -12,8 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from rpms.core.proportion import wilson
-from rpms.core.usage import Usage
-from rpms.models.accounting import Price
+from rpms.core.usage import Price, Usage
 from rpms.play.plan import RunPlan
 from rpms.play.run import Listener
 from rpms.play.spending import total_cost

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Protocol
 
 from rpms.core.errors import InputError, ModelUnavailable
-from rpms.core.usage import Usage
-from rpms.models.accounting import Price
+from rpms.core.usage import Price, Usage
 from rpms.play.limits import LimitReached, Meter
 from rpms.play.plan import RunPlan
 from rpms.play.processes import InProcesses
 from rpms.play.seat import Finished
-from rpms.play.spending import price_numbers, usages_of
+from rpms.play.spending import usages_of
 from rpms.play.threads import Threads
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import OpenRun, RunSummary, open_run
@@ -94,7 +93,7 @@ def run(
             for damage in folder.run.damaged_beside(task, plan.beside):
                 listener.note(f"{damage}; its episode is played again")
         if price is not None:
-            folder.write_price(price_numbers(price))
+            folder.write_price(price)
         before = [rows[task.id] for task in plan.tasks if task.id in rows]
         listener.begin(plan, before, usages_of(folder.run, before))
         todo = [task for task in plan.tasks if task.id not in rows]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
-from rpms.core.usage import Usage
-from rpms.models.accounting import Price, cost
+from rpms.core.usage import Price, Usage
+from rpms.models.accounting import cost
 from rpms.store.episodes import EpisodeRow
 from rpms.store.runs import RunFolder, Timing
 
@@ -30,7 +30,7 @@ def spending(folder: RunFolder) -> Spending:
     """Add up a run, at the price that is kept with it."""
     rows = tuple(folder.rows())
     usages = usages_of(folder, rows)
-    return Spending(sum(usages, start=Usage()), sum(row.won for row in rows), total_cost(usages, price_kept(folder)))
+    return Spending(sum(usages, start=Usage()), sum(row.won for row in rows), total_cost(usages, folder.price()))
 
 
 def total_cost(usages: Iterable[Usage], price: Price | None) -> float | None:
@@ -63,14 +63,3 @@ def _usages(folder: RunFolder, row: EpisodeRow, timing: Timing | None) -> tuple[
         replace(step.usage, requests=requests, seconds=seconds)
         for step, requests, seconds in zip(steps, timing.requests, timing.model_seconds, strict=False)
     )
-
-
-def price_kept(folder: RunFolder) -> Price | None:
-    """The price a run was played at; None where it was not known."""
-    kept = folder.price()
-    return Price(**kept) if kept is not None else None  # type: ignore[arg-type]  # read_price has looked at the names
-
-
-def price_numbers(price: Price) -> dict[str, float | None]:
-    """A price as it is kept with a run."""
-    return asdict(price)

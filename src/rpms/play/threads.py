@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 
-from rpms.models.accounting import Price
+from rpms.core.usage import Price
 from rpms.models.base import Model
 from rpms.play.limits import Meter
 from rpms.play.plan import RunPlan

@@ -17,10 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rpms.core.errors import InputError
-from rpms.core.usage import Usage
+from rpms.core.usage import Price, Usage
 from rpms.foreign.files import is_there, read_bytes
 from rpms.foreign.limits import LARGEST_EPISODE
-from rpms.models.accounting import Price
 from rpms.play.limits import Meter
 from rpms.play.plan import RunPlan
 from rpms.play.reflecting import CARRIED, Earlier, read_carried

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from rpms.core.errors import FileError, InputError
+from rpms.core.usage import Price
 from rpms.foreign.files import is_there
-from rpms.models.accounting import Price, cost
-from rpms.play.spending import price_kept
+from rpms.models.accounting import cost
 from rpms.report.gather import NamedRun, is_going, runs_in
 from rpms.store.episodes import EpisodeRecord, StepRecord, read_episode
 from rpms.store.runs import RunFolder, Timing
@@ -125,7 +125,7 @@ def _refuse_foreign(out: Path) -> None:
 
 def _lines(run: NamedRun, notes: list[str], tables: Sequence[str]) -> Iterator[tuple[str, Line]]:
     folder = run.folder
-    settings, timings, price = folder.protocol.settings, folder.timings(), price_kept(folder)
+    settings, timings, price = folder.protocol.settings, folder.timings(), folder.price()
     numbers = {"seed": settings.get("seed"), "epoch": settings.get("epoch", 1)}
     keys: Line = {"run": str(folder.folder), "condition": run.name}
     keys |= {name: value if isinstance(value, int) else None for name, value in numbers.items()}

@@ -12,6 +12,7 @@ from typing import Any
 from rpms.core.acting.enforcement import PAPER, STRICT
 from rpms.core.condition import ABLATION, CONDITIONS
 from rpms.core.errors import FileError, InputError
+from rpms.core.usage import Price
 from rpms.foreign.files import is_there, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.shown import excerpt
@@ -21,7 +22,7 @@ from rpms.report.labels import ENFORCED
 from rpms.report.outcomes import Comparison, Results, Row, called
 from rpms.store.episodes import read_row
 from rpms.store.lock import LOCK
-from rpms.store.runs import EPISODES, PRICE, PROTOCOL, RunFolder
+from rpms.store.runs import EPISODES, PROTOCOL, RunFolder
 from rpms.store.study_index import INDEX, read_study_index
 
 VARIES = ("condition", "memory", "retrieval", "agent", "reader")
@@ -163,7 +164,7 @@ def read_results(name: str, run: RunFolder) -> Results:
         memory_entries=_entries(settings.get("memory")),
         model=str(settings.get("model", "")),
         seconds={task: timing.seconds for task, timing in run.timings().items() if isinstance(timing.seconds, float)},
-        price=read_price(run.folder / PRICE),
+        price=_price(run),
         folder=str(run.folder),
         controls={name: read_results(name, each) for name, each in _controls(run)},
         agreement=_agreement(run.folder, rows),
@@ -181,13 +182,12 @@ def _agreement(folder: Path, rows: Mapping[str, Row]) -> Agreement | None:
     return agreement([first, *(won_by_task(RunFolder(later)) for later in epoch_folders(folder)[1:])])
 
 
-def read_price(file: Path) -> dict[str, float]:
-    """Prices of a run's tokens, in US dollars a million; empty if no file tells them."""
+def _price(run: RunFolder) -> Price | None:
+    """Price of a run's tokens; None if that is not known, or its file cannot be read."""
     try:
-        price = RunFolder(file.parent).price() or {}
+        return run.price()
     except FileError:
-        return {}
-    return {name: value for name, value in price.items() if value is not None}
+        return None
 
 
 def _entries(memory: object) -> int | None:

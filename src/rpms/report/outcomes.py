@@ -15,6 +15,8 @@ from typing import Any
 from rpms.core.arbitration import Arbitration
 from rpms.core.condition import ABLATION, CONDITIONS
 from rpms.core.episode import Ending
+from rpms.core.usage import Price, Usage
+from rpms.models.accounting import list_cost
 from rpms.play.epochs import Agreement
 from rpms.report.labels import ARBITRATION_LABELS, TYPE_LABELS
 from rpms.store.episodes import EpisodeRow
@@ -92,8 +94,7 @@ class Results:
     model: str = ""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Seconds of each episode, by task, as far as the run kept them: from opening the game to closing it."""
-    price: Mapping[str, float] = field(default_factory=dict)
-    """US dollars a million tokens: `prompt`, `completion`, perhaps `cached` and `written`; empty if not known."""
+    price: Price | None = None
     folder: str = ""
     """Folder it was read from, for messages: a label does not always tell."""
     controls: Mapping[str, Results] = field(default_factory=dict)
@@ -159,14 +160,8 @@ class Results:
     @property
     def cost(self) -> float | None:
         """US dollars for all its episodes at the price kept with the run; None if it keeps none."""
-        if not self.price:
-            return None
-        names = ("prompt", "cached", "written", "completion")
-        prompt, cached, written, completion = (self.total(f"{name}_tokens") for name in names)
-        usual = self.price["prompt"]
-        dollars = max(prompt - cached - written, 0) * usual + completion * self.price["completion"]
-        dollars += cached * self.price.get("cached", usual) + written * self.price.get("written", usual)
-        return float(dollars) / 1e6
+        names = [each.name for each in fields(Usage) if each.name.endswith("_tokens")]
+        return list_cost(Usage(**{name: self.total(name) for name in names}), self.price)
 
     @property
     def best_of(self) -> int:

@@ -12,14 +12,14 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from rpms.core.errors import FileError, InputError
-from rpms.core.usage import Usage
+from rpms.core.usage import Price, Usage
 from rpms.foreign.files import is_there, open_regular, read_bytes, unreadable
 from rpms.foreign.json_text import NotJson, loads
 from rpms.foreign.limits import LARGEST_TABLE
@@ -46,18 +46,6 @@ class Timing:
     """Waiting for the model, step by step."""
     requests: tuple[int, ...] = ()
     """Requests that reached a provider, step by step."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Price:
-    prompt: float
-    completion: float
-    cached: float | None = None
-    written: float | None = None
-
-    def __post_init__(self) -> None:
-        if min(self.prompt, self.completion, self.cached or 0.0, self.written or 0.0) < 0:
-            raise ValueError("a price is not negative")
 
 
 @dataclass(frozen=True)
@@ -180,13 +168,13 @@ class RunFolder:
             found[timing.task] = timing
         return found
 
-    def price(self) -> dict[str, float | None] | None:
-        """US dollars a million tokens by kind, None for a kind without a price of its own; None where none is known."""
+    def price(self) -> Price | None:
+        """The price it was played at; None where that was not known."""
         file = self.folder / PRICE
         if not is_there(file):
             return None
         try:
-            return asdict(from_json(_Price, loads(read_text(file, LARGEST_TABLE))))
+            return from_json(Price, loads(read_text(file, LARGEST_TABLE)))
         except NotJson:
             raise FileError(file, None, "is not the price of a run; it can be removed") from None
 
@@ -220,9 +208,9 @@ class OpenRun:
         self._time(timing)
         write_whole(file, data)
 
-    def write_price(self, numbers: Mapping[str, float | None]) -> None:
+    def write_price(self, price: Price) -> None:
         """Keep the price, as `RunFolder.price` gives it back; the latest one given holds for the whole run."""
-        write_whole(self.run.folder / PRICE, json.dumps(dict(numbers)) + "\n")
+        write_whole(self.run.folder / PRICE, json.dumps(asdict(price)) + "\n")
 
     def _time(self, timing: Timing) -> None:
         value = {

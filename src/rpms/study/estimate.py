@@ -10,8 +10,8 @@ from rpms.core.condition import compose
 from rpms.core.decide import decide
 from rpms.core.errors import RPMSError
 from rpms.core.recall import EpisodicMemory
-from rpms.core.usage import Usage
-from rpms.models.accounting import Price, list_cost
+from rpms.core.usage import Price, Usage
+from rpms.models.accounting import list_cost
 from rpms.models.providers import NO_LLM, parse_model_name
 from rpms.play.plan import RunPlan
 from rpms.store.runs import RunFolder

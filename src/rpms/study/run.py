@@ -20,8 +20,8 @@ from typing import Protocol
 from rpms.core.condition import ABLATION, CONDITIONS, Condition
 from rpms.core.errors import FileError, InputError
 from rpms.core.recall import EpisodicMemory
+from rpms.core.usage import Price
 from rpms.foreign.files import is_there
-from rpms.models.accounting import Price
 from rpms.models.providers import chooses_from_menu
 from rpms.play.controls import play_controls
 from rpms.play.epochs import run_epochs

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rpms.core.proportion import wilson
-from rpms.models.accounting import Price
+from rpms.core.usage import Price
 from rpms.play.controls import CONTROLS, FOLDER
 from rpms.store.runs import RunFolder
 from rpms.study.estimate import Estimate

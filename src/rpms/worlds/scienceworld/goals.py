@@ -94,153 +94,93 @@ def _planes(name: str) -> _Read:
     return read
 
 
+def _lived(criterion: str) -> _Read:
+    return lambda _: {"target": criterion, "criterion": criterion}
+
+
 def _inherited(fields: _Fields) -> dict[str, object]:
     value, _, trait = fields["trait"].partition(" ")
     return {"criterion": value, "trait": trait, "place": "greenhouse"}
 
 
-_SURFACE: Final = "inclined plane with a {} surface"
-_NOTHING_ELSE: Final[dict[str, object]] = {}
-_STATE_TASK: Final = r"\. (?:For compounds without [^.]{1,120}\. )?First, focus on the substance\."
-_TEMPLATES: Final = tuple(
-    (re.compile(pattern), task, more)
-    for pattern, task, more in (
-        (
-            (
-                rf"find a\(n\) (?P<target>animal|plant|living thing|non-living thing)\. .{{1,80}}? move it to the"
-                rf" (?P<box>{_BOX}) in the (?P<box_room>{_NAME})\."
-            ),
-            "find-",
-            _NOTHING_ELSE,
-        ),
-        (
-            (
-                rf"measure the temperature of (?P<target>{_NAME}), which is located around the (?P<place>{_NAME})\."
-                rf" .{{1,300}}? is above (?P<threshold>-?\d{{1,5}}(?:\.\d{{1,5}})?) degrees celsius, place it in the"
-                rf" (?P<above>{_BOX})\. .{{1,200}}? place it in the (?P<below>{_BOX})\."
-                rf" The boxes are located around the (?P<box_room>{_NAME})\."
-            ),
-            "use-thermometer",
-            _NOTHING_ELSE,
-        ),
-        (
-            (
-                rf"measure the melting point of (?P<target>{_NAME}), which is located around the (?P<place>{_NAME})\."
-                rf" .{{1,300}}? is above (?P<threshold>-?\d{{1,5}}(?:\.\d{{1,5}})?) degrees celsius, focus on the"
-                rf" (?P<above>{_BOX})\. .{{1,200}}? focus on the (?P<below>{_BOX})\."
-                rf" The boxes are located around the (?P<box_room>{_NAME})\."
-            ),
-            "measure-melting-point-",
-            _NOTHING_ELSE,
-        ),
-        (rf"boil (?P<target>{_NAME}){_STATE_TASK}", "boil", _NOTHING_ELSE),
-        (rf"melt (?P<target>{_NAME}){_STATE_TASK}", "melt", _NOTHING_ELSE),
-        (rf"freeze (?P<target>{_NAME}){_STATE_TASK}", "freeze", _NOTHING_ELSE),
-        (
-            rf"change the state of matter of (?P<target>{_NAME}){_STATE_TASK}",
-            "change-the-state-of-matter-of",
-            _NOTHING_ELSE,
-        ),
-        (
-            rf"use chemistry to create the substance '(?P<target>{_NAME})'\. .{{1,80}}? near the (?P<place>{_NAME})\.",
-            "chemistry-mix",
-            _NOTHING_ELSE,
-        ),
-        (
-            r"use chemistry to create (?P<target>[a-z]{1,20}-[a-z]{1,20} paint)\.",
-            "chemistry-mix-paint-tertiary-color",
-            _tertiary,
-        ),
-        (
-            r"use chemistry to create (?P<target>[a-z]{1,20} paint)\.",
-            "chemistry-mix-paint-secondary-color",
-            {"place": "art studio"},
-        ),
-        (
-            rf"grow an? (?P<target>{_NAME}) plant from seed\. Seeds can be found in the (?P<place>{_NAME})\.",
-            "grow-plant",
-            _NOTHING_ELSE,
-        ),
-        (
-            rf"grow an? (?P<target>{_NAME})\. .{{1,200}}? Seeds can be found in the (?P<place>{_NAME})\.",
-            "grow-fruit",
-            _NOTHING_ELSE,
-        ),
-        (
-            rf"focus on the \d{{1,2}} life stages of the (?P<target>{_NAME}), starting",
-            "identify-life-stages-1",
-            {"place": "outside"},
-        ),
-        (
-            rf"focus on the life stages of the (?P<target>{_NAME}) plant, starting",
-            "identify-life-stages-2",
-            {"place": "outside"},
-        ),
-        (
-            (
-                r"determine which of the two inclined planes \((?P<planes>[A-Z], ?[A-Z])\) has the"
-                r" (?P<criterion>(?:steepest|shallowest) angle)\."
-            ),
-            "inclined-plane-determine-angle",
-            _planes("inclined plane {}"),
-        ),
-        (
-            (
-                r"determine which of the two inclined planes \((?P<planes>unknown material [^()\n]{1,80})\) has the"
-                r" (?P<criterion>(?:most|least) friction)\."
-            ),
-            "inclined-plane-friction-unnamed-surfaces",
-            _planes(_SURFACE),
-        ),
-        (
-            (
-                r"determine which of the two inclined planes \((?P<planes>[^()\n]{1,80})\) has the"
-                r" (?P<criterion>(?:most|least) friction)\."
-            ),
-            "inclined-plane-friction-named-surfaces",
-            _planes(_SURFACE),
-        ),
-        (
-            r"find the animal with the longest life span, then the shortest .{1,300}?'(?P<place>[^'\n]{1,40})'",
-            "lifespan-longest-lived-then-shortest-lived",
-            {"target": "longest, then shortest", "criterion": "longest, then shortest"},
-        ),
-        (
-            r"find the animal with the longest life span\. .{1,300}?'(?P<place>[^'\n]{1,40})'",
-            "lifespan-longest-lived",
-            {"target": "longest", "criterion": "longest"},
-        ),
-        (
-            r"find the animal with the shortest life span\. .{1,300}?'(?P<place>[^'\n]{1,40})'",
-            "lifespan-shortest-lived",
-            {"target": "shortest", "criterion": "shortest"},
-        ),
-        (
-            (
-                rf"determine whether (?P<trait>{_NAME}) is a dominant or recessive trait in the (?P<target>{_NAME})\."
-                rf" .{{1,60}}? dominant, focus on the (?P<dominant>{_BOX})\."
-                rf" .{{1,60}}? recessive, focus on the (?P<recessive>{_BOX})\."
-            ),
-            "mendelian-genetics-",
-            _inherited,
-        ),
-        (
-            rf"turn on the (?P<target>{_NAME}) by powering it using a (?P<source>renewable|nonrenewable) power",
-            "power-component-renewable-vs-nonrenewable-energy",
-            _NOTHING_ELSE,
-        ),
-        (rf"turn on the (?P<target>{_NAME})\.", "power-component", _NOTHING_ELSE),
-        (
-            (
-                rf"determine if (?P<target>{_NAME}) is electrically conductive\. The .{{1,120}}? is located around the"
-                rf" (?P<place>{_NAME})\. .{{1,200}}? electrically conductive, place it in the (?P<conductive>{_BOX})\."
-                rf" .{{1,60}}? electrically nonconductive, place it in the (?P<nonconductive>{_BOX})\."
-            ),
-            "test-conductivity",
-            _NOTHING_ELSE,
-        ),
+def _measured(what: str, then: str) -> str:
+    """A measurement that decides between two boxes."""
+    return (
+        rf"measure the {what} of (?P<target>{_NAME}), which is located around the (?P<place>{_NAME})\."
+        rf" .{{1,300}}? is above (?P<threshold>-?\d{{1,5}}(?:\.\d{{1,5}})?) degrees celsius, {then} the"
+        rf" (?P<above>{_BOX})\. .{{1,200}}? {then} the (?P<below>{_BOX})\."
+        rf" The boxes are located around the (?P<box_room>{_NAME})\."
     )
-)
+
+
+_SURFACE: Final = "inclined plane with a {} surface"
+_STATE_TASK: Final = r"\. (?:For compounds without [^.]{1,120}\. )?First, focus on the substance\."
+_TWO_PLANES: Final = r"determine which of the two inclined planes "
+_FRICTION: Final = r" has the (?P<criterion>(?:most|least) friction)\."
+_IN: Final = r" .{1,300}?'(?P<place>[^'\n]{1,40})'"
+_TEMPLATES: Final[Mapping[str, str]] = {
+    "find-": (
+        rf"find a\(n\) (?P<target>animal|plant|living thing|non-living thing)\. .{{1,80}}? move it to the"
+        rf" (?P<box>{_BOX}) in the (?P<box_room>{_NAME})\."
+    ),
+    "use-thermometer": _measured("temperature", "place it in"),
+    "measure-melting-point-": _measured("melting point", "focus on"),
+    "boil": rf"boil (?P<target>{_NAME}){_STATE_TASK}",
+    "melt": rf"melt (?P<target>{_NAME}){_STATE_TASK}",
+    "freeze": rf"freeze (?P<target>{_NAME}){_STATE_TASK}",
+    "change-the-state-of-matter-of": rf"change the state of matter of (?P<target>{_NAME}){_STATE_TASK}",
+    "chemistry-mix": (
+        rf"use chemistry to create the substance '(?P<target>{_NAME})'\. .{{1,80}}? near the (?P<place>{_NAME})\."
+    ),
+    "chemistry-mix-paint-tertiary-color": r"use chemistry to create (?P<target>[a-z]{1,20}-[a-z]{1,20} paint)\.",
+    "chemistry-mix-paint-secondary-color": r"use chemistry to create (?P<target>[a-z]{1,20} paint)\.",
+    "grow-plant": rf"grow an? (?P<target>{_NAME}) plant from seed\. Seeds can be found in the (?P<place>{_NAME})\.",
+    "grow-fruit": rf"grow an? (?P<target>{_NAME})\. .{{1,200}}? Seeds can be found in the (?P<place>{_NAME})\.",
+    "identify-life-stages-1": rf"focus on the \d{{1,2}} life stages of the (?P<target>{_NAME}), starting",
+    "identify-life-stages-2": rf"focus on the life stages of the (?P<target>{_NAME}) plant, starting",
+    "inclined-plane-determine-angle": (
+        _TWO_PLANES + r"\((?P<planes>[A-Z], ?[A-Z])\) has the (?P<criterion>(?:steepest|shallowest) angle)\."
+    ),
+    "inclined-plane-friction-unnamed-surfaces": (
+        _TWO_PLANES + r"\((?P<planes>unknown material [^()\n]{1,80})\)" + _FRICTION
+    ),
+    "inclined-plane-friction-named-surfaces": _TWO_PLANES + r"\((?P<planes>[^()\n]{1,80})\)" + _FRICTION,
+    "lifespan-longest-lived-then-shortest-lived": (
+        r"find the animal with the longest life span, then the shortest" + _IN
+    ),
+    "lifespan-longest-lived": r"find the animal with the longest life span\." + _IN,
+    "lifespan-shortest-lived": r"find the animal with the shortest life span\." + _IN,
+    "mendelian-genetics-": (
+        rf"determine whether (?P<trait>{_NAME}) is a dominant or recessive trait in the (?P<target>{_NAME})\."
+        rf" .{{1,60}}? dominant, focus on the (?P<dominant>{_BOX})\."
+        rf" .{{1,60}}? recessive, focus on the (?P<recessive>{_BOX})\."
+    ),
+    "power-component-renewable-vs-nonrenewable-energy": (
+        rf"turn on the (?P<target>{_NAME}) by powering it using a (?P<source>renewable|nonrenewable) power"
+    ),
+    "power-component": rf"turn on the (?P<target>{_NAME})\.",
+    "test-conductivity": (
+        rf"determine if (?P<target>{_NAME}) is electrically conductive\. The .{{1,120}}? is located around the"
+        rf" (?P<place>{_NAME})\. .{{1,200}}? electrically conductive, place it in the (?P<conductive>{_BOX})\."
+        rf" .{{1,60}}? electrically nonconductive, place it in the (?P<nonconductive>{_BOX})\."
+    ),
+}
+"""What a sentence says, by the beginning of its task's name; the first that fits counts."""
+_PATTERNS: Final = {task: re.compile(pattern) for task, pattern in _TEMPLATES.items()}
+_MORE: Final[Mapping[str, _Read]] = {
+    "chemistry-mix-paint-tertiary-color": _tertiary,
+    "chemistry-mix-paint-secondary-color": lambda _: {"place": "art studio"},
+    **dict.fromkeys(("identify-life-stages-1", "identify-life-stages-2"), lambda _: {"place": "outside"}),
+    "inclined-plane-determine-angle": _planes("inclined plane {}"),
+    **dict.fromkeys(
+        ("inclined-plane-friction-unnamed-surfaces", "inclined-plane-friction-named-surfaces"), _planes(_SURFACE)
+    ),
+    "lifespan-longest-lived-then-shortest-lived": _lived("longest, then shortest"),
+    "lifespan-longest-lived": _lived("longest"),
+    "lifespan-shortest-lived": _lived("shortest"),
+    "mendelian-genetics-": _inherited,
+}
+"""What follows from a sentence beyond the words under the names of fields."""
 _START: Final = re.compile(r"Your task is to ")
 _LONGEST_DESCRIPTION: Final = 1_200
 
@@ -263,12 +203,12 @@ def parse_goal(opening: str) -> ScienceGoal:
     sentence = (opening[start.end() :] if start else opening).partition("\n")[0].strip()
     description = f"Your task is to {sentence}" if start else sentence
     text = " ".join(sentence.split())[:_LONGEST_DESCRIPTION]
-    for pattern, stem, more in _TEMPLATES:
+    for stem, pattern in _PATTERNS.items():
         match = pattern.match(text)
         if match is None:
             continue
         fields = {name: value for name, value in match.groupdict().items() if value is not None}
-        said = _said(fields) | (more(fields) if callable(more) else more)
+        said = _said(fields) | (_MORE[stem](fields) if stem in _MORE else {})
         task = _task_name(stem, str(said["target"]))
         if task in KINDS:
             return _goal(task, description, said)
