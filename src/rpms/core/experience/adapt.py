@@ -236,7 +236,7 @@ class AdaptContext:
             yield lifted.source
 
     def _leads_elsewhere(self, lifted: Lifted, deed: ReadAction) -> bool:
-        """True if an action only searched without success, or led to a place where another is done: that is bound anew."""
+        """True if an action only searched, or led to a place where another is done: that is bound anew."""
         if not deed.names or len(deed.names) > 1:
             return False
         (name,) = deed.names

@@ -66,7 +66,7 @@ class Standing:
             self.refused.clear()
 
     def too_early(self, command: str) -> bool:
-        """True if it is better to put off an action that often ends the task for good: late in an episode that costs little."""
+        """True if an action that often ends the task for good should wait: late in an episode it costs little."""
         agenda = self.agenda
         if not agenda.deadly or self.left <= LIMITS.last_steps:
             return False
