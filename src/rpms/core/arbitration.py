@@ -236,7 +236,7 @@ def infeasibility(command: str, rules: ActiveRules, facts: Facts) -> Objection |
 
 
 def _nearly_sure(clause: Clause, rules: ActiveRules) -> bool:
-    """Whether an unknown clause is no reason to doubt: that one is *not* where at most one of many places is."""
+    """True if an unknown clause is no reason to doubt: that one is *not* where at most one of many places is."""
     return all(
         literal.negated and (known := rules.predicates.get(literal.atom.predicate)) is not None and known.exclusive
         for literal in clause.literals

@@ -43,7 +43,7 @@ class StateSignature:
 
     @property
     def occupied(self) -> bool | None:
-        """Whether the hand (or the inventory) holds something; None if unknown."""
+        """True if the hand (or the inventory) holds something; None if unknown."""
         for name in _EMPTY_WORDS:
             values = self.get(name)
             if values is not None:
@@ -238,7 +238,7 @@ class FactBelief(Belief):
 
 
 def _covers(pattern: Atom, atom: Atom) -> bool:
-    """Whether a fact is one of those that a fact over `_` stands for."""
+    """True if a fact is one of those that a fact over `_` stands for."""
     return (
         pattern.predicate == atom.predicate
         and len(pattern.args) == len(atom.args)
@@ -251,7 +251,7 @@ class Done(NamedTuple):
 
     command: str
     gained: bool
-    """Whether the score rose with it."""
+    """True if the score rose with it."""
 
 
 @dataclass(frozen=True, slots=True)

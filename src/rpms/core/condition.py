@@ -55,7 +55,7 @@ class Condition:
 
     @property
     def informed(self) -> bool:
-        """Whether there is anything to know: rules or memory. Goal and belief are shown where there is."""
+        """True if there is anything to know: rules or memory. Goal and belief are shown where there is."""
         return self.rules or self.memory
 
 

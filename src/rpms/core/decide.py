@@ -95,12 +95,12 @@ class Decision:
         return self.advice.noticed
 
     def bars(self, command: str) -> bool:
-        """Whether a command is not to be given again: it was refused, and nothing it depends on has changed."""
+        """True if a command is not to be given again: it was refused, and nothing it depends on has changed."""
         trust, situation = self.noticed.trust, Situation(self.belief, self.goal)
         return self.advice.adviser.doubts and trust.bars(command, self.schemas, situation)
 
     def ventures(self, command: str) -> bool:
-        """Whether a plan means to do a command against a line of the manual, so that the guard lets it pass."""
+        """True if a plan means to do a command against a line of the manual, so that the guard lets it pass."""
         if not self.advice.adviser.doubts:
             return False
         begun = [option for option in self.plan.options if option.command == command]

@@ -82,7 +82,7 @@ class GoalStep(NamedTuple):
     target: str
     """In the sentence's words: `water`."""
     done: bool = False
-    """Whether the belief shows that it was done."""
+    """True if the belief shows that it was done."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ class Mask:
         return Verdict(Fate.HIDDEN, f"each entry is hidden in {self.rate:.0%} of the episodes")
 
     def hides(self, entry: str) -> bool:
-        """Whether an entry, by its id, is hidden in this episode."""
+        """True if an entry, by its id, is hidden in this episode."""
         if not self.rate:
             return False
         text = "\x00".join((str(self.seed), self.episode, entry)).encode("utf-8", "surrogatepass")

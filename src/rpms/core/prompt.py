@@ -123,11 +123,11 @@ class Turn:
     state: str = ""
     """The state it was decided in, for finding loops; not shown."""
     failed: bool = False
-    """Whether the world refused the action."""
+    """True if the world refused the action."""
     said: str = ""
     """The labelled lines before the action, where they are more than a thought."""
     gained: bool = False
-    """Whether the score rose with the action; not shown."""
+    """True if the score rose with the action; not shown."""
     wrote: str = ""
     """The action as the model wrote it, where a repair made another command of it."""
 
@@ -170,7 +170,7 @@ class Prompt:
 
     @property
     def crowded(self) -> bool:
-        """Whether knowledge was left out for want of room: even without history, not all of it fits."""
+        """True if knowledge was left out for want of room: even without history, not all of it fits."""
         return any(part not in SHARED for part, _ in self.no_room)
 
     @property

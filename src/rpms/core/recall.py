@@ -25,7 +25,7 @@ class Retrieval:
     )
     """How many of each kind enter a prompt: together they fit the memory budget."""
     schemas_by_goal: bool = False
-    """Whether schemas are recalled by the goals they were tried for, like all other entries; otherwise for any goal."""
+    """True if schemas are recalled by the goals they were tried for, like all other entries; otherwise for any goal."""
     warnings: int = 3
     """How many critical failures and lessons enter a prompt together. The highest in rank do: a critical failure's
     weight of 2 puts it before lessons with as much evidence."""

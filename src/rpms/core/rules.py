@@ -32,7 +32,7 @@ class Predicate:
     """At most one such fact holds at a time (one place, one hand). `always`, or the name of a two-place predicate
     that says when two of them hold together: being `at` a drawer is being at all that share its location."""
     lasting: bool = False
-    """Whether it follows from the kinds of its arguments and the goal alone, so that it is the same in every room and
+    """True if it follows from the kinds of its arguments and the goal alone, so that it is the same in every room and
     state: a microwave heats an egg wherever it stands."""
 
     def say(self, atom: Atom, value: Truth) -> str:
@@ -78,7 +78,7 @@ class Rule:
     locality: Locality | None = None
 
     def concerns(self, goal_type: str, *named: str) -> bool:
-        """Whether it belongs to R_D(type); what is known of where things are is left out for other things."""
+        """True if it belongs to R_D(type); what is known of where things are is left out for other things."""
         if self.goals and goal_type not in self.goals:
             return False
         return self.locality is None or not any(named) or not set(named).isdisjoint(self.locality.objects)
@@ -124,13 +124,13 @@ class Purpose:
     objects: frozenset[str] = frozenset()
     """The goal's objects it is for; none means all."""
     staged: bool = False
-    """Whether it is a procedure."""
+    """True if it is a procedure."""
     each: Mapping[str, str] = field(default_factory=dict)
     """Like `over`, for variables that stand for every such thing, not for one: `{i: ingredients}`."""
 
     @cached_property
     def interchangeable(self) -> bool:
-        """Whether variables of one field may trade places: two mugs in one cabinet are the same two either way."""
+        """True if variables of one field may trade places: two mugs in one cabinet are the same two either way."""
         holds = {clause for step in self.steps for clause in step.until}
         for one, field_one in self.over.items():
             for other, field_other in self.over.items():
@@ -146,7 +146,7 @@ class Purpose:
         return tuple(name for name in self.over if any(name in literal.atom.args[:1] for literal in literals))
 
     def serves(self, goal_type: str, goal_object: str = "") -> bool:
-        """Whether it is what a goal wants."""
+        """True if it is what a goal wants."""
         return goal_type in self.goals and (not self.objects or goal_object in self.objects)
 
 
@@ -191,7 +191,7 @@ class ActionSchema:
     others: tuple[str, ...] = ()
     """What its facts are about beyond what its command names: waiting heats what is in the pot on the stove."""
     told: bool = True
-    """Whether prompts list it: what no instruction names is checked and planned with, and not told."""
+    """True if prompts list it: what no instruction names is checked and planned with, and not told."""
     once: tuple[str, ...] = ()
     """Parameters with whose names it counts once in an episode: not again once the score rose with it. What was done
     without that is not done again in just the same way."""

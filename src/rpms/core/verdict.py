@@ -33,7 +33,7 @@ class Fate(StrEnum):
 
     @property
     def due(self) -> bool:
-        """Whether its turn came: it was shown, or would have been but for chance or want of room."""
+        """True if its turn came: it was shown, or would have been but for chance or want of room."""
         return self.shown or self in (Fate.HIDDEN, Fate.CROWDED)
 
 
@@ -59,7 +59,7 @@ class Adaptation:
     seeks: str = ""
     """The kind of thing that has to be found before more of it can be bound."""
     followed: bool = False
-    """Whether it leads on from here step by step, so that its first step is all that is to be done now."""
+    """True if it leads on from here step by step, so that its first step is all that is to be done now."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ class ToolFact:
 
     @property
     def told(self) -> bool:
-        """Whether calls make it so, rather than that it is read."""
+        """True if calls make it so, rather than that it is read."""
         return self.reading is None and not self.python
 
 
@@ -177,7 +177,7 @@ class ToolManual:
     fails: tuple[str | Reading, ...] = ("Error", "Failed", _ERROR_WITHIN)
     """How the text of a result begins that is a failure, or what its JSON says then."""
     closed: bool = True
-    """Whether a call is refused when the guard itself fails."""
+    """True if a call is refused when the guard itself fails."""
     others: OnUnknown = OnUnknown.PASS
     """What becomes of calls to tools that are not declared."""
     repeats: OnUnknown = OnUnknown.REFUSE

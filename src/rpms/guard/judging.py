@@ -44,7 +44,7 @@ class _Asked:
     atom: Atom
     fact: ToolFact | None
     varies: bool
-    """Whether it is about a variable of its rule, and so another fact for each element."""
+    """True if it is about a variable of its rule, and so another fact for each element."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,7 +170,7 @@ class _Case:
         return found[1]
 
     def may(self, asked: _Asked, negated: bool) -> bool:
-        """Whether a fact of a clause is, or may be, what makes it hold."""
+        """True if a fact of a clause is, or may be, what makes it hold."""
         value = self.truth(asked)
         return value is Truth.UNKNOWN or (value is Truth.TRUE) is not negated
 

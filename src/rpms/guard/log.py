@@ -72,7 +72,7 @@ class ResultLine(_OfCall):
     failed: bool
     result: Any = None
     unread: bool = False
-    """Whether the result was too long to keep, or was not JSON."""
+    """True if the result was too long to keep, or was not JSON."""
 
 
 class ToldLine(_Happened):
@@ -160,7 +160,7 @@ def read_guard_log(file: Path) -> Iterator[Event]:
 
 
 def is_guard_log(file: Path) -> bool:
-    """Whether a file begins as a guard's log does."""
+    """True if a file begins as a guard's log does."""
     if not file.is_file():
         return False
     try:

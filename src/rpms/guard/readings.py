@@ -64,7 +64,7 @@ class Path:
 
     @property
     def many(self) -> bool:
-        """Whether it leads to any number of values, not to one."""
+        """True if it leads to any number of values, not to one."""
         return any(step == "*" or isinstance(step, Only) for step in self.steps)
 
     @property
@@ -151,9 +151,9 @@ class Reading:
     """How texts are written alike before they are compared."""
     _compare: Compare = field(init=False, repr=False, compare=False)
     bare: bool = field(init=False, repr=False, compare=False, default=False)
-    """Whether it speaks of the record alone, whatever else the fact is about."""
+    """True if it speaks of the record alone, whatever else the fact is about."""
     _simple: bool = field(init=False, repr=False, compare=False, default=False)
-    """Whether one field is compared with one value, as most are."""
+    """True if one field is compared with one value, as most are."""
 
     def __post_init__(self) -> None:
         named = self.path.parameters | (self.other.parameters if isinstance(self.other, Path) else frozenset())

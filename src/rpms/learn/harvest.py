@@ -41,7 +41,7 @@ class Harvest:
     search with an empty hand to the heating, Section 3.3's from the search to the taking. What follows the taking is
     kept by itself too, for a hand that is full."""
     refused: bool = True
-    """Whether what the world refused stays in snippets. The paper does not say that it is taken out, and arbitration
+    """True if what the world refused stays in snippets. The paper does not say that it is taken out, and arbitration
     (Table 4) has what rules object to in memories to work on."""
     longest_command: int = 120
     """Characters. What a model wrote beyond it is no command, and has no place in later prompts."""
@@ -117,11 +117,11 @@ class _Episode:
         return later[0].decision.belief if later else None
 
     def _asked(self, step: Step) -> bool:
-        """Whether the world answered with a question: neither a deed nor a refusal."""
+        """True if the world answered with a question: neither a deed nor a refusal."""
         return _has_asked(self._after(step), step)
 
     def _answers(self, step: Step) -> bool:
-        """Whether a step was decided with a question open."""
+        """True if a step was decided with a question open."""
         return _has_asked(step.decision.belief, step)
 
     def _snippets(self) -> Iterator[SuccessSnippet]:
@@ -156,7 +156,7 @@ class _Episode:
             taken, began = (taken, len(taken)) if onward else ([], 0)
 
     def _is_action(self, step: Step) -> bool:
-        """Whether a step is one that the world has: what is none of its actions teaches nothing."""
+        """True if a step is one that the world has: what is none of its actions teaches nothing."""
         known = bool(step.command) and self._usable(step)
         return known and (not step.infeasible or self._rules(step).instance(step.command) is not None)
 
@@ -223,7 +223,7 @@ class _Episode:
         )
 
     def _belied(self, step: Step, instance: Instance) -> bool:
-        """Whether the world took the action, and then an effect of it is known not to have come about."""
+        """True if the world took the action, and then an effect of it is known not to have come about."""
         after = self._after(step)
         if after is None:
             return False

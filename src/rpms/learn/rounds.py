@@ -104,7 +104,7 @@ class LearningPlan:
     aside: tuple[Quarantined, ...] = ()
     """What was set aside of this memory, and stays out of what is learned."""
     audit: bool = False
-    """Whether what turns out harmful is set aside after each round that plays with a memory and hides some of it."""
+    """True if what turns out harmful is set aside after each round that plays with a memory and hides some of it."""
     words: OpenModel | None = None
     """Opens the model that words lessons; none: they are put together from what was seen."""
     harvest: str | Part = AS_PAPER

@@ -52,7 +52,7 @@ _ARGUMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _sayable(atom: Atom) -> bool:
-    """Whether a manual can name a fact: whoever wrote the call chose the names of its arguments."""
+    """True if a manual can name a fact: whoever wrote the call chose the names of its arguments."""
     return all(map(_ARGUMENT.fullmatch, atom.args))
 
 

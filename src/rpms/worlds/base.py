@@ -172,7 +172,7 @@ class World(ABC):
 
     @abstractmethod
     def infeasible(self, observation: str) -> bool:
-        """Whether the world's answer says that the command could not be done."""
+        """True if the world's answer says that the command could not be done."""
 
     def stating(self, opening: str, request: str) -> str:
         """An opening observation with a person's request for its task, whatever task the game itself states."""

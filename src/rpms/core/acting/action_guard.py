@@ -22,7 +22,7 @@ class Refusal:
     remedy: str = ""
     """The first step towards being able to do it: `open drawer 3`."""
     forbidden: bool = False
-    """Whether it may well be possible, but a rule forbids it."""
+    """True if it may well be possible, but a rule forbids it."""
 
     @property
     def text(self) -> str:

@@ -55,7 +55,7 @@ class Adviser:
     """How much is said at each step, and what plans are made with. By default nothing is said."""
 
     guides: bool = False
-    """Whether the goal block says what comes next and what already failed."""
+    """True if the goal block says what comes next and what already failed."""
     size: int = 0
     """Entries of the menu."""
     slack: int = 0
@@ -68,11 +68,11 @@ class Adviser:
     plans: RuleManual = field(default_factory=RuleManual)
     """What plans are made with: the same, or for a planner alone what it knows beyond that."""
     weighs: bool = False
-    """Whether memories speak for and against the options of a plan."""
+    """True if memories speak for and against the options of a plan."""
     compact: bool = False
-    """Whether only the rules that matter to what is to be done now are shown."""
+    """True if only the rules that matter to what is to be done now are shown."""
     doubts: bool = False
-    """Whether plans may go against lines of the rules that were contradicted."""
+    """True if plans may go against lines of the rules that were contradicted."""
 
     def active(self, step: StepContext) -> ActiveRules:
         """What plans are made with for the goal at hand."""
@@ -123,7 +123,7 @@ class Advice:
 
     @property
     def has_plan(self) -> bool:
-        """Whether anything asked for the plan. In the paper's conditions nothing does."""
+        """True if anything asked for the plan. In the paper's conditions nothing does."""
         return "_planned" in vars(self)
 
     @property

@@ -77,30 +77,30 @@ class Enforcement:
     reasks: int = 2
     """How often a model is asked again at one step before its answer is taken as it is; each time is a request."""
     replace: bool = False
-    """Whether an answer that still fails is replaced by the menu's best entry; otherwise it is executed."""
+    """True if an answer that still fails is replaced by the menu's best entry; otherwise it is executed."""
     menu: int = 0
     """Entries of the menu; 0 for none."""
     slack: int = 0
     """How many steps longer than the best a plan may be whose beginning the menu holds; 0 for any number."""
     ranked: bool = True
-    """Whether the menu's entries are chosen by the sub-goal; otherwise they are taken as they come."""
+    """True if the menu's entries are chosen by the sub-goal; otherwise they are taken as they come."""
     constrained: Constrained = Constrained.OFF
     guidance: bool = False
-    """Whether the goal block says where to look, what was achieved and what was tried in vain."""
+    """True if the goal block says where to look, what was achieved and what already failed."""
     loops: bool = False
-    """Whether a repeated failure or a cycle of states is named to the model."""
+    """True if a repeated failure or a cycle of states is named to the model."""
     unstick: bool = False
-    """Whether a stuck episode falls back on the menu's best entry; reported when used."""
+    """True if a stuck episode falls back on the menu's best entry; reported when used."""
     consistency: Consistency = Consistency.WORLD
     judged_by: JudgedBy = JudgedBy.ENTRY
     adapt: bool = False
-    """Whether experience is bound to the present room, and lessons act; otherwise it is shown as it was stored."""
+    """True if experience is bound to the present room, and lessons act; otherwise it is shown as it was stored."""
     compact: bool = False
-    """Whether only the rules and actions that matter at the current sub-goal are shown."""
+    """True if only the rules and actions that matter at the current sub-goal are shown."""
     recent: int = 0
     """Past turns that are shown, without their thoughts; 0 for all of them as they were. The belief knows the rest."""
     doubt: bool = False
-    """Whether lines of the manual that were contradicted are trusted less, and no refused command is repeated."""
+    """True if lines of the manual that were contradicted are trusted less, and no refused command is repeated."""
 
 
 PAPER = Enforcement()

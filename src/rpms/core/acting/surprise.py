@@ -183,7 +183,7 @@ def _effects(
 
 
 def _still(before: Situation, after: Situation) -> bool:
-    """Whether nothing at all has changed."""
+    """True if nothing at all has changed."""
     return before.belief == after.belief
 
 
@@ -239,7 +239,7 @@ def _bound(process: ActionSchema, binding: Mapping[str, str]) -> Iterator[Litera
 
 
 def _implied(rules: ActiveRules, literal: Literal) -> bool:
-    """Whether a change follows from another: of what only one can be, the others are not."""
+    """True if a change follows from another: of what only one can be, the others are not."""
     declared = rules.predicates.get(literal.atom.predicate)
     return literal.negated and declared is not None and bool(declared.exclusive)
 

@@ -174,7 +174,7 @@ class AdaptContext:
         return frozenset(map(self.place_of, self._handled))
 
     def _settled(self, thing: str) -> bool:
-        """Whether a thing was carried to where the goal wants it: it is not to be fetched again."""
+        """True if a thing was carried to where the goal wants it: it is not to be fetched again."""
         return thing in self._handled and kind_of(self.place_of(thing)) == self.situation.goal.destination
 
     @cached_property
@@ -198,7 +198,7 @@ class AdaptContext:
         return {}
 
     def lacks(self, place: str, kind: str) -> bool:
-        """Whether a place is known to have nothing of a kind: it was searched."""
+        """True if a place is known to have nothing of a kind: it was searched."""
         return self._holds(f"{kind} ?", place) is Truth.FALSE
 
     def _holds(self, thing: str, place: str) -> Truth:
@@ -236,7 +236,7 @@ class AdaptContext:
             yield lifted.source
 
     def _leads_elsewhere(self, lifted: Lifted, deed: ReadAction) -> bool:
-        """Whether an action only searched in vain, or led to a place where another is done: that is bound anew."""
+        """True if an action only searched, or led to a place where another is done: that is bound anew."""
         if not deed.names or len(deed.names) > 1:
             return False
         (name,) = deed.names

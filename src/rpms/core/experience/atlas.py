@@ -159,7 +159,7 @@ class Atlas:
         return tuple(self._single.get((place, self.look), ())) if self.look else ()
 
     def reveals(self, stride: Stride) -> bool:
-        """Whether an action on one thing is of the kind that is done to see more."""
+        """True if an action on one thing is of the kind that is done to see more."""
         after = self._kinds.get(self._kind(stride.command), Counter())
         return len(stride.names) == 1 and bool(self.look) and after[self.look] > OFTEN * after.total()
 

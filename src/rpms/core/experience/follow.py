@@ -105,7 +105,7 @@ class Following:
         return found
 
     def _tied(self, entry: Entry, where: Where, room: AdaptContext) -> bool | None:
-        """Whether the state filter would take an entry had it been learned here, and not had it been elsewhere.
+        """True if the state filter would take an entry had it been learned here, and not had it been elsewhere.
 
         None where nothing like it ever is: it is no snippet, or the filter does not mind places.
         """

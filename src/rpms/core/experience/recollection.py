@@ -36,7 +36,7 @@ class Recollection:
     rules: RuleManual = field(default_factory=RuleManual)
     """The condition's manual, whose order of likely places experience corrects."""
     adapts: bool = False
-    """Whether memories are bound to the present room before they are judged; in the paper they stay as stored."""
+    """True if memories are bound to the present room before they are judged; in the paper they stay as stored."""
     follows: Compat | None = None
     """The state filter of a memory that acts alone: what it keeps for other places is followed there."""
     retriever: Retriever | None = None

@@ -31,7 +31,7 @@ class Trail(NamedTuple):
     seeks: str = ""
     """What it looks for first."""
     stale: bool = False
-    """Whether it has been gone through several times without reaching its sub-goal."""
+    """True if it has been gone through several times without reaching its sub-goal."""
 
     @property
     def next(self) -> Stride:
@@ -130,7 +130,7 @@ class Pathfinder(AdaptContext):
         return dict.fromkeys(name for name in known if not name.endswith("?"))
 
     def _known(self, name: str) -> bool:
-        """Whether a name is known here, or says more of something known: `apple seed in seed jar` of an apple seed."""
+        """True if a name is known here, or says more of something known: `apple seed in seed jar` of an apple seed."""
         return name in self._names or name in self.atlas or any(name.startswith(f"{each} ") for each in self._names)
 
     # What is to be done.
@@ -179,7 +179,7 @@ class Pathfinder(AdaptContext):
         return instance is None or not instance.effects
 
     def _repeats(self, stride: Stride, strides: Sequence[Stride]) -> bool:
-        """Whether doing a step again is of use: it left no trace, or the snippet itself did it several times."""
+        """True if doing a step again is of use: it left no trace, or the snippet itself did it several times."""
         times = sum(each.command == stride.command for each in strides)
         return self._traceless(stride) or (bool(stride.names) and times > 1)
 
@@ -265,7 +265,7 @@ class Pathfinder(AdaptContext):
 
 
 def mentions(action: str, word: str) -> bool:
-    """Whether an action names something by a word, alone or among others."""
+    """True if an action names something by a word, alone or among others."""
     return renamed(action, {word: ""}) != action
 
 
@@ -279,5 +279,5 @@ def without_common_end(one: str, other: str) -> tuple[str, str]:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether two names are of one thing: `shovel` and `shovel in inventory`."""
+    """True if two names are of one thing: `shovel` and `shovel in inventory`."""
     return one == other or one.startswith(f"{other} ") or other.startswith(f"{one} ")

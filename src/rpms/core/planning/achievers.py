@@ -18,7 +18,7 @@ class Fact(NamedTuple):
     args: tuple[str, ...]
     negated: bool = False
     makeable: bool = True
-    """Whether actions may bring it about; otherwise it can only be found to be so."""
+    """True if actions may bring it about; otherwise it can only be found to be so."""
 
     @property
     def atom(self) -> Atom:
@@ -36,11 +36,11 @@ class Need(NamedTuple):
     names: frozenset[str]
     """The parameters it is about."""
     moving: bool
-    """Whether it is about where the agent is: to be seen to last, since all else may lead elsewhere."""
+    """True if it is about where the agent is: to be seen to last, since all else may lead elsewhere."""
     given: bool = False
-    """Whether it is only the condition of a revelation."""
+    """True if it is only the condition of a revelation."""
     wanted: bool = False
-    """Whether it is the goal's own, and so never taken for granted."""
+    """True if it is the goal's own, and so never taken for granted."""
 
 
 class Level(NamedTuple):
@@ -67,7 +67,7 @@ class Achiever:
     needs: tuple[Need, ...]
     reveals: bool = False
     circular: bool = False
-    """Whether it needs the very fact it gives: one goes to a room that is near, and then it is near."""
+    """True if it needs the very fact it gives: one goes to a room that is near, and then it is near."""
 
     @cached_property
     def bound(self) -> tuple[Need, ...]:
@@ -226,7 +226,7 @@ class Achievers:
         return Need(literals, names, all(literal.predicate in self.positional for literal in literals))
 
     def _is_makeable(self, needed: Fact, gives: Fact) -> bool:
-        """Whether some action makes a precondition so without needing first what the precondition is for.
+        """True if some action makes a precondition so without needing first what the precondition is for.
 
         To take a mug from a desk it must be there; putting it there would need the mug in hand, which is what taking
         it is for.

@@ -120,7 +120,7 @@ class _Doubting:
         return UNLIKELY if not alike else POSSIBLE if len(alike) == 1 else LIKELY
 
     def _undone(self, suspect: Literal, needs: Iterable[Clause]) -> bool:
-        """Whether all that brings about another need undoes a fact: what is in hand leaves no empty hand."""
+        """True if all that brings about another need undoes a fact: what is in hand leaves no empty hand."""
         for literal in (need.literals[0] for need in needs if len(need.literals) == 1):
             makers = [
                 (schema, dict(zip(effect.atom.args, literal.atom.args, strict=True)))
@@ -262,7 +262,7 @@ def bindings_met(purpose: Purpose, situation: Situation) -> Iterator[dict[str, s
 
 
 def goal_holds(rules: ActiveRules, situation: Situation, progress: Progress) -> bool:
-    """Whether all that the goal wants is known to hold."""
+    """True if all that the goal wants is known to hold."""
     purpose = rules.purpose
     if purpose is None or purpose.each:
         return purpose is not None and progress.sub_goal == "done"

@@ -147,7 +147,7 @@ class Ground:
                 yield edge
 
     def _is_spent(self, schema: ActionSchema, binding: Mapping[str, str]) -> bool:
-        """Whether what counts once was done: with some names if the score rose with it, else in just this way."""
+        """True if what counts once was done: with some names if the score rose with it, else in just this way."""
         if schema.name not in self._spent:
             spent = self._spent[schema.name] = set()
             for command, gained in self._facts.past:
@@ -157,7 +157,7 @@ class Ground:
         return any(tuple(binding[name] for name in names) in self._spent[schema.name] for names in every)
 
     def _suits(self, parameter: str, name: str) -> bool:
-        """Whether a name can stand for a parameter: what is known to be there in another role alone cannot.
+        """True if a name can stand for a parameter: what is known to be there in another role alone cannot.
 
         Nor can an unknown one for what lasting facts list.
         """
@@ -292,7 +292,7 @@ class Ground:
         return None, 0.0, left[0] if len(left) == 1 else Fact("or", tuple(left))  # type: ignore[arg-type]
 
     def _can_make(self, fact: Fact) -> bool:
-        """Whether any action gives such a fact, with names in the roles that they have."""
+        """True if any action gives such a fact, with names in the roles that they have."""
         key = (fact.predicate, fact.args, fact.negated)
         if key not in self._made:
             manual = self._manual
@@ -352,7 +352,7 @@ class Ground:
 
 
 def is_unseen(names: Iterable[str]) -> bool:
-    """Whether any of some names is of something that nobody has seen yet."""
+    """True if any of some names is of something that nobody has seen yet."""
     return any(name[-1:] == "?" for name in names)
 
 

@@ -33,7 +33,7 @@ class Link(NamedTuple):
     fact: Fact
     reveals: bool
     waits: bool = False
-    """Whether it lets a process go on, so that to do it again is not to do it in vain."""
+    """True if it lets a process go on, so that doing it again is not wasted."""
     doubt: str = ""
     """The line of the manual that it goes against, if it is a doubt."""
 

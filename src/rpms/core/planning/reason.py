@@ -39,7 +39,7 @@ class Plan:
     options: tuple[Option, ...] = ()
     cost: float = inf
     opened: bool = False
-    """Whether no plan is left that trusts the manual, so that the choice is open to more."""
+    """True if no plan is left that trusts the manual, so that the choice is open to more."""
 
     def respelled(self, spell: Callable[[str], str], failed: Container[str]) -> Plan:
         """The same plan with commands as a game wants them written, and what just failed after all else."""

@@ -75,7 +75,7 @@ class Trust:
     learned: Mapping[str, tuple[Literal | Revelation, ...]] = field(default_factory=dict)
     """Changes that no line foretold, by the action, over its parameters."""
     lacking: bool = False
-    """Whether one of these is of a kind that no line of the manual brings about."""
+    """True if one of these is of a kind that no line of the manual brings about."""
     suspects: Mapping[str, frozenset[Literal]] = field(default_factory=dict)
     """Facts of which an action may need one more: each was false whenever the action was refused without a reason."""
     cleared: Mapping[str, frozenset[Literal]] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class Trust:
 
     @property
     def shaken(self) -> bool:
-        """Whether a line of the manual was contradicted, or brought about what no line brings about."""
+        """True if a line of the manual was contradicted, or brought about what no line brings about."""
         return self.lacking or self.held is not None or any(value < 0 for value in self.evidence.values())
 
     def of(self, line: ManualLine, stated: float = FULL) -> float:
@@ -120,7 +120,7 @@ class Trust:
         return replace(self, evidence={**self.evidence, line: -inf})
 
     def bars(self, command: str, rules: ActiveRules, situation: Situation) -> bool:
-        """Whether a command was refused and nothing about its things or the place has changed since."""
+        """True if a command was refused and nothing about its things or the place has changed since."""
         return command in self.refused and self.refused[command] == window(command, rules, situation)
 
     def barring(self, command: str, rules: ActiveRules, situation: Situation) -> Trust:

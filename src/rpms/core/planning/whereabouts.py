@@ -178,7 +178,7 @@ class Whereabouts:
         return self.told(kind, max(found, key=lambda place: found[place].posterior(NOWHERE, 1.0))) if found else ""
 
     def akin(self, one: str, other: str) -> bool:
-        """Whether experience with one kind says something of another: things of one category are kept alike."""
+        """True if experience with one kind says something of another: things of one category are kept alike."""
         return one == other or self.category(one) == self.category(other)
 
     def _about(self, kind: str) -> Sequence[SuccessSnippet]:

@@ -81,7 +81,7 @@ class Objected(NamedTuple):
     reason: str = ""
     """In words; nothing where nothing speaks against it for certain."""
     doubtful: bool = False
-    """Whether a lasting fact that it needs is unknown: nobody has tried such a thing."""
+    """True if a lasting fact that it needs is unknown: nobody has tried such a thing."""
 
 
 _FINE = Objected()
@@ -96,7 +96,7 @@ class Narrowing:
     belief: Belief
     rules: bool = True
     here: bool = True
-    """Whether the belief counts: which places and things are here."""
+    """True if the belief counts: which places and things are here."""
     _known: dict[Fact, Objected] = field(init=False, repr=False, compare=False, default_factory=dict)
     _roles: dict[tuple[str, str], frozenset[str]] = field(init=False, repr=False, compare=False, default_factory=dict)
     _gone: dict[tuple[frozenset[str], str], str] = field(init=False, repr=False, compare=False, default_factory=dict)

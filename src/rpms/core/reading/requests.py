@@ -101,12 +101,12 @@ class Reader:
     goals: RuleManual
     """Has the goals, which everybody knows who plays the world."""
     rules: bool
-    """Whether the manual's rules about kinds count."""
+    """True if the manual's rules about kinds count."""
     memory: Sequence[Entry]
     """What is remembered; nothing where memory is off."""
     source: Source = Source.MODEL
     here: bool = True
-    """Whether the belief counts."""
+    """True if the belief counts."""
     called: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Kinds and goal types of the world, each with what people call it, where the world tells; part of its rules."""
     make: Make = plain_goal

@@ -28,13 +28,13 @@ Leg = tuple[str, str]
 
 @fact
 def ours(look: Look, reservation: str) -> bool | None:
-    """Whether the reservation belongs to whom the conversation is with."""
+    """True if the reservation belongs to whom the conversation is with."""
     return look.truth("customer", look.record("reservation", reservation)["user_id"])
 
 
 @fact
 def flown(look: Look, reservation: str) -> bool | None:
-    """Whether any flight has departed. One on a later day has not; of others the status tells."""
+    """True if any flight has departed. One on a later day has not; of others the status tells."""
     today = look.now.date().isoformat()
     legs = [leg for leg in _legs(look.record("reservation", reservation)["flights"]) if leg[1] <= today]
     return _any_status(look, legs, {"flying", "landed"})
@@ -42,12 +42,12 @@ def flown(look: Look, reservation: str) -> bool | None:
 
 @fact
 def airline_cancelled(look: Look, reservation: str) -> bool | None:
-    """Whether the airline cancelled any of the flights."""
+    """True if the airline cancelled any of the flights."""
     return _any_status(look, _legs(look.record("reservation", reservation)["flights"]), {"cancelled"})
 
 
 def _any_status(look: Look, legs: list[Leg], wanted: set[str]) -> bool:
-    """Whether a flight has one of some statuses; if none is known to, all must have been looked up."""
+    """True if a flight has one of some statuses; if none is known to, all must have been looked up."""
     known = look.records("status")
     return any(known.get(leg) in wanted for leg in legs) or any(look.record("status", *leg) in wanted for leg in legs)
 
@@ -57,13 +57,13 @@ def _any_status(look: Look, legs: list[Leg], wanted: set[str]) -> bool:
 
 @fact
 def same_flights(look: Look, reservation: str, flights: list[Any]) -> bool | None:
-    """Whether these are the flights that are booked."""
+    """True if these are the flights that are booked."""
     return _legs(look.record("reservation", reservation)["flights"]) == _legs(flights)
 
 
 @fact
 def keeps_route(look: Look, reservation: str, flights: list[Any]) -> bool | None:
-    """Whether flights make the trip that is booked."""
+    """True if flights make the trip that is booked."""
     booked = look.record("reservation", reservation)
     if _legs(booked["flights"]) == _legs(flights):
         return True
@@ -72,7 +72,7 @@ def keeps_route(look: Look, reservation: str, flights: list[Any]) -> bool | None
 
 @fact
 def leads_there(look: Look, origin: str, destination: str, trip: str, flights: list[Any]) -> bool | None:
-    """Whether flights make a trip."""
+    """True if flights make a trip."""
     return _makes_trip(look, origin, destination, trip, flights)
 
 
@@ -130,7 +130,7 @@ def _new_legs(look: Look, cabin: str, flights: list[Any]) -> list[Leg]:
 
 @fact
 def searched(look: Look, cabin: str, flights: list[Any]) -> bool | None:
-    """Whether each new flight was searched for."""
+    """True if each new flight was searched for."""
     for leg in _new_legs(look, cabin, flights):
         _offer(look, leg)
     return True
@@ -138,7 +138,7 @@ def searched(look: Look, cabin: str, flights: list[Any]) -> bool | None:
 
 @fact
 def for_sale(look: Look, cabin: str, flights: list[Any]) -> bool | None:
-    """Whether each new flight has a seat for every passenger."""
+    """True if each new flight has a seat for every passenger."""
     asked = look.call.arguments
     booked = look.record("reservation", asked["reservation_id"]) if "reservation_id" in asked else asked
     offers = [_offer(look, leg) for leg in _new_legs(look, cabin, flights)]
@@ -150,19 +150,19 @@ def for_sale(look: Look, cabin: str, flights: list[Any]) -> bool | None:
 
 @fact
 def same_number(look: Look, reservation: str, passengers: list[Any]) -> bool | None:
-    """Whether the number of passengers stays."""
+    """True if the number of passengers stays."""
     return len(look.record("reservation", reservation)["passengers"]) == len(passengers)
 
 
 @fact
 def detailed(_look: Look, passengers: list[Any]) -> bool | None:
-    """Whether each passenger has names and a birth date."""
+    """True if each passenger has names and a birth date."""
     return all(passenger.get(key) for passenger in passengers for key in ("first_name", "last_name", "dob"))
 
 
 @fact
 def right_fee(look: Look, total: int, paid: int) -> bool | None:
-    """Whether as many bags are paid for as are not free; what was paid for before stays so."""
+    """True if as many bags are paid for as are not free; what was paid for before stays so."""
     asked, before = look.call.arguments, 0
     user_id = asked.get("user_id")
     if "reservation_id" in asked:
@@ -213,14 +213,14 @@ def _price(look: Look, legs: list[Leg], cabin: str) -> float:
 
 @fact
 def known_profile(look: Look) -> bool | None:
-    """Whether the profile of whom the call is for was looked up, and is still what it was."""
+    """True if the profile of whom the call is for was looked up, and is still what it was."""
     _methods(look)
     return True
 
 
 @fact
 def in_profile(look: Look) -> bool | None:
-    """Whether every method is one of the customer's."""
+    """True if every method is one of the customer's."""
     methods = _methods(look)
     asked = look.call.arguments
     used = [payment["payment_id"] for payment in asked.get("payment_methods", [])] or [asked["payment_id"]]
@@ -229,13 +229,13 @@ def in_profile(look: Look) -> bool | None:
 
 @fact
 def no_certificate(look: Look, method: str) -> bool | None:
-    """Whether a method is a card."""
+    """True if a method is a card."""
     return bool(_methods(look)[method]["source"] != "certificate")
 
 
 @fact
 def few_methods(look: Look, payments: list[Any]) -> bool | None:
-    """Whether no kind of method is used more often than it may be, and none twice."""
+    """True if no kind of method is used more often than it may be, and none twice."""
     methods = _methods(look)
     if len({payment["payment_id"] for payment in payments}) < len(payments):
         return False
@@ -245,7 +245,7 @@ def few_methods(look: Look, payments: list[Any]) -> bool | None:
 
 @fact
 def covered(look: Look) -> bool | None:
-    """Whether each gift card and certificate holds what it is to pay in all."""
+    """True if each gift card and certificate holds what it is to pay in all."""
     methods, owed = _methods(look), dict[str, float]()
     for method, amount in _payments(look):
         owed[method] = owed.get(method, 0.0) + amount
@@ -257,13 +257,13 @@ def covered(look: Look) -> bool | None:
 
 @fact
 def pays_something(_look: Look, payments: list[Any]) -> bool | None:
-    """Whether every payment is of more than nothing."""
+    """True if every payment is of more than nothing."""
     return all(payment["amount"] > 0 for payment in payments)
 
 
 @fact
 def adds_up(look: Look, payments: list[Any]) -> bool | None:
-    """Whether the payments of a booking are its price."""
+    """True if the payments of a booking are its price."""
     asked = look.call.arguments
     each = _price(look, _legs(asked["flights"]), asked["cabin"]) + INSURANCE * (asked["insurance"] == "yes")
     price = each * len(asked["passengers"]) + BAG * asked["nonfree_baggages"]
@@ -275,25 +275,25 @@ def adds_up(look: Look, payments: list[Any]) -> bool | None:
 
 @fact
 def entitled(look: Look, user: str) -> bool | None:
-    """Whether a customer may be compensated for anything that was looked up."""
+    """True if a customer may be compensated for anything that was looked up."""
     return any(_entitled(look, user))
 
 
 @fact
 def has_claim(look: Look, user: str) -> bool | None:
-    """Whether a flight of the customer was cancelled or is delayed."""
+    """True if a flight of the customer was cancelled or is delayed."""
     return any(_claims(look, user))
 
 
 @fact
 def right_amount(look: Look, user: str, amount: int) -> bool | None:
-    """Whether a certificate is what one of the reservations gives."""
+    """True if a certificate is what one of the reservations gives."""
     return any(amount == due for due, _, _ in _claims(look, user))
 
 
 @fact
 def settled(look: Look, user: str, amount: int) -> bool | None:
-    """Whether the amount is for a cancelled flight, or the delayed reservation was changed or cancelled."""
+    """True if the amount is for a cancelled flight, or the delayed reservation was changed or cancelled."""
     claims = [(status, name) for due, status, name in _claims(look, user) if due == amount]
     return any(status == "cancelled" or look.truth("changed", name) for status, name in claims)
 

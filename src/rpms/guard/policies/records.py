@@ -56,5 +56,5 @@ def says_yes(_look: Look, text: str) -> bool | None:
 
 @fact
 def agreed(look: Look) -> bool | None:
-    """Whether the customer said yes to this; unknown, not false, until then: what else is missing is named first."""
+    """True if the customer said yes to this; unknown, not false, until then: what else is missing is named first."""
     return look.truth("confirmed") or None

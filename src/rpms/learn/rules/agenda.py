@@ -188,20 +188,20 @@ class Agenda:
         )
 
     def _at_odds(self, state: State) -> bool:
-        """Whether of two facts each is unmade by all actions that make the other: what is put down is not held."""
+        """True if of two facts each is unmade by all actions that make the other: what is put down is not held."""
         return any(
             self._unmakes(one.predicate, other.predicate) and self._unmakes(other.predicate, one.predicate)
             for one, other in combinations(state, 2)
         )
 
     def _unmakes(self, made: str, undone: str) -> bool:
-        """Whether every action that makes facts of one predicate unmakes those of another."""
+        """True if every action that makes facts of one predicate unmakes those of another."""
         effects = [{(each.atom.predicate, each.negated) for each in schema.effects} for schema in self._manual.actions]
         makers = [each for each in effects if (made, False) in each]
         return bool(makers) and all((undone, True) in each for each in makers)
 
     def settled(self, goal: Goal) -> bool:
-        """Whether nothing is left to be asked about what goals of a type want."""
+        """True if nothing is left to be asked about what goals of a type want."""
         model = self.goal_model(goal)
         return model is not None and model.wins >= LIMITS.enough_wins
 
@@ -278,7 +278,7 @@ def promise(book: Book, goal: str, true: int, false: int, kinds: Sequence[str]) 
 
 
 def _own(args: Sequence[str], book: Book) -> bool:
-    """Whether a fact is about the action's things; of one that has none, a fact about nothing by its name."""
+    """True if a fact is about the action's things; of one that has none, a fact about nothing by its name."""
     return any(arg.isdigit() for arg in args) if book.slots else not args
 
 
@@ -366,7 +366,7 @@ class Ventures:
 
     @staticmethod
     def _is_called_for(book: Book, names: Sequence[str], belief: Belief) -> bool:
-        """Whether a fact tells an action's own word of its thing, and nobody knows yet what comes of that."""
+        """True if a fact tells an action's own word of its thing, and nobody knows yet what comes of that."""
         words = book.template.split()
         for bit, fact in enumerate(book.facts):
             if len(fact.args) == 2 and any(arg in words for arg in fact.args):

@@ -216,7 +216,7 @@ class Book:
             yield from product(slots, second)
 
     def _suits(self, arg: str, role: str, roles: set[str], names: Names) -> bool:
-        """Whether a fact may be about something: where its argument is called like a role, only about such things."""
+        """True if a fact may be about something: where its argument is called like a role, only about such things."""
         if role not in roles:
             return True
         return role in (self.slots[int(arg)] if arg.isdigit() else names.roles[arg])

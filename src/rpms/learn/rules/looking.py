@@ -66,14 +66,14 @@ class Standing:
             self.refused.clear()
 
     def too_early(self, command: str) -> bool:
-        """Whether to put off an action that often ends the task for good: late in an episode that costs little."""
+        """True if an action that often ends the task for good should wait: late in an episode it costs little."""
         agenda = self.agenda
         if not agenda.deadly or self.left <= LIMITS.last_steps:
             return False
         return agenda.ledger.names.read(command).template in agenda.deadly
 
     def vain(self, command: str) -> bool:
-        """Whether a command was refused since anything changed, or again and again."""
+        """True if a command was refused since anything changed, or again and again."""
         return command in self.refused or self.failures[command] > 1
 
     def go_on(self) -> str | None:
@@ -93,7 +93,7 @@ class Looking(Standing):
 
     @property
     def all_at_hand(self) -> bool:
-        """Whether anything can be looked at from here. Who is somewhere looks by going there, as experiments do."""
+        """True if anything can be looked at from here. Who is somewhere looks by going there, as experiments do."""
         return self.diary.belief.location is None
 
     def having_looked(self, command: str) -> str:

@@ -69,7 +69,7 @@ class Needs:
         return rest if self.losses and as_well else safe
 
     def _may_be_chance(self, bit: int) -> bool:
-        """Whether a fact about a fixed name, of which there are many, is so common that all successes prove nothing."""
+        """True if a fact about a fixed name, of which there are many, is so common that all successes prove nothing."""
         rows = self._drawn or [(true, false) for _, true, false in self.losses]
         known = [true >> bit & 1 for true, false in rows if (true | false) >> bit & 1]
         share = sum(known) / len(known) if known else 1.0
@@ -108,7 +108,7 @@ class Needs:
 
     @cached_property
     def paired(self) -> bool:
-        """Whether kinds that worked each were refused together, with nothing else missing: pillows in a fridge."""
+        """True if kinds that worked each were refused together, with nothing else missing: pillows in a fridge."""
         return any(
             row[0].kinds not in self.book.worked and self._each_fits(row[0])
             for row in self.losses
@@ -182,7 +182,7 @@ class Needs:
         return any(not arg.isdigit() for arg in literal_of(self.book.facts, bit).atom.args)
 
     def of_slots(self, bit: int) -> bool:
-        """Whether a fact is about the action's things, where it has any, and about nothing by its name."""
+        """True if a fact is about the action's things, where it has any, and about nothing by its name."""
         args = literal_of(self.book.facts, bit).atom.args
         return bool(args) == bool(self.book.slots) and not self._by_name(bit)
 
@@ -276,7 +276,7 @@ class Needs:
         return Label.NECESSARY, witnesses, note, Clause((literal, *others))
 
     def _implied(self, bit: int) -> bool:
-        """Whether a fact that explains nothing is sure to hold where one or two of the others do.
+        """True if a fact that explains nothing is sure to hold where one or two of the others do.
 
         Successes do not tell, since in these it was true as all the others were; what was drawn at random does.
         """
@@ -337,7 +337,7 @@ class Needs:
         return tuple(found)
 
     def _one_always(self, one: int, other: int) -> bool:
-        """Whether in no success both are false, each alone held in some, and they are not each other's opposite."""
+        """True if in no success both are false, each alone held in some, and they are not each other's opposite."""
         if abs(one - other) == self.size or not self.wins:
             return False
         alone = [0, 0]
@@ -370,7 +370,7 @@ class Needs:
 
 
 def _accounts(rows: Sequence[tuple[Attempt, int, int]], one: int, other: int) -> bool:
-    """Whether it was often enough that neither of two facts held."""
+    """True if it was often enough that neither of two facts held."""
     both = _both(rows, one, other)
     held = sum((true >> one | true >> other) & 1 for _, true, _ in rows)
     return both >= max(LIMITS.either, LIMITS.either_of_known * (both + held), LIMITS.either_of_all * len(rows))

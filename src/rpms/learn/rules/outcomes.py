@@ -210,5 +210,5 @@ class Outcomes:
 
 
 def _fixed(atom: Atom) -> bool:
-    """Whether a fact is about a thing by its name: of one of many, what was seen of the slots says it better."""
+    """True if a fact is about a thing by its name: of one of many, what was seen of the slots says it better."""
     return any(not arg.isdigit() and arg != ANYTHING for arg in atom.args)

@@ -343,7 +343,7 @@ def processes_by_role(book: Book, action: ActionModel, names: Names) -> Iterator
 
 
 def _speaks_of(fact: Induced, slot: int, role: str, book: Book, names: Names) -> bool:
-    """Whether a fact is about a slot, as something in a role."""
+    """True if a fact is about a slot, as something in a role."""
     atom = fact.clause.literals[0].atom
     told = zip(atom.args, book.vocabulary.predicates[atom.predicate].args, strict=True)
     called = [each for arg, each in told if arg == str(slot)]

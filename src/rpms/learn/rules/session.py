@@ -104,7 +104,7 @@ class Session(Looking, Scoring):
         return self._anything()
 
     def _astray(self) -> bool:
-        """Whether to leave the plan for once, so that what no plan foresees can come about."""
+        """True if it is time to leave the plan for once, so that what no plan foresees can come about."""
         return self.dice.random() < self.agenda.how.astray
 
     def _novelty(self) -> str:

@@ -72,7 +72,7 @@ class Names:
 
     @property
     def many(self) -> bool:
-        """Whether there are too many names without a number for all to be fixed ones."""
+        """True if there are too many names without a number for all to be fixed ones."""
         return len(self._unnumbered) > LIMITS.fixed_names
 
     def read(self, command: str) -> ReadCommand:

@@ -67,24 +67,24 @@ class Affordances:
     """Kind of place → percent of its instances that open and close; absent: none does."""
 
     def has(self, attribute: str, kind: str) -> bool | None:
-        """Whether objects of a kind have an attribute."""
+        """True if objects of a kind have an attribute."""
         return kind in self.attributes[attribute] if kind in self.objects and kind not in _MIXED else None
 
     def has_door(self, kind: str) -> bool | None:
-        """Whether places of a kind can be opened and closed; None where some can and some cannot."""
+        """True if places of a kind can be opened and closed; None where some can and some cannot."""
         if kind not in self.places:
             return None
         percent = self.doors.get(kind, 0)
         return {0: False, 100: True}.get(percent)
 
     def fits(self, object_kind: str, place_kind: str) -> bool | None:
-        """Whether an object of a kind may be put into a place of a kind; None where no game had both in one room."""
+        """True if an object of a kind may be put into a place of a kind; None where no game had both in one room."""
         if object_kind in self.accepts.get(place_kind, ()):
             return True
         return False if object_kind in self.refuses.get(place_kind, ()) else None
 
     def treats(self, verb: str, place_kind: str, object_kind: str) -> bool | None:
-        """Whether a kind of place heats, cools or cleans a kind of object."""
+        """True if a kind of place heats, cools or cleans a kind of object."""
         if place_kind in _MAYBE_TOOLS.get(verb, ()):
             return False if self.has(f"{verb}able", object_kind) is False else None
         if place_kind not in TOOLS[verb]:

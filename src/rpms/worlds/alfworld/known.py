@@ -53,7 +53,7 @@ class AlfworldKnown(Belief):
         return self.seen | self.containers.keys()
 
     def here(self, place: str) -> bool | None:
-        """Whether the agent stands at a place; None if unknown."""
+        """True if the agent stands at a place; None if unknown."""
         if self.places and place not in self.places:
             return False
         if self.site is None:
@@ -61,7 +61,7 @@ class AlfworldKnown(Belief):
         return self.sites.holds(self.site, place) if self.site else False
 
     def closed(self, place: str) -> bool | None:
-        """Whether a closed door bars a place; what has no door is never closed."""
+        """True if a closed door bars a place; what has no door is never closed."""
         known = self.containers.get(place)
         if known is not None:
             return not known
@@ -75,7 +75,7 @@ class AlfworldKnown(Belief):
         return False if place in self.seen else affordances().has_door(kind_of(place))
 
     def contains(self, place: str, thing: str) -> bool | None:
-        """Whether an object is in a place; None if unknown."""
+        """True if an object is in a place; None if unknown."""
         if thing in self.contents.get(place, ()):
             return True
         if place in self.seen or (self.places and place not in self.places):
@@ -87,7 +87,7 @@ class AlfworldKnown(Belief):
         return tuple(place for place, inside in self.contents.items() if thing in inside)
 
     def near(self, thing: str) -> bool | None:
-        """Whether an object is in a place where the agent stands, behind a closed door or not."""
+        """True if an object is in a place where the agent stands, behind a closed door or not."""
         if self.site == NOWHERE:
             return False
         if self.site is None:
@@ -102,7 +102,7 @@ class AlfworldKnown(Belief):
         return False if site in self.sites.whole and self.seen.issuperset(there) else None
 
     def together(self, one: str, other: str) -> bool | None:
-        """Whether two places, or a place and a fixed object, share a site: being at one is being at the other."""
+        """True if two places, or a place and a fixed object, share a site: being at one is being at the other."""
         if self.places:
             if one not in self.places:
                 return None
@@ -136,5 +136,5 @@ class AlfworldKnown(Belief):
         return best
 
     def is_(self, thing: str, state: str) -> bool:
-        """Whether an object is known to be in a state."""
+        """True if an object is known to be in a state."""
         return state in self.states.get(thing, ())

@@ -34,7 +34,7 @@ class Sites:
     """Sites all of whose places are known."""
 
     def same(self, one: str, other: str) -> bool | None:
-        """Whether two sites are one; None if unknown."""
+        """True if two sites are one; None if unknown."""
         if one == other:
             return True
         if one[0] == other[0] == _PRINTED or (min(one, other), max(one, other)) in self.apart:
@@ -42,14 +42,14 @@ class Sites:
         return False if one in self.whole or other in self.whole else None
 
     def holds(self, site: str, place: str) -> bool | None:
-        """Whether a place is at a site; None if unknown."""
+        """True if a place is at a site; None if unknown."""
         known = self.of.get(place)
         if known is not None:
             return self.same(site, known)
         return False if site in self.whole else None
 
     def together(self, one: str, other: str) -> bool | None:
-        """Whether two places share a site; None if unknown."""
+        """True if two places share a site; None if unknown."""
         if one == other:
             return True
         site = self.of.get(one)

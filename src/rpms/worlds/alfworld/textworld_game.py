@@ -22,7 +22,7 @@ _MISSING = "the engine 'textworld' needs ALFWorld's own packages: pip install 'r
 
 
 def textworld_available() -> bool:
-    """Whether the real engine is installed beside this package."""
+    """True if the real engine is installed beside this package."""
     return all(find_spec(name) is not None for name in ("alfworld", "textworld", "fast_downward"))
 
 

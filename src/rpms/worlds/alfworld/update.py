@@ -175,7 +175,7 @@ def _refused(belief: AlfworldBelief, action: str) -> AlfworldBelief:
 
 
 def _speaks_of_moving(belief: AlfworldBelief, action: str) -> bool:
-    """Whether all that `put` needs is known to hold, so that only the word can be wrong: the game says `move`.
+    """True if all that `put` needs is known to hold, so that only the word can be wrong: the game says `move`.
 
     Of use where no arrival has told the dialect.
     """

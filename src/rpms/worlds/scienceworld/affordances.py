@@ -97,7 +97,7 @@ _USES: Final = {
 
 
 def serves(use: str, name: str) -> bool | None:
-    """Whether a thing has a lid or a switch, or is a paper, food, or flushed; None if unknown.
+    """True if a thing has a lid or a switch, or is a paper, food, or flushed; None if unknown.
 
     >>> serves("food", "stove"), serves("food", "pea seed"), serves("lid", "pea seed"), serves("lid", "gizmo")
     (False, None, False, None)
@@ -109,12 +109,12 @@ def serves(use: str, name: str) -> bool | None:
 
 
 def is_wired(name: str) -> bool:
-    """Whether it is connected by its terminals alone."""
+    """True if it is connected by its terminals alone."""
     return ware(name) in _WIRED
 
 
 def helps(tool: str, name: str) -> bool | None:
-    """Whether a tool has an effect on a thing; None if unknown.
+    """True if a tool has an effect on a thing; None if unknown.
 
     The simulator knows four tools, and its shovel digs in the ground alone.
 
@@ -139,22 +139,22 @@ _ALSO: Final = {"drawer": "wood table", "seed jar": "ceramic cup"}
 
 
 def may_be_called(shown: str, kind: str) -> bool:
-    """Whether a thing shown by a name that tells otherwise may go by a ware's: every book is a book."""
+    """True if a thing shown by a name that tells otherwise may go by a ware's: every book is a book."""
     return ware(shown) == kind in _PAPERS or ware(_ALSO.get(shown, "")) == kind
 
 
 def is_animal(name: str) -> bool:
-    """Whether a name is an animal's at some age: it lives on where it is, and grows. Bees do not stay."""
+    """True if a name is an animal's at some age: it lives on where it is, and grows. Bees do not stay."""
     return _ANIMAL.fullmatch(name) is not None and not name.endswith("bee")
 
 
 def is_fixed(name: str) -> bool:
-    """Whether it stays where it is."""
+    """True if it stays where it is."""
     return (ware(name) or name) in _FIXED
 
 
 def takes_things(name: str) -> bool | None:
-    """Whether things can be put into it as it is; None where a lid decides, or where nothing is known."""
+    """True if things can be put into it as it is; None where a lid decides, or where nothing is known."""
     kind = _kind(name)
     if kind in _LIDLESS:
         return True
@@ -162,15 +162,15 @@ def takes_things(name: str) -> bool | None:
 
 
 def starts_closed(name: str) -> bool:
-    """Whether a thing has a lid that no listing shows: it is closed until it is opened."""
+    """True if a thing has a lid that no listing shows: it is closed until it is opened."""
     return ware(name) in ("drawer", "glass jar")
 
 
 def is_inert(name: str) -> bool:
-    """Whether a thing neither lives nor flows: by itself it comes into no room."""
+    """True if a thing neither lives nor flows: by itself it comes into no room."""
     return _kind(name) in _KNOWN - _FLOWING
 
 
 def is_food(name: str) -> bool:
-    """Whether it is food: it may grow on a plant, and be carried from the start."""
+    """True if it is food: it may grow on a plant, and be carried from the start."""
     return _kind(name) in _FOOD

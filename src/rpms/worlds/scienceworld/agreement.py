@@ -28,5 +28,5 @@ def disagreements(belief: ScienceKnown, look: str, inventory: str) -> tuple[str,
 
 
 def _same(one: Thing, other: Thing) -> bool:
-    """Whether two names are of one thing, whatever state or age it has come to since."""
+    """True if two names are of one thing, whatever state or age it has come to since."""
     return alike(substance_of(one.name), substance_of(other.name))

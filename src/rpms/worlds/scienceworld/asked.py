@@ -63,5 +63,5 @@ def _steps(goal: ScienceGoal, belief: ScienceKnown) -> Iterator[GoalStep]:
 
 
 def _seen(name: str, belief: ScienceKnown) -> bool:
-    """Whether something of a name was seen anywhere."""
+    """True if something of a name was seen anywhere."""
     return any(f" {name} " in f" {each} " for each in belief.last_seen)

@@ -19,7 +19,7 @@ _ANYTHING_LIFELESS: Final = "find-non-living-thing"
 
 
 def is_decoy(goal: Goal, words: str) -> bool:
-    """Whether what a command names is furniture, a device or a vessel that the goal's text does not name."""
+    """True if what a command names is furniture, a device or a vessel that the goal's text does not name."""
     if goal.object == _ANYTHING_LIFELESS:
         return False
     name = read_phrase(words).head

@@ -32,9 +32,9 @@ class ScienceKnown(Belief):
     inventory: tuple[Thing, ...] = ()
     """What is known to be carried."""
     inventory_known: bool = False
-    """Whether nothing else is carried: true once an inventory was seen."""
+    """True if nothing else is carried, which is known once an inventory was seen."""
     lost: bool = False
-    """Whether something that was carried may still be so without being known."""
+    """True if something that was carried may still be so without being known."""
     handled: frozenset[str] = frozenset()
     """What the agent has moved, switched on or opened: it need not be where, or as, it was seen."""
     rooms: Mapping[str, tuple[Thing, ...]] = field(default_factory=dict)
@@ -117,7 +117,7 @@ class ScienceKnown(Belief):
                 yield thing, above[0].name if above else root
 
     def carries(self, name: str) -> bool | None:
-        """Whether something of a name is carried, itself or inside something carried; None if unknown."""
+        """True if something of a name is carried, itself or inside something carried; None if unknown."""
         if find(self.inventory, replace(read_phrase(name), places=()), "inventory"):
             return True
         return False if self.inventory_known else None
@@ -127,17 +127,17 @@ class ScienceKnown(Belief):
         return self.temperatures.get(substance_of(name))
 
     def next_door(self, room: str) -> bool | None:
-        """Whether a door leads from here to a room; None if unknown."""
+        """True if a door leads from here to a room; None if unknown."""
         return None if self.room is None else self.adjoin(self.room, room)
 
     def adjoin(self, room: str, other: str) -> bool | None:
-        """Whether a door joins two rooms; None if unknown. A name that is no room's known so far is unknown."""
+        """True if a door joins two rooms; None if unknown. A name that is no room's known so far is unknown."""
         if other in self.exits.get(room, ()):
             return True
         return False if room in self.looked and other in self.exits and other != room else None
 
     def way_open(self, room: str) -> bool | None:
-        """Whether the door from here to a room next door is open; None if unknown."""
+        """True if the door from here to a room next door is open; None if unknown."""
         return self.exits.get(self.room or "", {}).get(room)
 
     def but(self, **changes: object) -> Self:

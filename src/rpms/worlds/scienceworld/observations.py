@@ -35,7 +35,7 @@ class Thing:
 
     @property
     def restless(self) -> bool:
-        """Whether it comes and goes by itself, in the inventory even: bees do, and the pollen of a carried plant."""
+        """True if it comes and goes by itself, in the inventory even: bees do, and the pollen of a carried plant."""
         return _RESTLESS.fullmatch(self.name) is not None
 
 
@@ -48,7 +48,7 @@ class RoomSight:
     doors: Mapping[str, bool]
     """The rooms next door, and whether the way there is open."""
     agent_there: bool = False
-    """Whether the agent is listed: a room can be looked at from another one."""
+    """True if the agent is listed: a room can be looked at from another one."""
 
 
 _ROOM: Final = re.compile(r"This (?:room|outside location) is called the ([^.\n]{1,80})\. (?:In it|Here),? you see:")
@@ -325,5 +325,5 @@ _REFUSALS: Final = re.compile(
 
 
 def refused(observation: str) -> bool:
-    """Whether the simulator says that a command could not be done, or asks which of several was meant."""
+    """True if the simulator says that a command could not be done, or asks which of several was meant."""
     return _REFUSALS.match(observation) is not None

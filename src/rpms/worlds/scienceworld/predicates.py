@@ -49,7 +49,7 @@ def meant(belief: ScienceKnown, words: str) -> list[Seen]:
 
 
 def _is_shut(belief: ScienceKnown, match: Seen) -> bool:
-    """Whether it is behind a closed lid."""
+    """True if it is behind a closed lid."""
     return any(_is_open(belief, holder) is False for holder in match.holders)
 
 
@@ -85,7 +85,7 @@ _ANY_WAY: Final = frozenset({"door", "doors", "room", "location", "house"})
 
 
 def _leads_nowhere(belief: ScienceKnown, name: str) -> bool:
-    """Whether no way from here goes by a name: a listing shows all, and the simulator knows each by its words."""
+    """True if no way from here goes by a name: a listing shows all, and the simulator knows each by its words."""
     doors = belief.exits.get(belief.room or "", {})
     if belief.room not in belief.looked or not doors:
         return False
@@ -125,7 +125,7 @@ def _here(scene: Scene, words: str) -> bool | None:
 
 
 def _left_behind(belief: ScienceKnown, name: str) -> bool:
-    """Whether a thing that does not come about by itself must be elsewhere, where it is neither seen nor carried."""
+    """True if a thing that does not come about by itself must be elsewhere, where it is neither seen nor carried."""
     kind = ware(name)
     if any(alike(thing.name, name) or may_be_called(thing.name, kind) for thing, _ in belief.visible()):
         return False
@@ -141,7 +141,7 @@ def _left_behind(belief: ScienceKnown, name: str) -> bool:
 
 
 def _hidden(belief: ScienceKnown) -> bool:
-    """Whether something was not looked into: an open lid, or what was taken along unseen."""
+    """True if something was not looked into: an open lid, or what was taken along unseen."""
     return any(
         thing.contents is None and ("open" in thing.flags or (not thing.raw and takes_things(thing.name)))
         for thing, _ in belief.visible()
@@ -149,12 +149,12 @@ def _hidden(belief: ScienceKnown) -> bool:
 
 
 def _growing(belief: ScienceKnown) -> bool:
-    """Whether something here may bear fruit."""
+    """True if something here may bear fruit."""
     return any("flower pot" in thing.name or "tree" in thing.name for thing, _ in belief.visible())
 
 
 def _with(scene: Scene, room: str, words: str) -> bool | None:
-    """Whether a thing will be in reach once the agent is in a room: only what is fixed is sure not to be."""
+    """True if a thing will be in reach once the agent is in a room: only what is fixed is sure not to be."""
     belief = scene.belief
     name, head = room_named(room), read_phrase(words).head
     told = scene.by_name.get(words)
@@ -193,7 +193,7 @@ _switched = _serves("switch")
 
 
 def _helps(belief: ScienceKnown, tool: str, words: str) -> bool | None:
-    """Whether a tool can be used on a thing, the agent's own room and the like included."""
+    """True if a tool can be used on a thing, the agent's own room and the like included."""
     if any(is_vague(read_phrase(name).head) for name in (tool, words)) or _UNLISTED.fullmatch(words.casefold()):
         return None
     if read_phrase(words).head in belief.exits:
@@ -203,14 +203,14 @@ def _helps(belief: ScienceKnown, tool: str, words: str) -> bool | None:
 
 
 def _joinable(belief: ScienceKnown, one: str, other: str) -> bool | None:
-    """Whether two ends can be joined: not a thing to itself, and no component but by a contact that is free."""
+    """True if two ends can be joined: not a thing to itself, and no component but by a contact that is free."""
     if one.casefold() == other.casefold() and len(meant(belief, one)) == 1:
         return False
     return False if any(_unfit(belief, read_phrase(end)) for end in (one, other)) else None
 
 
 def _unfit(belief: ScienceKnown, end: Phrase) -> bool:
-    """Whether nothing can be joined to an end: a component as a whole, or a contact that is joined already."""
+    """True if nothing can be joined to an end: a component as a whole, or a contact that is joined already."""
     if _CONTACT.fullmatch(end.head):
         name = f"{end.head} on {''.join(end.places[:1])}"
         return is_wired(name) and any(name == joined.casefold() for pair in belief.connections for joined in pair)
@@ -235,7 +235,7 @@ def _flows(thing: Thing) -> bool:
 
 
 def _touched(belief: ScienceKnown, match: Seen) -> bool:
-    """Whether the agent has moved a thing, or what holds it: then it may have frozen, melted or been filled since."""
+    """True if the agent has moved a thing, or what holds it: then it may have frozen, melted or been filled since."""
     names = [match.name, *(holder.name for holder in match.holders)]
     return any(alike(name, moved) for name in names for moved in belief.handled) or "freezer" in names[1:]
 
@@ -253,7 +253,7 @@ def _open(belief: ScienceKnown, words: str) -> bool | None:
 
 
 def _is_open(belief: ScienceKnown, thing: Thing) -> bool | None:
-    """Whether a lid is open; None where there is none."""
+    """True if a lid is open; None where there is none."""
     known = _flagged(thing, "open", "closed")
     if known is None and starts_closed(thing.name) and not any(alike(thing.name, name) for name in belief.handled):
         return False
@@ -301,7 +301,7 @@ def _holds(belief: ScienceKnown, words: str) -> Seen | None:
 
 
 def _several(belief: ScienceKnown, words: str) -> bool | None:
-    """Whether there is something to mix: not in what holds nothing, nor among wares, nor with a single substance."""
+    """True if there is something to mix: not in what holds nothing, nor among wares, nor with a single substance."""
     if _solid(belief, words):
         return False
     known = _holds(belief, words)
@@ -312,7 +312,7 @@ def _several(belief: ScienceKnown, words: str) -> bool | None:
 
 
 def _wet(belief: ScienceKnown, words: str) -> bool | None:
-    """Whether there is a liquid in something. What the agent has moved or switched on may have been filled since."""
+    """True if there is a liquid in something. What the agent has moved or switched on may have been filled since."""
     if _solid(belief, words):
         return False
     known = _holds(belief, words)
@@ -324,14 +324,14 @@ def _wet(belief: ScienceKnown, words: str) -> bool | None:
 
 
 def _solid(belief: ScienceKnown, words: str) -> bool:
-    """Whether nothing can be in a thing."""
+    """True if nothing can be in a thing."""
     return not is_vague(read_phrase(words).head) and all(
         takes_things(thing.name) is False for thing in _things(belief, words)
     )
 
 
 def _wired(belief: ScienceKnown, words: str) -> bool | None:
-    """Whether something is joined to a thing, or to one of its terminals; by another name it may be."""
+    """True if something is joined to a thing, or to one of its terminals; by another name it may be."""
     name = read_phrase(words)
     ends = [end.casefold() for pair in belief.connections for end in pair]
     return any(f"{end} ".startswith(f"{name.head} ") or end.endswith(f" on {name.head}") for end in ends) or None

@@ -46,7 +46,7 @@ class Seen(NamedTuple):
 
     @property
     def shut_away(self) -> bool:
-        """Whether it is behind a closed lid."""
+        """True if it is behind a closed lid."""
         return any(
             "closed" in holder.flags or (starts_closed(holder.name) and "open" not in holder.flags)
             for holder in self.holders
@@ -118,7 +118,7 @@ class Scene:
         return [name for shown, names in self._by_kind.items() if shown.endswith(f" {kind}") for name in names]
 
     def is_broken(self, name: str) -> bool:
-        """Whether a thing was found broken, wherever the agent is now."""
+        """True if a thing was found broken, wherever the agent is now."""
         seen = self.by_name.get(name)
         return seen is not None and f"{seen.name} in {seen.place}" in self.belief.broken
 
@@ -157,7 +157,7 @@ class Scene:
         return found
 
     def veiled(self, room: str) -> bool:
-        """Whether looking around would show more of a room."""
+        """True if looking around would show more of a room."""
         lids = [seen for _, seen in self._lids.get(room, ()) if seen.name != "drawer"]
         return room not in self.belief.looked or any("open" in seen.thing.flags for seen in lids)
 

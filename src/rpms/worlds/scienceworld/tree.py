@@ -44,7 +44,7 @@ class Phrase:
 
     @property
     def held(self) -> bool:
-        """Whether the words say that it is carried."""
+        """True if the words say that it is carried."""
         return "inventory" in self.places
 
 
@@ -64,7 +64,7 @@ def read_phrase(words: str) -> Phrase:
 
 @lru_cache(maxsize=65_536)
 def alike(shown: str, said: str) -> bool:
-    """Whether a thing shown by one name may be called by another: `red apple` is `apple`, `adult bee` is `bee 2`.
+    """True if a thing shown by one name may be called by another: `red apple` is `apple`, `adult bee` is `bee 2`.
 
     >>> alike("wood cup", "cup"), alike("wood cup", "wood")
     (True, False)
@@ -89,13 +89,13 @@ def _ends(one: str, other: str) -> bool:
 
 
 def _begins(one: str, other: str) -> bool:
-    """Whether a longer name begins as a shorter one: `unknown substance B`, `drawing of a boat`, `plane with a …`."""
+    """True if a longer name begins as a shorter one: `unknown substance B`, `drawing of a boat`, `plane with a …`."""
     rest = one[len(other) :] if one.startswith(f"{other} ") else ""
     return rest.startswith((" of ", " with ")) or len(rest) == 2
 
 
 def is_vague(head: str) -> bool:
-    """Whether words may name almost anything, or any matter."""
+    """True if words may name almost anything, or any matter."""
     return head in _ANY or head == "substance" or head.endswith(" substance")
 
 
@@ -112,7 +112,7 @@ def _fits(thing: Thing, phrase: Phrase) -> bool:
 
 
 def is_substance(thing: Thing) -> bool:
-    """Whether a listing showed it as matter rather than as an object."""
+    """True if a listing showed it as matter rather than as an object."""
     return "substance called" in thing.raw or not thing.flags.isdisjoint({"solid", "liquid", "gas"})
 
 

@@ -72,5 +72,5 @@ def _records(belief: TelecomBelief, database: Any) -> list[str]:
 
 
 def _agrees(value: Any, truth: Any) -> bool:
-    """Whether a field is as it is believed to be: one that was forgotten is, and of a list some may be known."""
+    """True if a field is as it is believed to be: one that was forgotten is, and of a list some may be known."""
     return value is None or (set(value) <= set(truth) if isinstance(value, list) else value == truth)

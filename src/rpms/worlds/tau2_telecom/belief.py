@@ -90,7 +90,7 @@ def _said(record: Record) -> str:
 
 
 def _owns_it(belief: TelecomBelief, line: str) -> bool:
-    """Whether a line can be the ticket's customer's."""
+    """True if a line can be the ticket's customer's."""
     lines = belief.of(belief.customer, "line_ids")
     return lines is None or line in lines
 

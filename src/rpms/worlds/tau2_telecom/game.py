@@ -70,7 +70,7 @@ class TelecomGame:
         return self._sandbox.holds(criteria.get("env_assertions") or ()) and all(map(self._did, wanted))
 
     def _did(self, action: Mapping[str, Any]) -> bool:
-        """Whether an action was among the calls; of a transfer, and of what is not compared, the arguments are free."""
+        """True if an action was among the calls; of a transfer, and of what is not compared, the arguments are free."""
         compared = action["compare_args"] if action["compare_args"] is not None else list(action["arguments"])
         free = action["name"] == TRANSFER
         return any(

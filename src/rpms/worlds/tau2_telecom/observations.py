@@ -26,7 +26,7 @@ _OUTCOMES = ("fast", "online", "mms_works")
 
 
 def refused(observation: str) -> bool:
-    """Whether a tool's answer says that it did nothing."""
+    """True if a tool's answer says that it did nothing."""
     return _REFUSED.match(observation) is not None
 
 

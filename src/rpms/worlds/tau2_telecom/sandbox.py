@@ -61,7 +61,7 @@ class Sandbox:
         return answer
 
     def holds(self, assertions: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether all that a task asserts is so."""
+        """True if all that a task asserts is so."""
         environment = self.environment
         return all(
             getattr(getattr(environment, _SIDES[each["env_type"]]), each["func_name"])(**each["arguments"])

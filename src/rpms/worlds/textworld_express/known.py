@@ -107,7 +107,7 @@ class ExpressKnown:
         return tuple(dict.fromkeys(told))
 
     def is_veiled(self, room: str, direction: str) -> bool:
-        """Whether nobody knows what room a door leads to."""
+        """True if nobody knows what room a door leads to."""
         place = self.places.get(room)
         return place is not None and direction in place.exits and place.exits[direction] is None
 
@@ -145,7 +145,7 @@ class ExpressKnown:
         return next((place.furniture[name] for place in self.ordered if name in place.furniture), None)
 
     def is_done(self, verb: str, food: str) -> bool:
-        """Whether a direction of the recipe was followed."""
+        """True if a direction of the recipe was followed."""
         return DONE.get(verb, verb) in self.states.get(food, frozenset())
 
 

@@ -55,10 +55,10 @@ class ThingSight:
 
     name: str
     open: bool | None = None
-    """Whether things can be seen on or in it and put there; False while it is closed, None of what holds nothing."""
+    """True if things can be seen on or in it and put there; False while it is closed, None of what holds nothing."""
     content: tuple[Food, ...] = ()
     lid: bool = False
-    """Whether it can be opened and closed, as far as the text shows."""
+    """True if it can be opened and closed, as far as the text shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class CookbookRecipe:
 
 
 def refused(observation: str) -> bool:
-    """Whether the answer says that the command could not be done."""
+    """True if the answer says that the command could not be done."""
     return observation.startswith(REFUSALS)
 
 

@@ -25,7 +25,7 @@ def _here(belief: ExpressKnown, thing: str) -> bool | None:
 
 
 def _may_hide(belief: ExpressKnown, room: str) -> bool:
-    """Whether something in a room was never looked into."""
+    """True if something in a room was never looked into."""
     return any(each.content is None for each in belief.places[room].furniture.values())
 
 
@@ -57,7 +57,7 @@ def _leads(belief: ExpressKnown, room: str, direction: str, other: str) -> bool 
 
 
 def _charted_only(belief: ExpressKnown, room: str, other: str) -> bool:
-    """Whether a map connects two rooms, and no way between them was seen."""
+    """True if a map connects two rooms, and no way between them was seen."""
     seen = belief.places[room].exits.values() if room in belief.places else ()
     return belief.chart is not None and other in belief.chart.get(room, ()) and other not in seen
 

@@ -77,7 +77,7 @@ class GameEngine:
         return EngineTurn(self.start, f"-= Welcome to TextWorld, ALFRED! =-\n\n{view}\n\nYour task is to: {self.task}")
 
     def won(self, state: State) -> bool:
-        """Whether the goal is met."""
+        """True if the goal is met."""
         return self._goal(state)
 
     def step(self, state: State, command: str) -> EngineTurn:

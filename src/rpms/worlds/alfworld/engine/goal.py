@@ -66,7 +66,7 @@ def compile_goal(problem: Problem, layout: GameLayout, start: State) -> Test:
 
 
 def mentions(goal: SExpr, predicate: str) -> bool:
-    """Whether a goal speaks of a predicate at all."""
+    """True if a goal speaks of a predicate at all."""
     return goal == predicate or (isinstance(goal, list) and any(mentions(part, predicate) for part in goal))
 
 

@@ -64,7 +64,7 @@ def tally(before: ScienceKnown, after: SomeBelief) -> SomeBelief:
 
 
 def at_work(scene: Scene) -> bool:
-    """Whether the world changes here by itself: what is heated or cooled, what grows, slides or conducts."""
+    """True if the world changes here by itself: what is heated or cooled, what grows, slides or conducts."""
     goal = goal_of(scene)
     running = any("on" in seen.thing.flags for seen in scene.things if seen.place == scene.room)
     return running or goal.type in ("F4", "F5") or bool(goal.target and treated(scene, goal.target))

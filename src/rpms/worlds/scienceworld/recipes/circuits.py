@@ -76,7 +76,7 @@ def conducts(scene: Scene) -> str:
 
 
 def _tested(scene: Scene) -> bool:
-    """Whether the bulb was looked at when the current had time to flow. Taking the thing away undoes nothing."""
+    """True if the bulb was looked at when the current had time to flow. Taking the thing away undoes nothing."""
     belief = scene.belief
     closed = belief.since.get("connection", -1)
     return closed >= 0 and belief.since.get(_site(scene), -1) >= closed + _PAUSE
@@ -87,7 +87,7 @@ def _contacts(scene: Scene) -> list[str]:
 
 
 def _is_powered(scene: Scene) -> bool:
-    """Whether the source works: generators have to be switched on."""
+    """True if the source works: generators have to be switched on."""
     source = _parts(scene)[1]
     return not source.endswith("generator") or _is_on(scene, source)
 

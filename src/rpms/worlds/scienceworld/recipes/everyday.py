@@ -26,7 +26,7 @@ def _within(scene: Scene, word: str, place: str) -> bool | None:
 
 
 def _holds(scene: Scene, place: str, word: str) -> bool:
-    """Whether a thing, not built in, directly holds another; a jar only while it is open."""
+    """True if a thing, not built in, directly holds another; a jar only while it is open."""
     holder = scene.first(place)
     return holder is not None and any(seen.holders[:1] == (holder.thing,) for seen in scene.find(word))
 
@@ -39,7 +39,7 @@ def unseen(scene: Scene, predicate: str, *args: str) -> bool | None:
 
 
 def _is_opened(exits: Mapping[str, Mapping[str, bool | None]], here: str, room: str) -> bool:
-    """Whether the door from here, or else any door, to a room is known to be open."""
+    """True if the door from here, or else any door, to a room is known to be open."""
     ways = exits.get(here, {})
     return bool(ways[room]) if room in ways else any(others.get(room) for others in exits.values())
 
@@ -59,7 +59,7 @@ def _best_option(scene: Scene) -> int:
 
 
 def _focused(scene: Scene, word: str) -> bool:
-    """Whether a thing was focused on; where a task asks for one focus alone, any is that."""
+    """True if a thing was focused on; where a task asks for one focus alone, any is that."""
     done = scene.belief.focused
     if goal_of(scene).type == "F1" or goal_of(scene).task in ("grow-plant", "grow-fruit"):
         return bool(done)
@@ -70,7 +70,7 @@ def _focused(scene: Scene, word: str) -> bool:
 
 
 def _is_fresh(scene: Scene) -> bool:
-    """Whether a room was looked at just now; plants take their time, animals do not."""
+    """True if a room was looked at just now; plants take their time, animals do not."""
     return scene.belief.age(scene.room) < (10 if scene.room == "greenhouse" else 2)
 
 

@@ -71,7 +71,7 @@ _has_flowers = _inside(lambda thing: "in the reproducing stage" in thing.flags)
 
 
 def _is_sown(scene: Scene, pot: str) -> bool:
-    """Whether a seed or a plant is in a pot; the simulator may call a seed by its plant alone: `pea`."""
+    """True if a seed or a plant is in a pot; the simulator may call a seed by its plant alone: `pea`."""
     names = [thing.name for seen in scene.find(pot) for thing in seen.inside if "dead" not in thing.name]
     return any(name.split(" ")[-1] in (*GREENS, "seed") or name == _plant(scene) for name in names)
 
@@ -112,7 +112,7 @@ def _plant(scene: Scene) -> str:
 
 
 def _hangs(seen: Seen) -> bool:
-    """Whether it is on a plant of the greenhouse."""
+    """True if it is on a plant of the greenhouse."""
     return seen.place == _GARDEN and seen.holder.endswith(GREENS)
 
 

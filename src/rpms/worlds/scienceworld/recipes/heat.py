@@ -19,7 +19,7 @@ _LIQUIDS: Final = ("water", "juice", "mercury", "milk", "oil", "vinegar")
 
 
 def flows(thing: Thing) -> bool:
-    """Whether a thing is liquid, as far as its name tells."""
+    """True if a thing is liquid, as far as its name tells."""
     return "liquid" in thing.flags or thing.name.endswith((*_LIQUIDS, "paint"))
 
 
@@ -35,13 +35,13 @@ def _substance(scene: Scene, word: str) -> str:
 
 
 def _heats(scene: Scene, device: str, word: str) -> bool:
-    """Whether a device is the one to heat a substance with; food catches fire in a furnace, which is as good as gas."""
+    """True if a device is the one to heat a substance with; food catches fire in a furnace, which is as good as gas."""
     fierce = goal_of(scene).task == "boil" or goal_of(scene).type == "F2"
     return _is_best(scene, device, word, ("stove", "blast furnace", "oven") if fierce else tuple(_HEATERS))
 
 
 def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> bool:
-    """Whether a device is the first that works and has not done yet what it can, or one in use of which that is so."""
+    """True if a device is the first that works and has not done yet what it can, or one in use of which that is so."""
     degrees = scene.belief.temperature(_substance(scene, word))
     useless = {name.rpartition(" in ")[0] for name in scene.belief.broken}
     if degrees is not None:
@@ -53,12 +53,12 @@ def _is_best(scene: Scene, device: str, word: str, choice: Sequence[str]) -> boo
 
 
 def treated(scene: Scene, word: str) -> bool:
-    """Whether a substance is in or on a device: then it changes while time passes."""
+    """True if a substance is in or on a device: then it changes while time passes."""
     return any(holder.name in (*_HEATERS, *_COOLERS) for seen in scene.find(word) for holder in seen.holders)
 
 
 def _just(scene: Scene, word: str, what: str) -> bool:
-    """Whether a substance was seen, or measured, a moment ago; or ever, where it does not change."""
+    """True if a substance was seen, or measured, a moment ago; or ever, where it does not change."""
     name = what + _substance(scene, word)
     return scene.belief.age(name) <= _MOMENT or (name in scene.belief.since and not treated(scene, word))
 

@@ -68,7 +68,7 @@ def _vessels(scene: Scene) -> list[str]:
 
 
 def _fits(shown: str, word: str) -> bool:
-    """Whether a thing is an ingredient: `jam` may be found as `red jam`."""
+    """True if a thing is an ingredient: `jam` may be found as `red jam`."""
     name = substance_of(shown).casefold()
     return name == substance_of(word).casefold() or name.endswith(f" {word.casefold()}")
 

@@ -46,7 +46,7 @@ def _noted(belief: ScienceKnown, what: str) -> float:
 
 
 def _timed(scene: Scene, plane: str) -> bool:
-    """Whether a block came far, or was seen to take long; it may not move at all."""
+    """True if a block came far, or was seen to take long; it may not move at all."""
     slid = scene.belief.readings.get(plane, "")
     if slid.isdecimal() and int(slid) >= _FAR:
         return _noted(scene.belief, f"speed on {plane}") > 0
@@ -68,7 +68,7 @@ def _lost_sight(scene: Scene, plane: str) -> bool:
 
 
 def _is_creeping(scene: Scene, plane: str) -> bool:
-    """Whether there is time to wait: the block was just looked at, and had not come far."""
+    """True if there is time to wait: the block was just looked at, and had not come far."""
     return _noted(scene.belief, f"ticks on {plane}") > 2 and scene.belief.last_action == f"look at {plane}"
 
 

@@ -82,7 +82,7 @@ class TemplateGame:
         return commands
 
     def done(self) -> bool:
-        """Whether the duty is done."""
+        """True if the duty is done."""
         return {
             "light": self.lamps[self.target] == "lit",
             "bring": self.things["logbook"] == self.target,
