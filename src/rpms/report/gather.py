@@ -52,13 +52,18 @@ def gather(inputs: Sequence[Path], varies: Sequence[str] = VARIES) -> tuple[Gath
     folders: list[Path] = []
     found: list[Gathered] = []
     for path in inputs:
-        if is_there(path / INDEX):
+        if _is_study(path):
             found.extend(_study(path / INDEX, varies))
-        elif is_there(path / PROTOCOL):
-            folders.append(path)
         else:
-            raise InputError(f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {INDEX} in it")
+            folders.append(path)
     return (*_by_model([RunFolder(folder) for folder in folders], varies), *found)
+
+
+def _is_study(path: Path) -> bool:
+    """True for a study, False for a run; neither is an InputError."""
+    if not is_there(path / INDEX) and not is_there(path / PROTOCOL):
+        raise InputError(f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {INDEX} in it")
+    return is_there(path / INDEX)
 
 
 _OF_A_MODEL = ("model", "context", "decoding")
@@ -97,13 +102,10 @@ def runs_in(inputs: Sequence[Path]) -> tuple[NamedRun, ...]:
     """Every run of run folders and studies, each once, whatever their protocols: nothing is compared here."""
     found: dict[Path, NamedRun] = {}
     for path in inputs:
-        if is_there(path / INDEX):
+        named = [("", path)]
+        if _is_study(path):
             groups = read_study_index(path / INDEX).comparisons
             named = [(name, path / where) for group in groups for name, where in group.runs.items()]
-        elif is_there(path / PROTOCOL):
-            named = [("", path)]
-        else:
-            raise InputError(f"{path}: is neither a run nor a study; there is no {PROTOCOL} and no {INDEX} in it")
         for name, where in named:
             called_so = name or _condition_name(RunFolder(where)) or where.resolve().name
             for epoch in epoch_folders(where):

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import InputError
 from rpms.foreign.shown import excerpt
 from rpms.guard.calls import Call
 from rpms.guard.log import CheckLine, Event, ResultLine, ToldLine, read_guard_log
 from rpms.report import pages
-from rpms.store.swap import folder_beside
 
 _MOST_ROWS = 5_000
 """Calls that a page shows: more are slow to open, and nobody reads them."""
@@ -96,7 +94,6 @@ def write_guard_report(logs: Sequence[Path], out: Path, *, title: str = "") -> p
     tally = _Tally()
     for log in logs:
         tally.add(read_guard_log(log))
-    pages.refuse_foreign(out)
     total = sum(tally.counts.values())
     values = {
         "title": excerpt(title) or f"Guard: {', '.join(log.name for log in logs)}",
@@ -106,9 +103,4 @@ def write_guard_report(logs: Sequence[Path], out: Path, *, title: str = "") -> p
         "sessions": [{"name": excerpt(name, 60), "rows": rows} for name, rows in tally.sessions.items()],
         "left_out": tally.left_out,
     }
-    try:
-        with folder_beside(out.absolute()) as beside:
-            pages.write_single(beside, "guard.html", values)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
-    return pages.Report(out, total, ())
+    return pages.write_single(out, "guard.html", values, total)

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rpms.core.errors import InputError
 from rpms.foreign.shown import excerpt
 from rpms.report import pages
 from rpms.report.contrasts import omissions
@@ -17,7 +16,6 @@ from rpms.report.numbers import Best, p_value, percent, rate_range
 from rpms.report.outcomes import Comparison, Results
 from rpms.report.statistics import holm, mcnemar_of
 from rpms.report.table import DASH, Table, TableCell, groups, line
-from rpms.store.swap import folder_beside
 
 _TERMS = ("world", "engine", "edition", "options", "split", "step_budget", "tasks_hash")
 """Fields that runs of one ranking share. Model, agent, condition, memory and decoding are ranked."""
@@ -37,14 +35,7 @@ def leaderboards(inputs: Sequence[Path]) -> tuple[Table, ...]:
 
 def write_leaderboard(inputs: Sequence[Path], out: Path) -> pages.Report:
     """Write the rankings as a page of its own into a folder, which is new or holds an older report."""
-    tables = leaderboards(inputs)
-    pages.refuse_foreign(out)
-    try:
-        with folder_beside(out.absolute()) as beside:
-            pages.write_single(beside, "leaderboard.html", {"title": "Leaderboard", "tables": tables})
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
-    return pages.Report(out, 0, ())
+    return pages.write_single(out, "leaderboard.html", {"title": "Leaderboard", "tables": leaderboards(inputs)})
 
 
 def _terms(protocol: Mapping[str, Any]) -> str:

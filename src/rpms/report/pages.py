@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
@@ -66,25 +67,33 @@ def write_report(
     evidence = gather(inputs, varies)
     if not evidence:
         raise InputError("nothing to report on; name a run folder or a study")
-    refuse_foreign(out)
-    try:
-        with folder_beside(out.absolute()) as beside:
-            if len(evidence) == 1:
-                count = _Writer(beside, evidence[0], title or evidence[0].comparison.title, with_published).write()
-            else:
-                count = _write_groups(beside, evidence, title, with_published)
-            _mark(beside)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
+    with _replacing(out) as beside:
+        if len(evidence) == 1:
+            count = _Writer(beside, evidence[0], title or evidence[0].comparison.title, with_published).write()
+        else:
+            count = _write_groups(beside, evidence, title, with_published)
     return Report(out, count, tuple(note for each in evidence for note in omissions(each.comparison)))
 
 
-def write_single(folder: Path, template: str, values: Mapping[str, Any]) -> None:
-    """Write a report of one page into a new folder."""
-    _copy_static(folder)
-    text = _environment().get_template(template).render(root="", home="", version=_VERSION, **values)
-    _write(folder / "index.html", text)
-    _mark(folder)
+def write_single(out: Path, template: str, values: Mapping[str, Any], episodes: int = 0) -> Report:
+    """Write a report of one page into a folder, which is new or holds an older report."""
+    with _replacing(out) as folder:
+        _copy_static(folder)
+        text = _environment().get_template(template).render(root="", home="", version=_VERSION, **values)
+        _write(folder / "index.html", text)
+    return Report(out, episodes, ())
+
+
+@contextmanager
+def _replacing(out: Path) -> Iterator[Path]:
+    """A folder to write a report into, which then takes the place of an older one; whole or not at all."""
+    _refuse_foreign(out)
+    try:
+        with folder_beside(out.absolute()) as beside:
+            yield beside
+            _mark(beside)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written: {error.strerror or error}; nothing was changed") from None
 
 
 def _mark(folder: Path) -> None:
@@ -100,7 +109,7 @@ def open_report(folder: Path) -> None:
         raise InputError(f"no browser could be opened; open {page.resolve()} yourself")
 
 
-def refuse_foreign(out: Path) -> None:
+def _refuse_foreign(out: Path) -> None:
     """Raise where a folder holds anything but an older report."""
     if not is_there(out):
         return

@@ -89,7 +89,7 @@ def least_discordant(alpha: float = ALPHA) -> int:
     return math.ceil(1 - math.log2(alpha))
 
 
-def pairs_for_power(gained: int, lost: int, alpha: float = ALPHA, power: float = POWER) -> int | None:
+def pairs_for_power(gained: int, lost: int) -> int | None:
     """Discordant pairs that a split like this one would need to be significant; None for an even split.
 
     By the normal approximation to the sign test, which is within a few pairs of the exact count, and never less than
@@ -99,14 +99,12 @@ def pairs_for_power(gained: int, lost: int, alpha: float = ALPHA, power: float =
     if not pairs or gained == lost:
         return None
     share = max(gained, lost) / pairs
-    alpha_z, power_z = stats.norm.isf(alpha / 2), stats.norm.ppf(power)
+    alpha_z, power_z = stats.norm.isf(ALPHA / 2), stats.norm.ppf(POWER)
     needed = ((alpha_z / 2 + power_z * math.sqrt(share * (1 - share))) / (share - 0.5)) ** 2
-    return max(math.ceil(float(needed)), least_discordant(alpha))
+    return max(math.ceil(float(needed)), least_discordant())
 
 
-def paired_bootstrap(
-    differences: Sequence[float], *, resamples: int = RESAMPLES, seed: int = SEED, level: float = 1 - ALPHA
-) -> Interval:
+def paired_bootstrap(differences: Sequence[float], *, resamples: int = RESAMPLES) -> Interval:
     """The mean of differences by task with its bootstrap interval, tasks drawn with replacement.
 
     BCa (bias-corrected and accelerated); the percentile method where BCa is not defined, which is when all resamples
@@ -118,8 +116,8 @@ def paired_bootstrap(
     mean = math.fsum(differences) / values.size
     if np.all(values == values[0]):
         return Interval(mean, mean, mean, "all differences are equal")
-    means = _resampled_means(values, resamples, seed)
-    tails = np.array([(1 - level) / 2, (1 + level) / 2])
+    means = _resampled(*np.unique(values, return_counts=True), resamples) / values.size
+    tails = np.array([ALPHA / 2, 1 - ALPHA / 2])
     below = float(np.mean(means < mean) + np.mean(means == mean) / 2)
     if 0 < below < 1:
         bias = stats.norm.ppf(below)
@@ -131,9 +129,7 @@ def paired_bootstrap(
     return Interval(mean, float(low), float(high), "BCa bootstrap" if 0 < below < 1 else "percentile bootstrap")
 
 
-def ratio_bootstrap(
-    parts: Sequence[float], wholes: Sequence[float], *, resamples: int = RESAMPLES, seed: int = SEED
-) -> Interval:
+def ratio_bootstrap(parts: Sequence[float], wholes: Sequence[float]) -> Interval:
     """A ratio of sums with its bootstrap interval, pairs of part and whole drawn together; percentile method.
 
     For rates over steps, whose number differs from episode to episode. The same pairs in any order give the same
@@ -144,45 +140,32 @@ def ratio_bootstrap(
     if not whole:
         return Interval(math.nan, math.nan, math.nan, "none")
     estimate = math.fsum(parts) / whole
-    rng = np.random.default_rng(seed)
-    size, rows = int(counts.sum()), max(1, _CHUNK // counts.size)
-    chunks = [
-        rng.multinomial(size, counts / size, size=min(rows, resamples - start)) @ pairs.T
-        for start in range(0, resamples, rows)
-    ]
-    sums = np.concatenate(chunks)
+    sums = _resampled(pairs.T, counts, RESAMPLES)
     sums = sums[sums[:, 1] > 0]
     low, high = np.quantile(sums[:, 0] / sums[:, 1], [ALPHA / 2, 1 - ALPHA / 2])
     return Interval(estimate, float(low), float(high), "percentile bootstrap")
 
 
-def _resampled_means(values: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
-    """Means of resamples, drawn as counts of each distinct value: few of them, however many tasks."""
-    distinct, counts = np.unique(values, return_counts=True)
-    rng = np.random.default_rng(seed)
-    shares = counts / counts.sum()
-    rows = max(1, _CHUNK // distinct.size)
+def _resampled(distinct: NDArray[np.float64], counts: NDArray[np.int64], resamples: int) -> NDArray[np.float64]:
+    """Sums of resamples, drawn as counts of each distinct value: few of them, however many tasks."""
+    rng = np.random.default_rng(SEED)
+    size, rows = int(counts.sum()), max(1, _CHUNK // counts.size)
     chunks = [
-        rng.multinomial(values.size, shares, size=min(rows, resamples - start)) @ distinct / values.size
+        rng.multinomial(size, counts / size, size=min(rows, resamples - start)) @ distinct
         for start in range(0, resamples, rows)
     ]
     return np.concatenate(chunks)
 
 
 def interaction(
-    baseline: Sequence[float],
-    rules: Sequence[float],
-    memory: Sequence[float],
-    full: Sequence[float],
-    *,
-    seed: int = SEED,
+    baseline: Sequence[float], rules: Sequence[float], memory: Sequence[float], full: Sequence[float]
 ) -> Interval:
     """D - (B + C - A): how far rules and memory together exceed the sum of what each adds alone.
 
     Above 0 they help each other, below 0 they get in each other's way. The interval is paired by task.
     """
     by_task = zip(baseline, rules, memory, full, strict=True)
-    return paired_bootstrap([float(d) - (float(b) + float(c) - float(a)) for a, b, c, d in by_task], seed=seed)
+    return paired_bootstrap([float(d) - (float(b) + float(c) - float(a)) for a, b, c, d in by_task])
 
 
 def additive_expectation(baseline: float, rules: float, memory: float) -> float:
@@ -200,17 +183,17 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     return {name: adjusted[name] for name in p_values}
 
 
-def power_warning(test: McNemar, alpha: float = ALPHA) -> str:
+def power_warning(test: McNemar) -> str:
     """Reason why a comparison shows nothing, with the evidence it would need; empty if it shows something."""
-    if test.exact <= alpha:
+    if test.exact <= ALPHA:
         return ""
-    least = least_discordant(alpha)
+    least = least_discordant()
     if test.discordant < least:
         return (
             f"too few discordant pairs to show anything: {test.discordant}, and {least} is the least at which "
             f"any result could be significant"
         )
-    needed = pairs_for_power(test.gained, test.lost, alpha)
+    needed = pairs_for_power(test.gained, test.lost)
     if needed is None:
         return f"evenly split: {test.gained} against {test.lost}"
     return f"a {test.gained}/{test.lost} split would need about {needed} discordant pairs; there are {test.discordant}"

@@ -15,7 +15,7 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -101,12 +101,7 @@ def row_of(episode: Episode) -> EpisodeRow:
 
 def tokens_of(usage: Usage) -> Usage:
     """A usage without what differs from one time to the next."""
-    return Usage(
-        usage.prompt_tokens,
-        usage.cached_tokens,
-        usage.completion_tokens,
-        written_tokens=usage.written_tokens,
-    )
+    return replace(usage, requests=0, seconds=0.0)
 
 
 @dataclass(frozen=True, slots=True)
