@@ -9,7 +9,7 @@ class TestWorlds:
     def test_the_installed_worlds(self, rpms: Rpms):
         said = rpms("worlds")
         assert said.code == 0
-        assert "builtin, builtin_large, valid_seen, valid_unseen, train" in said.out
+        assert "builtin, builtin_train, builtin_large, valid_seen, valid_unseen, train" in said.out
 
     def test_alfworld_is_sound(self, rpms: Rpms):
         said = rpms("worlds", "check", "alfworld", "--games", 2, "--steps", 8)

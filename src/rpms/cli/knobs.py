@@ -22,22 +22,22 @@ _SEVERAL = ("enforce", "task")
 """Knobs that may be given again and again."""
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Which tasks": (
-        *("split", "task", "variation", "limit", "per_task", "sample", "steps"),
-        *("data", "engine", "simplifications", "option", "goal"),
+        *("split", "task", "variation", "limit", "per_task", "sample", "part", "steps"),
+        *("world", "data", "engine", "simplifications", "option", "goal"),
     ),
     "Which model": (
         *("model", "reader", "base_url", "context", "max_tokens", "temperature", "seed", "calls", "parameter"),
-        *("record", "price"),
+        *("timeout", "record", "price"),
     ),
     "Rules, memory and method": (
         *("condition", "preset", "memory", "overlap", "manual", "tiers", "arbitration", "state_filter"),
         *("theta", "k", "schemas", "memory_tokens", "warnings", "examined", "weights", "mask"),
-        *("agent", "trials", "insights"),
+        *("agent", "trials", "insights", "retriever", "consistency"),
     ),
     "The prompt, and what is done about actions": ("prompts", "layout", "form", "belief", "enforce", "repair"),
     "Learning": ("rounds", "later", "go_on", "audit", "harvest", "lessons"),
     "Running, and when to stop": (
-        *("out", "pool", "workers", "ray", "epochs", "max_cost", "max_requests", "max_time"),
+        *("out", "pool", "workers", "processes", "ray", "epochs", "max_cost", "max_requests", "max_time"),
         *("only", "stuck_after", "retry_errors", "dry_run", "report"),
     ),
     "What is shown": ("prompt", "rules", "verbose"),
